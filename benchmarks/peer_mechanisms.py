@@ -52,6 +52,6 @@ def answer(make):
     """Write what `make` makes of the request: ``SCRIPT REQUEST ANSWER``, both JSON."""
     with open(sys.argv[1]) as file:
         request = json.load(file)
-    found = make(request)
+    result = make(request)
     with open(sys.argv[2], "w") as file:
-        json.dump(found, file)
+        json.dump(result, file)

@@ -42,12 +42,12 @@ def searched(request):
     seconds = []
     for _ in range(request["repeats"]):
         start = time.process_time()
-        found = [find(query) for query in queries]
+        neighbours = [find(query) for query in queries]
         seconds.append((time.process_time() - start) / len(queries))
     return {
         "seconds": seconds,
-        "rows": [[int(row) for row, _ in one] for one in found],
-        "distances": [[float(distance) for _, distance in one] for one in found],
+        "rows": [[int(row) for row, _ in one] for one in neighbours],
+        "distances": [[float(distance) for _, distance in one] for one in neighbours],
     }
 
 

@@ -59,15 +59,15 @@ class Store:
         path = self._path(cell)
         if not path.exists():
             return None
-        kept = json.loads(path.read_text("utf-8"))
-        return kept if kept["settings"] == cell.key() else None
+        record = json.loads(path.read_text("utf-8"))
+        return record if record["settings"] == cell.key() else None
 
     def get(self, cell: Cell) -> Any:
         """The result of a cell; `MissingCellError` if it is too late to compute it."""
-        kept = self._read(cell)
-        if kept is not None:
-            self.spent += kept["seconds"]
-            return kept["result"]
+        record = self._read(cell)
+        if record is not None:
+            self.spent += record["seconds"]
+            return record["result"]
         if time.monotonic() > self.deadline:
             raise MissingCellError(cell.name)
         # of this process: on a busy machine too, what it takes on an idle core
@@ -81,14 +81,14 @@ class Store:
 
     def put(self, cell: Cell, result: Any, seconds: float) -> None:
         """Keep a result."""
-        kept = {"settings": cell.key(), "seconds": seconds, "result": result}
+        record = {"settings": cell.key(), "seconds": seconds, "result": result}
         path = self._path(cell)
         self.folder.mkdir(parents=True, exist_ok=True)
         aside = path.with_suffix(f".{os.getpid()}.part")
-        aside.write_text(json.dumps(kept) + "\n", encoding="utf-8")
+        aside.write_text(json.dumps(record) + "\n", encoding="utf-8")
         aside.replace(path)
 
     def seconds(self, cell: Cell) -> float:
         """Processor time that the kept cell took; 0 if it is not there."""
-        kept = self._read(cell)
-        return 0.0 if kept is None else kept["seconds"]
+        record = self._read(cell)
+        return 0.0 if record is None else record["seconds"]

@@ -36,10 +36,10 @@ def labelled(name: str) -> Any:
 
 def pieces(texts: list[str], n_words: int = 200) -> tuple[list[str], np.ndarray]:
     """Pieces of texts, and the rows of these; what is left of a text is left out."""
-    found, rows = [], []
+    snippets, rows = [], []
     for i, text in enumerate(texts):
         words = text.split()
         for start in range(0, len(words) - n_words + 1, n_words):
-            found.append(" ".join(words[start : start + n_words]))
+            snippets.append(" ".join(words[start : start + n_words]))
             rows.append(i)
-    return found, np.array(rows, int)
+    return snippets, np.array(rows, int)

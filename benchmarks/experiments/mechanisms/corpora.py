@@ -49,11 +49,11 @@ def corpus(name: str) -> Corpus:
     """One of the corpora."""
     if name == "fan fiction":
         return _fan_fiction()
-    found = labelled(name)
+    corpus = labelled(name)
     if name == "docstrings":
-        labels = {"topic": found.target, "author": found.author}
-        return _halves(name, found.data, labels, 40, "docstrings")
-    return _halves(name, found.data, {"topic": found.target}, 10, "google")
+        labels = {"topic": corpus.target, "author": corpus.author}
+        return _halves(name, corpus.data, labels, 40, "docstrings")
+    return _halves(name, corpus.data, {"topic": corpus.target}, 10, "google")
 
 
 @cache
@@ -69,8 +69,8 @@ def prior(name: str) -> np.ndarray:
     else:
         texts = [] if absent(STORIES) else _stories().training
     counts = Counter(word for text in texts for word in text.lower().split())
-    found = np.array([counts[word] + 1.0 for word in table.words])
-    return found / found.sum()
+    frequency = np.array([counts[word] + 1.0 for word in table.words])
+    return frequency / frequency.sum()
 
 
 def _halves(
@@ -103,11 +103,11 @@ def _stories() -> Problem:
 
 def _fan_fiction() -> Corpus:
     """Pieces of 200 words: of an author's known text, and of what came last."""
-    found = _stories()
-    train, train_rows = pieces(found.known)
-    test, test_rows = pieces(found.snippets)
+    stories = _stories()
+    train, train_rows = pieces(stories.known)
+    test, test_rows = pieces(stories.snippets)
     labels = {
-        "topic": (found.known_topic[train_rows], found.topic[test_rows]),
-        "author": (found.known_author[train_rows], found.author[test_rows]),
+        "topic": (stories.known_topic[train_rows], stories.topic[test_rows]),
+        "author": (stories.known_author[train_rows], stories.author[test_rows]),
     }
     return Corpus("fan fiction", train, test, labels, 100, "google")

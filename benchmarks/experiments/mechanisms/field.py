@@ -130,7 +130,7 @@ def _solve(
     as too small.
     """
     known = {math.log(0.02): -math.inf, math.log(2000.0): math.inf}
-    found: list[Point] = []
+    points: list[Point] = []
     for aim in aims:
         point: Point = {"aim": aim, "epsilon": None, "found": None}
         while point["epsilon"] is None:
@@ -145,8 +145,8 @@ def _solve(
                 known[at] = -math.inf
             if abs(known[at] - aim) <= tolerance(aim):
                 point |= {"epsilon": math.exp(at), "found": known[at]}
-        found.append(point)
-    return found
+        points.append(point)
+    return points
 
 
 def _between(low: float, high: float, below: float, above: float, aim: float) -> float:

@@ -59,7 +59,7 @@ def words(name: str, table: str, epsilon: float) -> dict[str, object]:
         ]
         for kind, to in (("nearest", near), ("random", far))
     }
-    found: dict[str, object] = {
+    facts: dict[str, object] = {
         "method": law.method,
         "success": law.vulnerability().value,
         "success10": law.vulnerability(10).value,
@@ -74,13 +74,13 @@ def words(name: str, table: str, epsilon: float) -> dict[str, object]:
     }
     for kind, values in exact.items():
         pure, approximate, message, approximate_message = np.median(values, axis=0)
-        found |= {
+        facts |= {
             f"{kind}": float(pure),
             f"{kind}_delta": float(approximate),
             f"{kind}_message": float(message),
             f"{kind}_message_delta": float(approximate_message),
         }
-    return found
+    return facts
 
 
 def _nats(guarantee, x: str, y: str, n: int) -> tuple[float, ...]:
@@ -222,7 +222,7 @@ def nearest(gaps: np.ndarray, start: int) -> np.ndarray:
     return np.argsort(gaps, axis=1, kind="stable")[:, :K]
 
 
-def found(name: str, of: str, epsilon: float) -> dict[str, object]:
+def linkage(name: str, of: str, epsilon: float) -> dict[str, object]:
     """How surely each of some test documents is found among 100, by each adversary.
 
     Those who know no mechanism compare words; one knows it, by its estimated law.

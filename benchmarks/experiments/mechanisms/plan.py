@@ -11,7 +11,7 @@ from experiments.mechanisms.field import FIELD, REPLACED, match
 from experiments.mechanisms.measure import (
     N_RELEASES,
     ceiling,
-    found,
+    linkage,
     neighbours,
     use,
     words,
@@ -100,7 +100,7 @@ def use_cells(
             what = name, of, aim
             if of in AUTHORED:  # the longer documents
                 cells["found", *what] = cell(
-                    "found", *what, compute=partial(found, name, of, epsilon)
+                    "found", *what, compute=partial(linkage, name, of, epsilon)
                 )
             for release in range(N_RELEASES):
                 asked = name, of, epsilon, release

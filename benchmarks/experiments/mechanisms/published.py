@@ -93,13 +93,13 @@ def audited(peer: Peer, table: WordEmbedding) -> dict[str, object]:
     """What the audit of words says on a few of them."""
     pairs = [("a", "c")] if len(table) == 3 else None
     try:
-        found = audit_word_privacy(
+        audit = audit_word_privacy(
             perturber(peer, table, peer.small), pairs,
             n_draws=N_AUDIT, n_swept=0, random_state=0,
         )  # fmt: skip
     except RuntimeError as error:  # what the package raises itself
         return {"finding": f"failed: {error}"[:90]}
-    facts = found.summary()
+    facts = audit.summary()
     return {
         "nats at least": facts["worst_lower_bound"],
         "claimed": facts["worst_claimed"],

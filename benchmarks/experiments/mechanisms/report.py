@@ -33,7 +33,7 @@ from experiments.mechanisms.plan import (
 from experiments.paper.significance import holm
 from experiments.store import MissingCellError, Store
 from matplotlib.figure import Figure
-from results import record
+from results import bracketed, record
 
 # What the others are compared with: what we recommend.
 REFERENCE = "Exponential, exact"
@@ -59,14 +59,14 @@ class Words:
                 self.points[name, table, aim] = store.get(one)
 
 
-def report_words(found: Words) -> None:
+def report_words(words: Words) -> None:
     """Record the tables of words."""
-    for table in found.tables:
+    for table in words.tables:
         for kind, aims in (("success", SUCCESSES), ("exponent", EXPONENTS)):
             rows = [
-                words_row(found, name, table, aim, kind)
+                words_row(words, name, table, aim, kind)
                 for aim in aims
-                for name in found.mechanisms
+                for name in words.mechanisms
             ]
             record(
                 f"comparison_words_{kind}_{table}", rows,
@@ -82,23 +82,23 @@ class Use:
         self.words, self.corpora = words, words.corpora
         mechanisms, corpora = words.mechanisms, words.corpora
         self.clear = {of: store.get(ceiling_cell(of)) for of in corpora}
-        self.found: dict[tuple[str, str, float], Any] = {}
+        self.linked: dict[tuple[str, str, float], Any] = {}
         self.speed: dict[tuple[str, str, float], float] = {}
         right: dict[tuple[Any, ...], list[np.ndarray]] = {}
-        kept, missing = {}, set()
+        results, missing = {}, set()
         cells = [use_cells(store, name, corpora) for name in in_order(mechanisms)]
         for key, one in (item for each in cells for item in each.items()):
             try:
-                kept[key] = store.get(one)
+                results[key] = store.get(one)
             except MissingCellError:
                 missing.add((key[1], key[3] if key[0] != "neighbours" else None))
-        for key, result in kept.items():
+        for key, result in results.items():
             kind, name, of, *rest = key
             aim = rest[0] if kind != "neighbours" else None
             if (name, aim) in missing:  # a mechanism is compared on all corpora
                 continue
             if kind == "found":
-                self.found[name, of, rest[0]] = result
+                self.linked[name, of, rest[0]] = result
                 continue
             if kind == "use":
                 speed = self.speed.get((name, of, rest[0]), 0.0)
@@ -172,40 +172,38 @@ def marked(text: str) -> np.ndarray:
 def report_use(store: Store, words: Words, figures: Path) -> None:
     """Record the tables of use, and draw the figure."""
     mechanisms, corpora = words.mechanisms, words.corpora
-    found = Use(store, words)
-    aims = [aim for aim in USED if aim in found.aims(REFERENCE, corpora[0])]
-    gains = {aim: found.against(aim) for aim in aims}
+    use = Use(store, words)
+    aims = [aim for aim in USED if aim in use.aims(REFERENCE, corpora[0])]
+    gains = {aim: use.against(aim) for aim in aims}
     for of in corpora:
         rows = [
-            use_row(found, gains[aim], name, of, aim)
+            use_row(use, gains[aim], name, of, aim)
             for aim in aims
-            for name in found.mechanisms
-            if aim in found.aims(name, of)
+            for name in use.mechanisms
+            if aim in use.aims(name, of)
         ]
         record(
             f"comparison_use_{of.replace(' ', '_').lower()}", rows,
             title=f"What classifiers make of a release: {of}",
-            note=use_note(found, of),
+            note=use_note(use, of),
         )  # fmt: skip
     for aim in aims:
         record(
             f"comparison_summary_{100 * aim:.0f}",
             [
-                summary_row(found, gains[aim], name, aim)
+                summary_row(use, gains[aim], name, aim)
                 for name in (*mechanisms, REPLACED)
-                if found.has(name, aim)
+                if use.has(name, aim)
             ],
             title=f"Best guess right for {100 * aim:.0f} % of the words",
-            note=summary_note(found, [n for n in mechanisms if not found.has(n, aim)]),
+            note=summary_note(use, [n for n in mechanisms if not use.has(n, aim)]),
         )
     record(
-        "comparison_neighbours", neighbour_rows(found),
+        "comparison_neighbours", neighbour_rows(use),
         title="A vote of neighbours on released text, by three distances",
         note=NEIGHBOURS_NOTE,
     )  # fmt: skip
-    figure(found).savefig(
-        figures / "accuracy.png", dpi=100, metadata={"Software": None}
-    )
+    figure(use).savefig(figures / "accuracy.png", dpi=100, metadata={"Software": None})
 
 
 TITLES = {
@@ -229,16 +227,16 @@ WORDS_NOTE = (
 
 
 def words_row(
-    found: Words, name: str, table: str, aim: float, kind: str
+    words: Words, name: str, table: str, aim: float, kind: str
 ) -> dict[str, object]:
-    point = found.points.get((name, table, aim))
+    point = words.points.get((name, table, aim))
     matched = f"{100 * aim:.0f} %" if kind == "success" else f"{aim:g} nats"
     if point is None:
         return {"matched": matched, "mechanism": name}
     return {
         "matched": matched,
         "mechanism": name,
-        "ε": found.epsilons[name, table, aim],
+        "ε": words.epsilons[name, table, aim],
         "best guess, %": 100 * point["success"],
         "ten, %": 100 * point["success10"],
         "kept, %": 100 * point["kept"],
@@ -254,10 +252,10 @@ def words_row(
 
 
 def summary_row(
-    found: Use, gains: dict[Any, tuple[float, ...]], name: str, aim: float
+    use: Use, gains: dict[Any, tuple[float, ...]], name: str, aim: float
 ) -> dict[str, object]:
     """Promise under the first embedding, and accuracy on every corpus."""
-    point = found.words_at(name, aim)
+    point = use.words_at(name, aim)
     row: dict[str, object] = {"mechanism": name}
     if point is not None:
         row |= {k: point[k] for k in ("ε", "nearest, nats", "message with δ, nats")}
@@ -268,60 +266,60 @@ def summary_row(
         row["ε"] = REPLACED_EPSILON
     own = AT_NEIGHBOURS if name == REPLACED else aim
     differs = []
-    for of in found.corpora:
-        for kind in found.ceilings[of]:
-            draws = found.draws.get((name, of, own, f"{kind}_noisy"))
+    for of in use.corpora:
+        for kind in use.ceilings[of]:
+            draws = use.draws.get((name, of, own, f"{kind}_noisy"))
             row[f"{of}: {kind}"] = None if draws is None else float(draws[0])
             if gains.get((name, of, kind), (0.0, 0.0, 0.0, 1.0))[3] < 0.05:
                 differs.append(f"{of}: {kind}")
     row[f"differs from {REFERENCE}"] = ", ".join(differs) or None
-    for of in found.corpora:
-        if cell := found.found.get((name, of, own)):
-            row[f"{of}: found among {N_CANDIDATES}, at least"] = _found(cell)
+    for of in use.corpora:
+        if cell := use.linked.get((name, of, own)):
+            row[f"{of}: found among {N_CANDIDATES}, at least"] = _linked_share(cell)
     return row
 
 
 def use_row(
-    found: Use, gains: dict[Any, tuple[float, ...]], name: str, of: str, aim: float
+    use: Use, gains: dict[Any, tuple[float, ...]], name: str, of: str, aim: float
 ) -> dict[str, object]:
     row: dict[str, object] = {"matched": f"{100 * aim:.0f} %", "mechanism": name}
     if name == REPLACED:
         row["matched"] = "–"
-    for kind in found.ceilings[of]:
-        row[kind] = _interval(limits(found.draws[name, of, aim, f"{kind}_noisy"]))
+    for kind in use.ceilings[of]:
+        row[kind] = bracketed(*limits(use.draws[name, of, aim, f"{kind}_noisy"]))
         if (gain := gains.get((name, of, kind))) and name != REPLACED:
             value, low, high, p = gain
             row[f"{kind}, less {REFERENCE}"] = (
                 f"{value:+.3f} [{low:+.3f}, {high:+.3f}], p {_p(p)}"
             )
-        clear = found.draws.get((name, of, aim, f"{kind}_clean"))
+        clear = use.draws.get((name, of, aim, f"{kind}_clean"))
         if clear is not None:
             row[f"{kind}, trained on clear text"] = f"{clear[0]:.2f}"
-    if cell := found.found.get((name, of, aim)):
+    if cell := use.linked.get((name, of, aim)):
         row |= {
-            f"found among {N_CANDIDATES}, at least": _found(cell),
+            f"found among {N_CANDIDATES}, at least": _linked_share(cell),
             "by": cell["strongest"],
         }
-    return row | {"tokens/s": found.speed[name, of, aim]}
+    return row | {"tokens/s": use.speed[name, of, aim]}
 
 
 def _p(p: float) -> str:
     return f"{p:.2f}" if p >= 0.01 else "< 0.01"
 
 
-def _found(cell: dict[str, Any]) -> str:
+def _linked_share(cell: dict[str, Any]) -> str:
     value, error = cell["found"], 1.96 * cell["error"]
-    return f"{value:.2f} [{max(0, value - error):.2f}, {min(1, value + error):.2f}]"
+    return bracketed(value, max(0, value - error), min(1, value + error))
 
 
-def neighbour_rows(found: Use) -> list[dict[str, object]]:
+def neighbour_rows(use: Use) -> list[dict[str, object]]:
     """Word Mover's Distance and plain distances of the same weights."""
     rows, gains = [], []
-    for of in found.corpora:
+    for of in use.corpora:
         for name in OF_NEIGHBOURS:
-            for kind in found.ceilings[of]:
+            for kind in use.ceilings[of]:
                 draws = {
-                    way: found.draws.get((name, of, None, f"{kind}: {way}"))
+                    way: use.draws.get((name, of, None, f"{kind}: {way}"))
                     for way in WAYS
                 }
                 if any(value is None for value in draws.values()):
@@ -330,7 +328,7 @@ def neighbour_rows(found: Use) -> list[dict[str, object]]:
                 gains.append(gain)
                 rows.append(
                     {"corpus": of, "asked": kind, "mechanism": name}
-                    | {way: _interval(limits(value)) for way, value in draws.items()}
+                    | {way: bracketed(*limits(value)) for way, value in draws.items()}
                 )
     p = holm([two_sided(gain) for gain in gains])
     for row, gain, corrected in zip(rows, gains, p, strict=True):
@@ -350,10 +348,10 @@ NEIGHBOURS_NOTE = (
 )
 
 
-def summary_note(found: Use, missing: list[str]) -> str:
+def summary_note(use: Use, missing: list[str]) -> str:
     clear = "; ".join(
         f"{of} {kind} {draws[0]:.2f}"
-        for of, kinds in found.ceilings.items()
+        for of, kinds in use.ceilings.items()
         for kind, draws in kinds.items()
     )
     return (
@@ -373,10 +371,10 @@ def summary_note(found: Use, missing: list[str]) -> str:
     )
 
 
-def use_note(found: Use, of: str) -> str:
+def use_note(use: Use, of: str) -> str:
     without = "; ".join(
-        f"{kind} {_interval(limits(value))}"
-        for kind, value in found.ceilings[of].items()
+        f"{kind} {bracketed(*limits(value))}"
+        for kind, value in use.ceilings[of].items()
     )
     return (
         f"Balanced accuracy of logistic regression on TF-IDF, the mean of {N_RELEASES} "
@@ -387,27 +385,22 @@ def use_note(found: Use, of: str) -> str:
     )
 
 
-def _interval(value: tuple[float, ...]) -> str:
-    middle, low, high = value
-    return f"{middle:.2f} [{low:.2f}, {high:.2f}]"
-
-
 def _nats(value: float) -> float | str:
     return value if value < float("inf") else "∞"
 
 
-def figure(found: Use) -> Figure:
+def figure(use: Use) -> Figure:
     """Accuracy of each mechanism with its interval, a panel for each question."""
-    panels = [(of, kind) for of in found.corpora for kind in found.ceilings[of]]
+    panels = [(of, kind) for of in use.corpora for kind in use.ceilings[of]]
     columns = min(3, len(panels))
     rows = -(-len(panels) // columns)
-    names = found.mechanisms[::-1]
+    names = use.mechanisms[::-1]
     height = (0.26 * len(names) + 0.9) * rows
     drawn = Figure(figsize=(2.6 * columns + 2.2, height), layout="constrained")
     axes = drawn.subplots(rows, columns, squeeze=False, sharey=True).ravel()
     for axis, (of, kind) in zip(axes, panels, strict=False):
         for y, name in enumerate(names):
-            draws = found.draws.get((name, of, AT_NEIGHBOURS, f"{kind}_noisy"))
+            draws = use.draws.get((name, of, AT_NEIGHBOURS, f"{kind}_noisy"))
             if draws is None:
                 continue
             value, low, high = limits(draws)
@@ -415,7 +408,7 @@ def figure(found: Use) -> Figure:
             axis.plot([low, high], [y, y], color=colour, lw=1.5)
             axis.plot(value, y, "o", color=colour, ms=5)
         chance = 1 / len(set(corpus(of).labels[kind][1]))
-        axis.axvline(found.ceilings[of][kind][0], color="black", ls=":", lw=1)
+        axis.axvline(use.ceilings[of][kind][0], color="black", ls=":", lw=1)
         axis.axvline(chance, color="0.7", lw=1)
         axis.set(title=f"{of}: {kind}", xlim=(0, 1), ylim=(-0.6, len(names) - 0.4))
         axis.set_yticks(range(len(names)), names)

@@ -102,12 +102,12 @@ def _nearest(table: str) -> np.ndarray:
     """Distance of each word to its nearest other word."""
     vectors = load_embedding(table).vectors.astype(np.float64)
     squares = (vectors**2).sum(axis=1)
-    found = []
+    nearest = []
     for rows in np.array_split(np.arange(len(vectors)), max(1, len(vectors) // 500)):
         distances = squares[rows, None] - 2 * vectors[rows] @ vectors.T + squares
         distances[np.arange(len(rows)), rows] = np.inf
-        found.append(np.sqrt(np.maximum(distances.min(axis=1), 0)))
-    return np.concatenate(found)
+        nearest.append(np.sqrt(np.maximum(distances.min(axis=1), 0)))
+    return np.concatenate(nearest)
 
 
 def nearest_distance(table: str) -> float:

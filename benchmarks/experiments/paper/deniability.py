@@ -26,7 +26,7 @@ def _settings(plan: Plan, table: str, **more: Any) -> dict[str, Any]:
 def _summary(plan: Plan, table: str, lam: float, epsilons: tuple[float, ...]) -> Any:
     """Both statistics over the whole vocabulary, an entry per ε, for one λ."""
     vocabulary = plan.vocabulary(table)
-    found = plausible_deniability(
+    deniability = plausible_deniability(
         vocabulary.perturber(1.0, lam),
         epsilons=epsilons,
         lams=[lam],
@@ -35,13 +35,13 @@ def _summary(plan: Plan, table: str, lam: float, epsilons: tuple[float, ...]) ->
     )
     summary = {
         name: {key: np.ravel(value).tolist() for key, value in columns.items()}
-        for name, columns in found.summary().items()
+        for name, columns in deniability.summary().items()
     }
     # the words that λ is for, and the others
     order = np.argsort(density_statistics(vocabulary.embedding).distances)
     tenth = max(1, len(order) // 10)
     for name, rows in (("dense", order[:tenth]), ("sparse", order[-tenth:])):
-        summary[name] = found.n_unchanged[:, 0, rows].mean(axis=1).tolist()
+        summary[name] = deniability.n_unchanged[:, 0, rows].mean(axis=1).tolist()
     return {"epsilons": list(epsilons), **summary}
 
 
@@ -71,7 +71,7 @@ def replicate_cells(plan: Plan, table: str, factor: float = 1.0) -> list[Cell]:
 
     def compute(seed: int) -> Any:
         vocabulary = plan.vocabulary(table)
-        found = plausible_deniability(
+        statistics = plausible_deniability(
             vocabulary.perturber(1.0, 0.0),
             vocabulary.sample(plan.tables[table].n_sampled),
             epsilons=epsilons,
@@ -79,7 +79,9 @@ def replicate_cells(plan: Plan, table: str, factor: float = 1.0) -> list[Cell]:
             n_draws=plan.n_draws,
             random_state=seed,
         )
-        return {name: getattr(found, name).mean(axis=2).tolist() for name in STATISTICS}
+        return {
+            name: getattr(statistics, name).mean(axis=2).tolist() for name in STATISTICS
+        }
 
     settings = {
         "epsilons": epsilons,
@@ -99,7 +101,7 @@ def replicate_cells(plan: Plan, table: str, factor: float = 1.0) -> list[Cell]:
 
 def _calibrate(plan: Plan, table: str, lam: float, target: float) -> Any:
     vocabulary = plan.vocabulary(table)
-    found = calibrate_epsilon(
+    calibrated = calibrate_epsilon(
         vocabulary.perturber(1.0, lam),
         target,
         words=vocabulary.sample(plan.tables[table].n_sampled),
@@ -107,7 +109,7 @@ def _calibrate(plan: Plan, table: str, lam: float, target: float) -> Any:
         random_state=SEED,
         tuned_on="public",
     )
-    return {"epsilon": found.epsilon, "interval": list(found.interval)}
+    return {"epsilon": calibrated.epsilon, "interval": list(calibrated.interval)}
 
 
 def matching_cells(plan: Plan, table: str) -> dict[tuple[float, float], Cell]:
@@ -170,7 +172,7 @@ def whole_cell(plan: Plan, table: str) -> Cell:
         fitted = type(vocabulary.perturber(1.0, 0.0))(
             vocabulary.whole, document_length=1
         ).fit([])
-        found = plausible_deniability(
+        statistics = plausible_deniability(
             fitted,
             vocabulary.sample(plan.tables[table].n_sampled // 2),
             epsilons=plan.epsilons,
@@ -178,7 +180,7 @@ def whole_cell(plan: Plan, table: str) -> Cell:
             n_draws=plan.n_draws,
             random_state=SEED,
         )
-        return found.n_unchanged.mean(axis=2).tolist()
+        return statistics.n_unchanged.mean(axis=2).tolist()
 
     return Cell(
         f"whole-{table}",
@@ -203,20 +205,20 @@ def density_cell(plan: Plan, table: str) -> Cell:
         rows = {}
         analyze = CountVectorizer().build_analyzer()
         for name, documents in vocabulary.documents.items():
-            found = density_statistics(embedding, documents)
+            density = density_statistics(embedding, documents)
             n_tokens = sum(len(analyze(text)) for text in plan.sets[name][0])
             rows[name] = {
                 "tokens covered, %": 100 * sum(map(len, documents)) / n_tokens,
-                "records": found.n_records,
+                "records": density.n_records,
                 "words per record": (
-                    f"{found.mean_record_size:.1f} ± {found.std_record_size:.1f}"
+                    f"{density.mean_record_size:.1f} ± {density.std_record_size:.1f}"
                 ),
-                "vocabulary": found.n_words,
-                "d_max / d_min": found.max_over_min,
-                "sparse / dense": found.sparse_over_dense,
-                "records per sparse word, %": 100 * found.records_per_sparse,
-                "records with a sparse word, %": 100 * found.records_with_sparse,
-                "sparsest": found.sparsest[:8].tolist(),
+                "vocabulary": density.n_words,
+                "d_max / d_min": density.max_over_min,
+                "sparse / dense": density.sparse_over_dense,
+                "records per sparse word, %": 100 * density.records_per_sparse,
+                "records with a sparse word, %": 100 * density.records_with_sparse,
+                "sparsest": density.sparsest[:8].tolist(),
             }
         spectrum = np.linalg.eigvalsh(embedding_spectrum(embedding).covariance)
         norms = np.linalg.norm(embedding.vectors, axis=1)

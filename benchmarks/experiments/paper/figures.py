@@ -219,15 +219,15 @@ def scaled_means(plan: Plan, store: Store) -> Any:
 
 
 def _draw_scores(
-    axis: Any, plan: Plan, found: Any, key: tuple[str, str, str], xs: list[float]
+    axis: Any, plan: Plan, scores: Any, key: tuple[str, str, str], xs: list[float]
 ) -> None:
     """A line per λ with intervals, side by side so that they can be told apart."""
     colours = _colours(len(plan.lams))
     ratio = (xs[-1] / xs[0]) ** (1 / max(1, len(xs) - 1))
     for j, lam in enumerate(plan.lams):
-        if (xs[0], lam) not in found:
+        if (xs[0], lam) not in scores:
             continue
-        middle, width = np.transpose([interval(found[x, lam][key]) for x in xs])
+        middle, width = np.transpose([interval(scores[x, lam][key]) for x in xs])
         shift = ratio ** (0.035 * (j - (len(plan.lams) - 1) / 2))
         axis.errorbar(
             np.array(xs) * shift,
@@ -306,12 +306,12 @@ def equal(plan: Plan, store: Store) -> Any:
     figure, axes = _panels(1, 2 * len(names), (2.7, 2.8), sharex=True)
     colours = _colours(len(plan.equal_shares))
     for i, name in enumerate(names):
-        found = read_equal(plan, store, table, name)
+        by_share = read_equal(plan, store, table, name)
         for k, key in enumerate((utility.MAIN[name], utility.WMD)):
             axis = axes[0, 2 * i + k]
             for s, share in enumerate(plan.equal_shares):
                 values = [
-                    found[share, lam][key, "both", "accuracy"]
+                    by_share[share, lam][key, "both", "accuracy"]
                     for lam in plan.equal_lams
                 ]
                 middle, width = np.transpose(list(map(interval, values)))

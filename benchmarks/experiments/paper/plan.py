@@ -126,8 +126,8 @@ class Vocabulary:
         self.documents = {
             name: perturber.known_words(texts) for name, (texts, _) in sets.items()
         }
-        found = {w for docs in self.documents.values() for doc in docs for w in doc}
-        self.embedding = whole.restrict([w for w in whole.words if w in found])
+        present = {w for docs in self.documents.values() for doc in docs for w in doc}
+        self.embedding = whole.restrict([w for w in whole.words if w in present])
 
     @property
     def fingerprint(self) -> str:

@@ -32,24 +32,26 @@ def write_report(
     `cells` are all cells with the names of their parts. With `keep`, tables and figures
     also go to the documentation, and claims and times among the recorded benchmarks.
     """
-    found = [*tables.all_tables(plan, store), *utility_tables.all_tables(plan, store)]
+    written = [*tables.all_tables(plan, store), *utility_tables.all_tables(plan, store)]
     time = time_table(store, cells)
     drawn = figures.draw_all(plan, store, folder)
-    for table in (*found, time):
+    for table in (*written, time):
         write_table(table, folder)
     index = ["# The 2020 paper's experiments on real data", ""]
-    index += [f"- [{table.title}]({table.name}.md)" for table in (*found, time)]
+    index += [f"- [{table.title}]({table.name}.md)" for table in (*written, time)]
     for path, caption in drawn:
         index += ["", f"![{caption}]({path.name})", "", caption]
     (folder / "index.md").write_text("\n".join(index) + "\n", encoding="utf-8")
-    print(f"Wrote {len(found) + 1} tables and {len(drawn)} figures: {folder}/index.md")
+    print(
+        f"Wrote {len(written) + 1} tables and {len(drawn)} figures: {folder}/index.md"
+    )
     if keep:
         docs = figures_folder("paper")
-        for table in found:
+        for table in written:
             shutil.copy(folder / f"{table.name}.csv", docs)
         for path, _ in drawn:
             shutil.copy(path, docs)
-        for table in (*(t for t in found if t.name in RECORDED), time):
+        for table in (*(t for t in written if t.name in RECORDED), time):
             record(
                 f"paper_{table.name}", table.rows, title=table.title, note=table.note
             )

@@ -50,18 +50,18 @@ def read_grid(plan: Plan, store: Store, table: str, *, scaled: bool = False) -> 
         cells = deniability.scaled_cells(plan, table, factor)
     else:
         cells = deniability.grid_cells(plan, table)
-    found = [store.get(cell) for cell in cells.values()]
+    results = [store.get(cell) for cell in cells.values()]
 
     def stack(get: Any) -> np.ndarray:
-        return np.array([get(result) for result in found]).T
+        return np.array([get(result) for result in results]).T
 
     return Grid(
-        np.array(found[0]["epsilons"]),
+        np.array(results[0]["epsilons"]),
         np.array(list(cells)),
         {
             name: {
                 key: stack(lambda result, n=name, k=key: result[n][k])
-                for key in found[0][name]
+                for key in results[0][name]
             }
             for name in deniability.STATISTICS
         },
@@ -183,10 +183,10 @@ def matching(plan: Plan, store: Store) -> Table:
         for lam in plan.lams:
             row = {"vectors": describe(plan, store, table), "λ": f"{lam:g}"}
             for epsilon in plan.claimed:
-                found = store.get(cells[lam, epsilon])
-                low, high = found["interval"]
+                calibrated = store.get(cells[lam, epsilon])
+                low, high = calibrated["interval"]
                 row[f"as the paper's ε = {epsilon:g}"] = (
-                    f"{found['epsilon']:.1f} ({low:.1f} to {high:.1f})"
+                    f"{calibrated['epsilon']:.1f} ({low:.1f} to {high:.1f})"
                 )
             row["paper's vectors"] = spec.paper
             rows.append(row)
@@ -207,8 +207,8 @@ def density(plan: Plan, store: Store) -> Table:
                 {"data": name, "vectors": "paper, fastText", **published.DENSITY[name]}
             )
         for table, spec in plan.tables.items():
-            found = store.get(deniability.density_cell(plan, table))["sets"][name]
-            row = {k: v for k, v in found.items() if k != "sparsest"}
+            facts = store.get(deniability.density_cell(plan, table))["sets"][name]
+            row = {k: v for k, v in facts.items() if k != "sparsest"}
             row |= {k: f"{v:.2f}" for k, v in row.items() if isinstance(v, float)}
             rows.append({"data": name, "vectors": spec.title, **row})
     return Table("table5", "Table 5: density of the two vocabularies", "", rows)
@@ -218,21 +218,21 @@ def geometry(plan: Plan, store: Store) -> Table:
     """What explains where the ε of a table lie."""
     rows: Rows = []
     for table in plan.tables:
-        found = store.get(deniability.density_cell(plan, table))
+        facts = store.get(deniability.density_cell(plan, table))
         half = store.get(deniability.equal_cells(plan, table)[0.0, 0.5])["epsilon"]
         full = store.get(deniability.equal_cells(plan, table)[1.0, 0.5])["epsilon"]
-        m, d = found["dim"], found["median distance"]
+        m, d = facts["dim"], facts["median distance"]
         rows.append(
             {
                 "vectors": describe(plan, store, table),
-                "words of the whole table": found["whole"],
-                "median norm": f"{found['median norm']:.2f}",
+                "words of the whole table": facts["whole"],
+                "median norm": f"{facts['median norm']:.2f}",
                 "median distance d to the nearest word": f"{d:.2f}",
                 "ε at N_w = 50, λ = 0": f"{half:.1f}",
                 "the same times d / (2√m)": f"{half * d / 2 / np.sqrt(m):.2f}",
                 "ε at N_w = 50, λ = 1": f"{full:.1f}",
-                "largest eigenvalue of Σ": f"{found['top eigenvalue']:.1f}",
-                "smallest": f"{found['smallest eigenvalue']:.3f}",
+                "largest eigenvalue of Σ": f"{facts['top eigenvalue']:.1f}",
+                "smallest": f"{facts['smallest eigenvalue']:.3f}",
             }
         )
     return Table("geometry", "Why ε means something else for every table", "", rows)

@@ -230,10 +230,10 @@ def _noisy_cell(
         noisy = _perturb(plan, table, name, epsilon, lam, repeat)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", EmptyDocumentWarning)
-            found = _score_noisy(clean, noisy, labels, repeat, embedding, main)
+            scored = _score_noisy(clean, noisy, labels, repeat, embedding, main)
         before = np.array(list(itertools.chain.from_iterable(clean)), dtype=object)
         after = np.array(list(itertools.chain.from_iterable(noisy)), dtype=object)
-        return {"unchanged": float(np.mean(before == after)), **found}
+        return {"unchanged": float(np.mean(before == after)), **scored}
 
     settings = {"epsilon": epsilon, "lam": lam, "repeat": repeat, "wmd": main}
     return Cell(
@@ -258,12 +258,12 @@ def _score_noisy(
     result = {}
     for key, model in make_classifiers(embedding if main else None).items():
         model.fit(noisy_bags[train], labels[train])
-        found = {"both": scores(truth, model.predict(noisy_bags[test]))}
+        scored = {"both": scores(truth, model.predict(noisy_bags[test]))}
         if key != WMD:
-            found["train"] = scores(truth, model.predict(bags[test]))
+            scored["train"] = scores(truth, model.predict(bags[test]))
             model.fit(bags[train], labels[train])
-            found["test"] = scores(truth, model.predict(noisy_bags[test]))
-        result[key] = found
+            scored["test"] = scores(truth, model.predict(noisy_bags[test]))
+        result[key] = scored
     return result
 
 

@@ -32,10 +32,10 @@ def _collect(results: list[dict[str, Any]]) -> Scores:
 def _by_setting(
     store: Store, cells: dict[tuple[float, float, int], Any]
 ) -> dict[tuple[float, float], Scores]:
-    found: dict[tuple[float, float], list[dict[str, Any]]] = {}
+    by_setting: dict[tuple[float, float], list[dict[str, Any]]] = {}
     for (first, lam, _), cell in cells.items():
-        found.setdefault((first, lam), []).append(store.get(cell))
-    return {setting: _collect(results) for setting, results in found.items()}
+        by_setting.setdefault((first, lam), []).append(store.get(cell))
+    return {setting: _collect(results) for setting, results in by_setting.items()}
 
 
 def read_utility(
@@ -56,12 +56,12 @@ def read_clean(
     plan: Plan, store: Store, table: str, name: str
 ) -> dict[tuple[str, str, str], np.ndarray]:
     """By (words, classifier, metric): the scores without noise."""
-    found = list(map(store.get, utility.clean_cells(plan, table, name)))
+    results = list(map(store.get, utility.clean_cells(plan, table, name)))
     return {
         (words, classifier, metric): np.array(
-            [result[words][classifier][metric] for result in found]
+            [result[words][classifier][metric] for result in results]
         )
-        for words, by_classifier in found[0].items()
+        for words, by_classifier in results[0].items()
         for classifier in by_classifier
         for metric in utility.METRICS
     }
@@ -159,10 +159,10 @@ def losses(plan: Plan, store: Store) -> Table:
             settings = [("ε", read_utility(plan, store, table, name))]
             if spec.main:
                 settings.append(("N_w", read_equal(plan, store, table, name)))
-            for kind, found in settings:
-                values = sorted({first for first, _ in found})
+            for kind, scores in settings:
+                values = sorted({first for first, _ in scores})
                 for value in values:
-                    rows.append(_loss(plan, found, value, kind, name, spec.title))
+                    rows.append(_loss(plan, scores, value, kind, name, spec.title))
     with_holm(rows, [row.pop("splits") for row in rows])
     return Table(
         "losses",
@@ -176,7 +176,7 @@ def losses(plan: Plan, store: Store) -> Table:
 
 def with_holm(rows: Rows, splits: list[int]) -> None:
     """Add what is left of differences "mean ± width" when all are taken together."""
-    found = []
+    losses = []
     for row, n in zip(rows, splits, strict=True):
         for label in _COMPARED:
             text = row[label]
@@ -185,11 +185,11 @@ def with_holm(rows: Rows, splits: list[int]) -> None:
             mean, width = map(float, text.split(" ± "))
             # that of the interval; a width that rounds to 0 is half a unit
             t = abs(mean) / max(width, 5e-4) * stats.t.ppf(0.975, n - 1)
-            found.append((row, mean, 2 * stats.t.sf(t, n - 1)))
-    corrected = significance.holm([p for _, _, p in found])
+            losses.append((row, mean, 2 * stats.t.sf(t, n - 1)))
+    corrected = significance.holm([p for _, _, p in losses])
     for row in rows:
         row["by Holm"] = "none"
-    for (row, mean, _), p in zip(found, corrected, strict=True):
+    for (row, mean, _), p in zip(losses, corrected, strict=True):
         kind = "loss" if mean < 0 else "gain"
         if p < 0.05 and kind not in row["by Holm"]:
             before = row["by Holm"]
@@ -198,13 +198,13 @@ def with_holm(rows: Rows, splits: list[int]) -> None:
 
 def _loss(
     plan: Plan,
-    found: dict[tuple[float, float], Scores],
+    by_setting: dict[tuple[float, float], Scores],
     value: float,
     kind: str,
     name: str,
     title: str,
 ) -> dict[str, Any]:
-    sphere, ellipse = found[value, plan.lams[0]], found[value, plan.lams[-1]]
+    sphere, ellipse = by_setting[value, plan.lams[0]], by_setting[value, plan.lams[-1]]
     label = f"{value:g}" if kind == "ε" else f"{100 * value:g}"
     row: dict[str, Any] = {
         "vectors": title,
@@ -246,7 +246,7 @@ def fasttext_table(plan: Plan, store: Store) -> list[Table]:
         linear = read_utility(plan, store, table, name) if cells else {}
         clean = read_clean(plan, store, table, name) if cells else {}
         for epsilon, lam in dict.fromkeys((e, la) for e, la, _ in cells):
-            found = [
+            scored = [
                 store.get(c)
                 for (e, la, _), c in cells.items()
                 if (e, la) == (epsilon, lam)
@@ -262,8 +262,10 @@ def fasttext_table(plan: Plan, store: Store) -> list[Table]:
                     if epsilon is None
                     else linear[epsilon, lam][utility.LINEAR, "both", metric]
                 )
-                row[f"fastText, {metric}"] = _text(np.array([s[metric] for s in found]))
-                row[f"linear, {metric}"] = _text(values[: len(found)])
+                row[f"fastText, {metric}"] = _text(
+                    np.array([s[metric] for s in scored])
+                )
+                row[f"linear, {metric}"] = _text(values[: len(scored)])
             rows.append(row)
     if not rows:
         return []
@@ -284,7 +286,7 @@ def equal_table(plan: Plan, store: Store) -> Table:
     table = main_table(plan)
     rows: Rows = []
     for name in plan.sets:
-        found = read_equal(plan, store, table, name)
+        by_share = read_equal(plan, store, table, name)
         for key in (utility.MAIN[name], utility.WMD):
             for share in plan.equal_shares:
                 row: dict[str, Any] = {
@@ -294,7 +296,7 @@ def equal_table(plan: Plan, store: Store) -> Table:
                 }
                 for lam in plan.equal_lams:
                     row[f"λ = {lam:g}"] = _text(
-                        found[share, lam][key, "both", "accuracy"]
+                        by_share[share, lam][key, "both", "accuracy"]
                     )
                 rows.append(row)
     return Table(
