@@ -23,16 +23,18 @@ def _settings(plan: Plan, table: str, **more: Any) -> dict[str, Any]:
     return {"fingerprint": plan.vocabulary(table).fingerprint, "seed": SEED, **more}
 
 
+def _deniability(
+    plan: Plan, perturber: Any, words: Any, epsilons: Any, lams: Any, seed: int = SEED
+) -> Any:
+    options = {"epsilons": epsilons, "lams": lams, "n_draws": plan.n_draws}
+    return plausible_deniability(perturber, words, random_state=seed, **options)
+
+
 def _summary(plan: Plan, table: str, lam: float, epsilons: tuple[float, ...]) -> Any:
     """Both statistics over the whole vocabulary, an entry per ε, for one λ."""
     vocabulary = plan.vocabulary(table)
-    deniability = plausible_deniability(
-        vocabulary.perturber(1.0, lam),
-        epsilons=epsilons,
-        lams=[lam],
-        n_draws=plan.n_draws,
-        random_state=SEED,
-    )
+    perturber = vocabulary.perturber(1.0, lam)
+    deniability = _deniability(plan, perturber, None, epsilons, [lam])
     summary = {
         name: {key: np.ravel(value).tolist() for key, value in columns.items()}
         for name, columns in deniability.summary().items()
@@ -71,16 +73,11 @@ def replicate_cells(plan: Plan, table: str, factor: float = 1.0) -> list[Cell]:
 
     def compute(seed: int) -> Any:
         vocabulary = plan.vocabulary(table)
-        statistics = plausible_deniability(
-            vocabulary.perturber(1.0, 0.0),
-            vocabulary.sample(plan.tables[table].n_sampled),
-            epsilons=epsilons,
-            lams=plan.lams,
-            n_draws=plan.n_draws,
-            random_state=seed,
-        )
+        perturber = vocabulary.perturber(1.0, 0.0)
+        words = vocabulary.sample(plan.tables[table].n_sampled)
+        counts = _deniability(plan, perturber, words, epsilons, plan.lams, seed)
         return {
-            name: getattr(statistics, name).mean(axis=2).tolist() for name in STATISTICS
+            name: getattr(counts, name).mean(axis=2).tolist() for name in STATISTICS
         }
 
     settings = {
@@ -172,15 +169,9 @@ def whole_cell(plan: Plan, table: str) -> Cell:
         fitted = type(vocabulary.perturber(1.0, 0.0))(
             vocabulary.whole, document_length=1
         ).fit([])
-        statistics = plausible_deniability(
-            fitted,
-            vocabulary.sample(plan.tables[table].n_sampled // 2),
-            epsilons=plan.epsilons,
-            lams=plan.lams,
-            n_draws=plan.n_draws,
-            random_state=SEED,
-        )
-        return statistics.n_unchanged.mean(axis=2).tolist()
+        words = vocabulary.sample(plan.tables[table].n_sampled // 2)
+        counts = _deniability(plan, fitted, words, plan.epsilons, plan.lams)
+        return counts.n_unchanged.mean(axis=2).tolist()
 
     return Cell(
         f"whole-{table}",

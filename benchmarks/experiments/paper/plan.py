@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,7 +19,6 @@ from skdptext.datasets import (
     load_docstring_embedding,
     load_docstrings,
 )
-from skdptext.exceptions import PrivacyLeakWarning
 
 URL = re.compile(r"https?://\S+")
 # Of all noise: other integers would do, and give other draws.
@@ -118,10 +116,7 @@ class Vocabulary:
         self, whole: WordEmbedding, sets: dict[str, tuple[list[str], np.ndarray]]
     ) -> None:
         self.whole = whole
-        with warnings.catch_warnings():
-            # nothing is released
-            warnings.simplefilter("ignore", PrivacyLeakWarning)
-            perturber = DPWordPerturber(whole).fit([])
+        perturber = DPWordPerturber(whole).fit([])
         # every text as the list of its known words, spelt as the table spells them
         self.documents = {
             name: perturber.known_words(texts) for name, (texts, _) in sets.items()

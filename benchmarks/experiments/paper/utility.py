@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import itertools
-import warnings
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,6 @@ from sklearn.preprocessing import Normalizer
 
 from skdptext import WMDKNNClassifier, WordEmbedding
 from skdptext.attacks import FastTextClassifier
-from skdptext.exceptions import EmptyDocumentWarning, PrivacyLeakWarning
 
 METRICS = ("accuracy", "precision", "recall")
 # Which side is noisy.
@@ -102,15 +100,13 @@ def clean_cells(plan: Plan, table: str, name: str) -> list[Cell]:
             ("all words", everything, None),
             ("covered words", covered, vocabulary.embedding),
         ):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", EmptyDocumentWarning)
-                result[kind] = {
-                    key: scores(
-                        labels[test],
-                        model.fit(bags[train], labels[train]).predict(bags[test]),
-                    )
-                    for key, model in make_classifiers(embedding).items()
-                }
+            result[kind] = {
+                key: scores(
+                    labels[test],
+                    model.fit(bags[train], labels[train]).predict(bags[test]),
+                )
+                for key, model in make_classifiers(embedding).items()
+            }
         return result
 
     return [
@@ -204,17 +200,10 @@ def _perturb(
 ) -> list[list[str]]:
     """The texts of a set as released; each keeps its own length, as in the paper."""
     vocabulary = plan.vocabulary(table)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PrivacyLeakWarning)
-        perturber = vocabulary.perturber(
-            epsilon,
-            lam,
-            output="tokens",
-            document_length=None,
-            n_jobs=1,
-            random_state=_noise(table, name, epsilon, lam, repeat),
-        )
-        return perturber.transform(vocabulary.documents[name])
+    options = {"output": "tokens", "document_length": None, "n_jobs": 1}
+    seed = _noise(table, name, epsilon, lam, repeat)
+    perturber = vocabulary.perturber(epsilon, lam, random_state=seed, **options)
+    return perturber.transform(vocabulary.documents[name])
 
 
 def _noisy_cell(
@@ -228,9 +217,7 @@ def _noisy_cell(
         clean = vocabulary.documents[name]
         embedding = vocabulary.embedding
         noisy = _perturb(plan, table, name, epsilon, lam, repeat)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", EmptyDocumentWarning)
-            scored = _score_noisy(clean, noisy, labels, repeat, embedding, main)
+        scored = _score_noisy(clean, noisy, labels, repeat, embedding, main)
         before = np.array(list(itertools.chain.from_iterable(clean)), dtype=object)
         after = np.array(list(itertools.chain.from_iterable(noisy)), dtype=object)
         return {"unchanged": float(np.mean(before == after)), **scored}
