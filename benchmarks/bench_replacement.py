@@ -4,7 +4,7 @@
 grouper's own `predict`. ``found``: on fan fiction, SMS and tweets, how many of 100
 candidates the best adversary finds, beside the bound for every adversary::
 
-    python benchmarks/bench_replacement.py [--only speed found]
+    python benchmarks/bench_replacement.py [speed] [found]
 """
 
 from __future__ import annotations

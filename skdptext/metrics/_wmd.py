@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -201,7 +200,7 @@ def _is_one_hot(embedding: Any) -> bool:
 
 def _blocks(
     bags: WordBags, queries: WordBags, table: WordEmbedding | None, n_workers: int
-) -> Iterator[slice]:
+) -> list[slice]:
     """Blocks of bags whose vectors and costs fit in the working memory."""
     width = 4  # arrays as long as the bags, per worker
     if table is not None:

@@ -64,7 +64,7 @@ class NoiseRun:
         n_threads = _n_threads(n_jobs, of_product)
         block, memory = self._block_size(n_threads)
         share = -(-int(offsets[-1]) // n_threads)
-        tasks = list(runs(offsets, max(1, min(block, share))))
+        tasks = runs(offsets, max(1, min(block, share)))
         n_threads = max(1, min(n_threads, len(tasks)))
         codes = np.empty(offsets[-1], dtype=np.int32)
         # One thread here leaves the product all of its threads; several divide them.

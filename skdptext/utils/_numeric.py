@@ -38,20 +38,20 @@ def blocks(n: int, size: int) -> Iterator[slice]:
     return map(slice, starts, (*starts[1:], n))
 
 
-def runs(
-    offsets: np.ndarray, size: float, most: float = float("inf")
-) -> Iterator[slice]:
+def runs(offsets: np.ndarray, size: float, most: float = float("inf")) -> list[slice]:
     """Slices of rows that hold at most `size` entries and are at most `most`.
 
     A row with more entries is a slice of its own. `offsets` says where each row starts,
     and where the last one ends, as ``indptr`` of a sparse matrix.
     """
+    parts: list[slice] = []
     start, n = 0, len(offsets) - 1
     while start < n:
         stop = int(np.searchsorted(offsets, offsets[start] + size, side="right")) - 1
         stop = int(min(max(stop, start + 1), start + most))
-        yield slice(start, stop)
+        parts.append(slice(start, stop))
         start = stop
+    return parts
 
 
 def working_memory_bytes() -> int:
