@@ -53,6 +53,8 @@ def options(
         parser.add_argument(f"--{name.replace('_', '-')}", **given)
     args = parser.parse_args()
     for part in (args.parts or parts) if parts else ():
+        if part not in parts:
+            parser.error(f"parts are {', '.join(parts)}, got {part}")
         parts[part](args)
     return args
 

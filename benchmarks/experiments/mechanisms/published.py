@@ -23,6 +23,7 @@ import numpy as np
 sys.path.insert(1, str(Path(__file__).resolve().parents[2]))
 
 import bench_audit
+import measuring
 from experiments.mechanisms.corpora import embedding, names, prior
 from experiments.mechanisms.field import FIELD, channel
 from peers import PeerUnavailable
@@ -108,6 +109,7 @@ def audited(peer: Peer, table: WordEmbedding) -> dict[str, object]:
 
 
 def main() -> None:
+    measuring.options(__doc__)
     warnings.simplefilter("ignore")
     table = "google" if "SMS" in names() else "docstrings"
     words, claims = [], []
