@@ -111,32 +111,39 @@ class ReplacementPart:
         if r > _MANY:
             return most
         log_q = self.log_proba_own - self.epsilon
-        terms, fewer = [], -math.inf
-        for m in range(1, r + 1):
-            upto = _log_sequences(k, r, m)
-            if upto > fewer:
-                exactly = upto + math.log1p(-math.exp(fewer - upto))
-                terms.append(exactly + m * self.log_proba_own + (r - m) * log_q)
-            fewer = upto
+        terms = [
+            _log_sequences(k, r, m) + m * self.log_proba_own + (r - m) * log_q
+            for m in range(1, r + 1)
+        ]
         return min(most, float(logsumexp(terms)))
 
 
 def _log_sequences(k: int, r: int, m: int) -> float:
-    """ln of the number of sequences of length r over k symbols, each at most m times.
+    """ln of the number of sequences of r of k symbols whose most frequent has m places.
 
-    r! times the coefficient of x^r in (Σ_{j≤m} x^j/j!)^k.
+    With f = Σ_{j<m} x^j/j! and g = f + x^m/m!, it is r! times the coefficient of x^r in
+    g^k − f^k. The difference is followed through the products, as to subtract at the
+    end would leave no digits of the few sequences of large m, which are likely ones.
     """
     # All terms are positive, so that no digits are lost, and lie between 1/r! and k^r:
     # up to r = 32, float64 holds them.
     powers = np.arange(r + 1)
-    square = np.where(powers <= m, np.exp(-gammaln(powers + 1.0)), 0.0)
-    product = np.where(powers == 0, 1.0, 0.0)
+    one = np.exp(-gammaln(powers + 1.0))
+    fewer, exactly = np.where(powers < m, one, 0.0), np.where(powers == m, one, 0.0)
+    product, of_m = np.where(powers == 0, 1.0, 0.0), np.zeros(r + 1)  # f^i, g^i − f^i
     while k:
         if k & 1:
-            product = np.convolve(product, square)[: r + 1]
-        square, k = np.convolve(square, square)[: r + 1], k >> 1
+            of_m = _product(of_m, fewer + exactly) + _product(product, exactly)
+            product = _product(product, fewer)
+        exactly = _product(exactly, 2 * fewer + exactly)
+        fewer, k = _product(fewer, fewer), k >> 1
     with np.errstate(divide="ignore"):  # no sequence is so short of repeats
-        return float(np.log(product[r]) + gammaln(r + 1.0))
+        return float(np.log(of_m[r]) + gammaln(r + 1.0))
+
+
+def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Coefficients of a product of polynomials, cut to their size."""
+    return np.convolve(a, b)[: len(a)]
 
 
 class ReplacementGuarantee(ComposedGuarantee):

@@ -59,6 +59,16 @@ def test_the_bound_of_one_release_is_k_p_over_n():
     assert str(guarantee).startswith("Of 100 candidates, nobody finds more than 8:")
 
 
+@pytest.mark.parametrize("k", [3, 60])
+@pytest.mark.parametrize("epsilon", [0.1, 5.0, 20.0])
+def test_more_releases_are_never_promised_to_tell_less(k, epsilon):
+    # many of few groups: the sequences of one answer alone are few, and likely
+    one = of_groups(k, epsilon).guarantee()
+    bounds = [one.compose(r).found_at_most(2 * k) for r in range(1, 34)]
+    assert (np.diff(bounds) >= -1e-12).all()
+    assert bounds[-1] == pytest.approx(1 / 2, rel=1e-9)
+
+
 def test_information_is_the_capacity(three):
     """Blahut-Arimoto of a symmetric channel stops at the uniform input."""
     law = np.exp(of_groups(3, 1.5).channel_.log_proba(np.arange(3)))
