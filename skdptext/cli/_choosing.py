@@ -247,7 +247,9 @@ def _report_on_lists(arguments: argparse.Namespace) -> int:
     )
     place = report.notes.index(IN_ORDER)
     report.notes[place : place + 1] = (
-        [] if arguments.id else [_in_order(sources, arguments.column, places_by)]
+        [_in_order(sources, arguments.column, places_by)]
+        if arguments.id is None
+        else []
     )
     path = _PAGE if arguments.html is None else arguments.html
     try:  # before a reader who has seen enough, as head has, ends this process

@@ -60,9 +60,10 @@ def pareto_front(
     """
     table = _as_gains(scores, directions)
     on_front = ~np.isnan(table).any(axis=1)
-    for row in np.flatnonzero(on_front):  # NaN is neither as good nor better
-        as_good = (table >= table[row]).all(axis=1)
-        on_front[row] = not (as_good & (table > table[row]).any(axis=1)).any()
+    for row in np.flatnonzero(on_front):
+        if on_front[row]:  # what a dominated row dominates, another one dominates too
+            as_bad = (table <= table[row]).all(axis=1)  # never with NaN
+            on_front &= ~(as_bad & (table < table[row]).any(axis=1))
     return on_front
 
 

@@ -183,10 +183,11 @@ class WMDNeighbors(Unlabelled):
         """
         with_distance = check_flag("return_distance", return_distance)
         starts, rows, distances = self._within(X, radius, sort_results)
-        near = np.empty((2, len(starts) - 1), dtype=object)
+        # two arrays, as the rows must not keep distances that are not asked for
+        far, near = (np.empty(len(starts) - 1, dtype=object) for _ in range(2))
         for i, part in enumerate(map(slice, starts[:-1], starts[1:])):
-            near[0, i], near[1, i] = distances[part], rows[part]
-        return (near[0], near[1]) if with_distance else near[1]
+            far[i], near[i] = distances[part], rows[part]
+        return (far, near) if with_distance else near
 
     def radius_neighbors_graph(
         self,

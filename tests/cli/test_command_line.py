@@ -367,6 +367,15 @@ def test_report_on_what_another_tool_released(files, capsys, no_figures):
         "by the order of the rows. Both files have the column 'row': --id row."
         in printed
     )
+    # pandas writes its index without a name
+    Path("in.csv").write_text(Path("in.csv").read_text().replace("row,", ",", 1))
+    Path("unnamed.csv").write_text(Path("out.csv").read_text().replace("row,", ",", 1))
+    unnamed = ["report", "in.csv", "unnamed.csv", "--text", "said", "--id", ""]
+    assert main(unnamed) == 0
+    printed = capsys.readouterr().out
+    assert "Copies: 100.0%" in printed
+    assert "order" not in printed
+    Path("in.csv").write_text("row" + Path("in.csv").read_text())
     # a column of other values, or of equal ones, is none of ids
     for ids in (range(1, 11), [0] * 10):
         write_rows("other.csv", ["row", "said"], zip(ids, texts, strict=True))

@@ -55,6 +55,16 @@ def test_order_of_candidates_does_not_matter_and_the_input_is_kept():
     )
 
 
+def test_of_many_only_the_front_is_compared_with_all():
+    """Each with each would be 20 seconds."""
+    table = np.random.default_rng(0).normal(size=(20_000, 2))
+    order = np.argsort(-table[:, 0])
+    best = np.maximum.accumulate(table[order, 1])
+    expected = np.zeros(len(table), dtype=bool)
+    expected[order] = np.r_[True, best[1:] > best[:-1]]
+    np.testing.assert_array_equal(pareto_front(table), expected)
+
+
 @refusals(
     ([1.0, 2.0], None, r"shape \(n_candidates, n_scores\)"),
     (np.empty((3, 0)), None, "at least one score"),

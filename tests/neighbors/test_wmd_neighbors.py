@@ -125,7 +125,9 @@ def test_as_scikit_learn_gives_them(corpus, small_embedding, all_distances):
     ragged, theirs = ours.radius_neighbors(X[:5]), peer.radius_neighbors(D[:5])
     for got, want in zip(ragged[1], theirs[1], strict=True):
         assert np.array_equal(got, want)
-    assert ours.radius_neighbors(X[:5], return_distance=False).dtype == object
+    alone = ours.radius_neighbors(X[:5], return_distance=False)
+    assert alone.dtype == object
+    assert alone.base is None  # the distances are not kept
 
 
 def test_documents_without_words(corpus, small_embedding):
