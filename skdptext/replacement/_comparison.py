@@ -591,8 +591,9 @@ def _split_scores(
     starts: dict[int, list[list[float]]] = {}
     for k, (of_given, of_asked) in parts:
         score.learn(of_given, of_asked, k)
-        laws = [_law(_part(k, epsilon)) for epsilon in data.epsilons]
-        starts.setdefault(k, []).append([score.at(P) for P in (np.eye(k), *laws)])
+        scores = [score.at(np.eye(k))]  # one matrix of K × K at a time
+        scores += [score.at(_law(_part(k, epsilon))) for epsilon in data.epsilons]
+        starts.setdefault(k, []).append(scores)
     return [(k, np.array(scores)) for k, scores in starts.items()]
 
 
