@@ -179,7 +179,7 @@ def test_utility_scores_fit_their_noise(quick):
     neighbours = [float(row["accuracy, WMD-kNN"].split(" ± ")[0]) for row in rows]
     assert max(neighbours[:3]) < 0.8
     # .88 to .93 by the versions of the libraries, whose texts these are
-    assert min(neighbours[3:]) > 0.85
+    assert min(neighbours[3:]) > max(0.85, max(neighbours[:3]) + 0.1)
 
 
 def test_a_second_run_computes_nothing(quick, capsys, monkeypatch):

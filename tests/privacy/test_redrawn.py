@@ -199,6 +199,7 @@ def test_on_real_words(built_in):
         f, h = P[:100].mean(axis=0), np.delete(P, 99, axis=0).mean(axis=0)
         assert exact == pytest.approx(40 * np.log(f / h).max(), rel=1e-9)
         shares.append(exact / (40 * guarantee.exponent(x[-1], word)))
+    assert np.median(shares) < 0.65
     assert max(shares) < 0.8
     assert guarantee.exponent(x, y, delta=1e-6) < exact / 2
     assert guarantee.epsilon_for(x, y, factor=math.exp(1.0)) > 0
