@@ -418,6 +418,7 @@ VALID: dict[Any, Valid] = {
     WordTransitions.counts: Valid(lambda: (transitions(), np.array([0, 1]))),
     WordTransitions.expected_distinct: Valid(lambda: (transitions(),)),
     WordTransitions.expected_unchanged: Valid(lambda: (transitions(),)),
+    WordTransitions.log_proba: Valid(lambda: (transitions(), np.array([0, 1]))),
     WordTransitions.posterior: Valid(lambda: (transitions(), ["w0"])),
     WordTransitions.profiles: Valid(lambda: (transitions(), np.array([[0.5, 0.5]]))),
     WordTransitions.summary: Valid(lambda: (transitions(),)),
@@ -670,7 +671,11 @@ TAKES_NO_TEXT: dict[Any, str] = {
     attacks.share_interval: "takes shares",
     attacks.make_folds: "gets labels that other attacks have read",
     attacks.run_trials: "gets what attribution_attack and release_report have read",
-    perturbation.Candidates: "gets what the perturber has read, and releases",
+    perturbation.Estimate: _NUMBERS,
+    perturbation.expected_distinct: _NUMBERS,
+    perturbation.profiles_of: "what released_profiles gives its arguments to",
+    perturbation.transitions_of: "what word_transitions gives its arguments to",
+    perturbation.WordLikelihood: "gets what the perturber has read, and releases",
     perturbation.NoiseRun: "gets ids of words that the perturber has read",
     documents.EncodedDocuments.bags: "takes the number of words",
     documents.as_frame: "gets a release, and what it was read from by then",
@@ -698,7 +703,6 @@ TAKES_NO_TEXT: dict[Any, str] = {
         for name, thing in offered(mechanisms).items()
         if name.endswith("Channel")
     },
-    metrics.word_channel: "is word_transitions under its old name",
     neighbors.compile_search: "takes nothing",
 }
 

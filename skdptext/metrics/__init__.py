@@ -1,12 +1,5 @@
 """Distances between documents, and measures of what a perturber does to words."""
 
-from skdptext.metrics._word_transitions import (
-    Estimate as Estimate,
-    WordTransitions as WordTransitions,
-    released_profiles as released_profiles,
-    word_channel,  # noqa: F401, until 1.0
-    word_transitions,
-)
 from skdptext.metrics._deniability import (
     PlausibleDeniability as PlausibleDeniability,
     plausible_deniability,
@@ -30,6 +23,14 @@ from skdptext.metrics._words import (
     words_changed_scorer,
     words_unchanged,
     words_unchanged_scorer,
+)
+from skdptext.metrics._word_transitions import (
+    released_profiles as released_profiles,
+    word_transitions,
+)
+from skdptext.perturbation import (
+    Estimate as Estimate,
+    WordTransitions as WordTransitions,
 )
 
 __all__ = [

@@ -16,7 +16,7 @@ from skdptext.mechanisms import (
     stay_as_they_are,
 )
 from skdptext.metrics._words import find_perturber
-from skdptext.perturbation import DPWordPerturber
+from skdptext.perturbation import DPWordPerturber, expected_distinct
 from skdptext.utils import (
     NoiseStreams,
     check_flag,
@@ -321,16 +321,6 @@ def _exact(
             bar.update(len(law))
     errors = np.zeros((2, len(epsilons), len(lams)))
     return _result(unchanged, distinct, *errors)
-
-
-def expected_distinct(law: np.ndarray, n_draws: int, axis: int) -> np.ndarray:
-    """Expected S_w, Σ_z 1 − (1 − Pr[z | w])ⁿ, along the axis of z; overwrites `law`."""
-    np.minimum(law, 1, out=law)  # of rounding
-    # by log1p and expm1: 1 − (1 − p)ⁿ itself cancels where p is small
-    with np.errstate(divide="ignore"):  # ln 0, for a word that is certain
-        misses = np.log1p(-law, out=law)
-    misses *= n_draws
-    return -np.expm1(misses, out=misses).sum(axis=axis)
 
 
 def _drawn(

@@ -9,8 +9,7 @@ from sklearn.base import clone
 
 from skdptext.documents import DocumentReader
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
-from skdptext.metrics._word_transitions import released_profiles, word_transitions
-from skdptext.perturbation import Candidates, DPWordPerturber
+from skdptext.perturbation import DPWordPerturber, WordLikelihood
 from skdptext.utils import check_methods, is_count_matrix, is_fitted, quiet
 
 # What adversaries ask of whatever releases documents.
@@ -119,7 +118,7 @@ class ReleaseLikelihood:
             self.perturber: Any = fitted_releaser(perturber, documents)
             self._documents = list(documents)
             self.n_documents = len(self._documents)
-            self.ordered, self._candidates = False, None
+            self.ordered, self._of_words = False, None
             return
         if not is_count_matrix(documents):
             documents = list(documents)
@@ -127,26 +126,22 @@ class ReleaseLikelihood:
         with quiet(PrivacyLeakWarning):
             fitted = clone(perturber).set_params(random_state=None).fit(documents)
         self.perturber = fitted
-        embedding = fitted.embedding_
-        reader = DocumentReader.of(fitted, embedding)
+        reader = DocumentReader.of(fitted, fitted.embedding_)
         written = reader.read(documents).known()
         if not len(written):
             raise InvalidParameterError("documents must hold at least one, got none.")
         if ordered is None:
             ordered = fitted.output != "bow"
-        candidates = self._candidates = Candidates(
-            fitted.mechanism_, written, reader.sample_length, bool(ordered)
+        self._of_words = WordLikelihood(
+            fitted.mechanism_,
+            written,
+            reader.sample_length,
+            bool(ordered),
+            n_draws=n_draws,
+            random_state=random_state,
+            verbose=verbose,
         )
-        self.n_documents, self.ordered = len(written), candidates.ordered
-        options = {"n_draws": n_draws, "random_state": random_state, "verbose": verbose}
-        if not self.ordered:
-            profiles = released_profiles(fitted, candidates.shares, **options)
-            self._log_profiles = np.log(profiles)
-        elif len(candidates.ids):
-            # the prior of `released_profiles`, so that one simulation serves both
-            share = np.asarray(candidates.shares.mean(axis=0)).ravel()[candidates.ids]
-            words = embedding.word_array[candidates.ids].tolist()
-            self._transitions = word_transitions(fitted, share, words=words, **options)
+        self.n_documents, self.ordered = len(written), self._of_words.ordered
 
     def __call__(self, releases: Any) -> np.ndarray:
         """ln Pr[release | document].
@@ -162,19 +157,14 @@ class ReleaseLikelihood:
         log_likelihood : ndarray of shape (n_releases, n_documents)
             −inf where the length rules a document out.
         """
-        if self._candidates is None:
+        if self._of_words is None:
             return _checked(self.perturber, self._documents, releases)
         if self.ordered and is_count_matrix(releases):
             raise InvalidParameterError(
                 "releases must be texts or token lists where their order is used, got "
                 "a count matrix."
             )
-        read = self._candidates.read(releases)
-        if not self.ordered:
-            return self._candidates.of_bags(read, self._log_profiles)
-        return self._candidates.of_order(
-            read, lambda z: np.log(self._transitions.counts(z))
-        )
+        return self._of_words(releases)
 
 
 def _checked(releaser: Any, documents: list[Any], releases: Any) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,11 +10,9 @@ import scipy.sparse as sp
 
 from skdptext.documents import EncodedDocuments, read_release
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import WordChannel, draw_words, probabilities
+from skdptext.mechanisms import WordChannel
+from skdptext.perturbation._transitions import profiles_of, transitions_of
 from skdptext.utils import check_bags, is_count_matrix, working_memory_bytes
-
-# Stands in for known probabilities that are too small for float32.
-_LEAST = 1e-35
 
 
 class Candidates:
@@ -92,57 +90,52 @@ class Candidates:
         return logs
 
 
-def log_likelihood(
-    channel: WordChannel,
-    candidates: Candidates,
-    releases: Any,
-    n_draws: int,
-    rng: np.random.Generator,
-) -> np.ndarray:
-    """ln Pr[release | document], shape (n_releases, n_documents)."""
-    read, ids = candidates.read(releases), candidates.ids
-    if not isinstance(read, EncodedDocuments):
-        columns = np.unique(read.indices)
-        mixed = np.zeros((len(candidates.lengths), len(columns)))
-        shares = sp.csc_array(candidates.shares)
-        for rows, law in _laws(channel, ids, columns, n_draws, rng):
-            mixed += shares[:, ids[rows]] @ law
-        logs = np.log(np.maximum(mixed, _LEAST))
-        return candidates.of_bags(read[:, columns], logs)
-    columns = np.unique(read.codes)
-    needed = 4 * len(ids) * len(columns)
-    if needed > working_memory_bytes():
-        raise InvalidParameterError(
-            f"documents must be few enough: 4 bytes for each of their {len(ids)} words "
-            f"and each of the {len(columns)} that were released must fit into "
-            f"working_memory, {working_memory_bytes()} bytes, got {needed} bytes."
-        )
-    by_released = np.empty((len(columns), len(ids)), dtype=np.float32)
-    for rows, law in _laws(channel, ids, columns, n_draws, rng):
-        by_released[:, rows] = np.log(law).T
-    return candidates.of_order(read, lambda z: by_released[columns.searchsorted(z)])
+class WordLikelihood:
+    """ln Pr[release | document] of the words of a channel.
 
-
-def _laws(
-    channel: WordChannel,
-    ids: np.ndarray,
-    columns: np.ndarray,
-    n_draws: int,
-    rng: np.random.Generator,
-) -> Iterator[tuple[slice, np.ndarray]]:
-    """Pr[z | w] of some words, for some z; from draws where it is not known in full.
-
-    A draw more is spread evenly, so that what was never drawn is possible.
+    `written` are the known words of documents in clear, one of which each release is
+    of; `sample_length` is what they are redrawn to, if they are, and else `ordered`
+    says whether releases have their order. Further options are those of
+    `transitions_of`. What is drawn is kept for the next call.
     """
-    if channel.law().log_proba is not None:
-        for rows, law in probabilities(channel, ids):
-            yield rows, np.maximum(law[:, columns], _LEAST)
-        return
-    evenly = 1 / len(channel.released)
-    for rows, noisy in draw_words(channel, ids, n_draws, rng):
-        at = np.searchsorted(columns, noisy).clip(max=max(len(columns) - 1, 0))
-        law = np.full((len(noisy), len(columns)), evenly)
-        if len(columns):
-            word, draw = np.nonzero(columns[at] == noisy)
-            np.add.at(law, (word, at[word, draw]), 1.0)
-        yield rows, law / (n_draws + 1)
+
+    def __init__(
+        self,
+        channel: WordChannel,
+        written: EncodedDocuments,
+        sample_length: int | None,
+        ordered: bool,
+        **options: Any,
+    ) -> None:
+        candidates = Candidates(channel, written, sample_length, ordered)
+        self._candidates = candidates
+        self.n_documents, self.ordered = len(written), candidates.ordered
+        if not len(candidates.ids):
+            return  # nothing is drawn of documents without words
+        if not self.ordered:
+            profiles = profiles_of(channel, candidates.shares, **options)
+            self._log_profiles = np.log(profiles)
+            return
+        n_ids, n_released = len(candidates.ids), len(channel.released)
+        needed = 4 * n_ids * n_released
+        if needed > working_memory_bytes():
+            raise InvalidParameterError(
+                f"documents must be few enough: 4 bytes for each of their {n_ids} "
+                f"words and each of the {n_released} that may come out must fit into "
+                f"working_memory, {working_memory_bytes()} bytes, got {needed} bytes."
+            )
+        # the prior of `profiles_of`, so that one simulation serves both
+        prior = np.asarray(candidates.shares.mean(axis=0)).ravel()[candidates.ids]
+        words = channel.embedding.word_array[candidates.ids].tolist()
+        self._transitions = transitions_of(channel, prior, words=words, **options)
+
+    def __call__(self, releases: Any) -> np.ndarray:
+        """Array of shape (n_releases, n_documents); −inf where the length is wrong."""
+        read = self._candidates.read(releases)
+        if isinstance(read, EncodedDocuments):
+            return self._candidates.of_order(
+                read, lambda z: self._transitions.log_proba(z)
+            )
+        if not self.n_documents:
+            return np.empty((read.shape[0], 0))
+        return self._candidates.of_bags(read, self._log_profiles)

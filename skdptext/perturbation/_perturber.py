@@ -41,7 +41,7 @@ from skdptext.perturbation._leaks import (
     warn_of_leaks,
     warn_of_unknown_words,
 )
-from skdptext.perturbation._likelihood import Candidates, log_likelihood
+from skdptext.perturbation._likelihood import WordLikelihood
 from skdptext.perturbation._noise_run import NoiseRun
 from skdptext.perturbation._strength import warn_of_strength
 from skdptext.privacy import PrivacyGuarantee
@@ -57,7 +57,6 @@ from skdptext.utils import (
     check_noise_state,
     check_option,
     check_real,
-    check_rng,
     is_count_matrix,
     show_progress,
     shown,
@@ -670,21 +669,29 @@ class DPWordPerturber(
 
         See Also
         --------
-        skdptext.metrics.ReleaseLikelihood : Draws less, and keeps what it has drawn.
+        skdptext.metrics.ReleaseLikelihood : The same, for one call after the other.
 
         Notes
         -----
-        For texts in order :math:`\sum_j \ln \Pr[z_j \mid w_j]`, which is exact. For
-        bags, and for documents that are redrawn, words are taken for independent draws
-        from the document: :math:`\sum_j \ln \sum_w p_d(w) \Pr[z_j \mid w]`.
+        For texts in order :math:`\sum_j \ln \Pr[z_j \mid w_j]`, exact where the
+        mechanism states its probabilities and else estimated from draws. For bags, and
+        for documents that are redrawn, words are taken for independent draws from the
+        document: :math:`\sum_j \ln \sum_w p_d(w) \Pr[z_j \mid w]`.
         """
         reader = self._check_ready()
-        n_draws = check_integer("n_draws", n_draws, low=1)
-        rng = check_rng(random_state)
+        check_integer("n_draws", n_draws, low=1)
         written = self._read(reader, documents).known()
-        of_text = self.output != "bow"
-        candidates = Candidates(self.mechanism_, written, reader.sample_length, of_text)
-        return log_likelihood(self.mechanism_, candidates, released, n_draws, rng)
+        # a count matrix has no order
+        ordered = self.output != "bow" and not is_count_matrix(released)
+        likelihood = WordLikelihood(
+            self.mechanism_,
+            written,
+            reader.sample_length,
+            ordered,
+            n_draws=n_draws,
+            random_state=random_state,
+        )
+        return likelihood(released)
 
     # -- what is promised, and scikit-learn's conventions ----------------------
 

@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 from scipy.special import xlogy
 from sklearn.exceptions import ConvergenceWarning
 
-from skdptext import DPWordPerturber, WordEmbedding, metrics
+from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import (
     Exponential,
@@ -346,11 +346,3 @@ def test_bad_profiles():
         released_profiles(fitted(), [[1, 0, 0, 0, 0, 0], [0] * 6])
     with pytest.raises(InvalidParameterError, match="one column per word"):
         released_profiles(fitted(), [[1, 0]])
-
-
-def test_the_old_name_says_the_new_one():
-    perturber = fitted(mechanism=RandomizedResponse())
-    message = "word_channel is called word_transitions now; the old name goes with"
-    with pytest.warns(FutureWarning, match=message):
-        transitions = metrics.word_channel(perturber)
-    assert transitions is word_transitions(perturber)
