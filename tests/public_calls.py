@@ -533,6 +533,18 @@ VALID: dict[Any, Valid] = {
     DocumentPreparer.from_perturber: Valid(lambda: (released(),)),
     DocumentPreparer.lengths: Valid(lambda: (DocumentPreparer(table()), TEXTS)),
     DocumentPreparer.transform: Valid(lambda: (DocumentPreparer(table()), TEXTS)),
+    preprocessing.MeanVectorEncoder: Valid(
+        lambda: (table(), 1), lambda made: made.fit(TEXTS)
+    ),
+    preprocessing.MeanVectorEncoder.fit: Valid(
+        lambda: (preprocessing.MeanVectorEncoder(table(), 1), TEXTS)
+    ),
+    preprocessing.MeanVectorEncoder.fit_transform: Valid(
+        lambda: (preprocessing.MeanVectorEncoder(table(), 1), TEXTS)
+    ),
+    preprocessing.MeanVectorEncoder.transform: Valid(
+        lambda: (preprocessing.MeanVectorEncoder(table(), 1).fit(TEXTS), TEXTS)
+    ),
     preprocessing.TopicEncoder: Valid(lambda: (1,), lambda made: made.fit(TEXTS)),
     preprocessing.TopicEncoder.fit: Valid(
         lambda: (preprocessing.TopicEncoder(1), TEXTS)

@@ -30,7 +30,12 @@ from skdptext.attacks import (
 from skdptext.datasets import make_embedding
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.neighbors import WMDKNNRegressor, WMDNeighbors, WMDNeighborsTransformer
-from skdptext.preprocessing import DocumentPreparer, TopicEncoder, TopicWordSelector
+from skdptext.preprocessing import (
+    DocumentPreparer,
+    MeanVectorEncoder,
+    TopicEncoder,
+    TopicWordSelector,
+)
 from tests.common_checks import EXPECTED_FAILED_CHECKS
 from tests.mechanism_forms import forms
 
@@ -51,6 +56,7 @@ ESTIMATORS = [
         DPWordPerturber("one-hot", epsilon=3.0), n_draws=20, random_state=0
     ),
     DocumentPreparer("one-hot", output="bow", random_state=0),
+    MeanVectorEncoder("one-hot"),
     TopicEncoder(),
     TopicEncoder(2, min_df=1),
     TopicWordSelector(n_words=5),
@@ -74,6 +80,7 @@ READERS = [
     DocumentPreparer(EMBEDDING, stop_words=None, random_state=0),
     FastTextClassifier(n_epochs=2, dim=3, random_state=0),
     KoppelAuthorClassifier(n_rounds=3, random_state=0),
+    MeanVectorEncoder(EMBEDDING, 1),
     TopicEncoder(1),
     WordReconstructionAttack(PERTURBER, n_draws=5, random_state=0),
 ]

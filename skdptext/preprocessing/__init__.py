@@ -1,5 +1,6 @@
 """Preparing documents before any noise: words, parts, lengths, and topics."""
 
+from skdptext.preprocessing._mean_vectors import MeanVectorEncoder
 from skdptext.preprocessing._preparing import DocumentPreparer
 from skdptext.preprocessing._splitting import (
     KnownAndSnippets as KnownAndSnippets,
@@ -10,6 +11,7 @@ from skdptext.preprocessing._topic_words import TopicWordSelector
 
 __all__ = [
     "DocumentPreparer",
+    "MeanVectorEncoder",
     "TopicEncoder",
     "TopicWordSelector",
     "split_known_and_snippet",

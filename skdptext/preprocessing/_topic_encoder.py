@@ -173,7 +173,7 @@ class TopicEncoder(
         encoded : ndarray of shape (n_documents, n_components)
             Rows of unit length, or 0.
         """
-        return _unit_rows(_profiles(self._fit(X)) @ self.components_.T)
+        return unit_rows(_profiles(self._fit(X)) @ self.components_.T)
 
     def _fit(self, X: Any) -> sp.csr_array:
         """Learn from texts, and return their counts."""
@@ -272,7 +272,7 @@ class TopicEncoder(
                 )
             number = {word: i for i, word in enumerate(self.words_.tolist())}
             parts = _counted(self._reader(), X, number)
-        placed = [_unit_rows(_profiles(part) @ self.components_.T) for part in parts]
+        placed = [unit_rows(_profiles(part) @ self.components_.T) for part in parts]
         return np.concatenate([np.empty((0, self.n_components_)), *placed])
 
     def __sklearn_tags__(self) -> Any:
@@ -348,7 +348,8 @@ def _profiles(bags: sp.csr_array) -> sp.csr_array:
     return sp.csr_array(bags.multiply(1 / np.where(totals > 0, totals, 1)[:, None]))
 
 
-def _unit_rows(places: np.ndarray) -> np.ndarray:
+def unit_rows(places: np.ndarray) -> np.ndarray:
+    """Rows divided by their lengths; of zeros where there is no direction."""
     lengths = np.linalg.norm(places, axis=1, keepdims=True)
     # what is at the origin but for rounding has no direction
     return np.where(lengths > _ROUNDING, places / np.where(lengths > 0, lengths, 1), 0)

@@ -1,0 +1,179 @@
+"""MeanVectorEncoder against its definition written out, and each document by itself."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.cluster import KMeans
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+from skdptext import DPDocumentReplacer, WordEmbedding
+from skdptext.exceptions import InvalidParameterError
+from skdptext.preprocessing import MeanVectorEncoder, _mean_vectors
+from tests.expected import refusals
+
+WORDS = ["cat", "dog", "tea", "milk", "Paris"]
+TABLE = WordEmbedding(
+    WORDS,
+    [[3.0, 0.0, 1.0], [2.0, 1.0, 0.0], [0.0, 3.0, 1.0], [1.0, 2.0, 0.0], [0, 1, 5]],
+)
+TEXTS = ["cat and dog", "dog dog Cat", "tea and milk", "milk and tea tea", "and"]
+
+
+def written_out(texts, public, table, k):
+    """The definition, one document and one word at a time; signs are arbitrary."""
+    split = [[w for w in text.lower().split() if w in WORDS] for text in public]
+
+    def unit(text):
+        total = np.zeros(table.dim)
+        for word in text.lower().split():
+            if table.find([word])[0] >= 0:
+                df = sum(word in document for document in split)
+                idf = 1 + math.log((1 + len(public)) / (1 + df))
+                total += idf * table.vectors[table.find([word])[0]].astype(float)
+        length = math.sqrt(sum(total**2))
+        return total / length if length else None
+
+    known = np.array([row for row in map(unit, public) if row is not None])
+    mean = known.mean(axis=0)
+    values, axes = np.linalg.eigh(np.cov(known.T, bias=True))
+    axes = axes[:, ::-1][:, :k] / np.sqrt(values[::-1][:k])
+    placed = []
+    for row in map(unit, texts):
+        place = np.zeros(k) if row is None else (row - mean) @ axes
+        placed.append(place / (np.linalg.norm(place) or 1))
+    return np.array(placed)
+
+
+def test_it_does_what_is_written():
+    new = ["cat", "Paris tea", "milk dog", "zebra", ""]
+    encoder = MeanVectorEncoder(TABLE, n_components=2)
+    placed = encoder.fit_transform(TEXTS)
+    exact = written_out(TEXTS + new, TEXTS, TABLE, 2)
+    signs = np.sign((placed * exact[:5]).sum(axis=0))
+    np.testing.assert_allclose(placed, exact[:5] * signs, atol=1e-9)
+    np.testing.assert_allclose(encoder.transform(new), exact[5:] * signs, atol=1e-9)
+    assert not encoder.transform(["zebra", "", "and"]).any()
+    tops = np.abs(encoder.components_).argmax(axis=1)
+    assert (encoder.components_[np.arange(2), tops] > 0).all()
+    assert encoder.get_feature_names_out().tolist() == [
+        "meanvectorencoder0", "meanvectorencoder1",
+    ]  # fmt: skip
+
+
+def test_places_of_public_documents_have_unit_variance_before_their_length_is_one():
+    rng = np.random.default_rng(0)
+    table = WordEmbedding([f"w{i}" for i in range(30)], rng.normal(size=(30, 12)))
+    bags = rng.poisson(0.4, size=(200, 30))
+    encoder = MeanVectorEncoder(table, n_components=5).fit(bags)
+    weighted = bags * encoder.idf_ @ table.vectors.astype(float)
+    rows = weighted / np.linalg.norm(weighted, axis=1, keepdims=True)
+    scores = (rows - encoder.mean_) @ encoder.components_.T
+    np.testing.assert_allclose(np.cov(scores.T, bias=True), np.eye(5), atol=1e-9)
+    assert (np.diff(encoder.explained_variance_) <= 0).all()
+    np.testing.assert_allclose(np.linalg.norm(encoder.transform(bags), axis=1), 1)
+
+
+def test_words_are_counted_alike_in_texts_tokens_and_matrices():
+    counts = [[1, 1, 0, 0, 0], [1, 2, 0, 0, 0], [0, 0, 1, 1, 0], [0, 0, 2, 1, 0],
+              [0, 0, 0, 0, 0]]  # fmt: skip
+    placed = MeanVectorEncoder(TABLE, 2).fit_transform(TEXTS)
+    tokens = [text.split() for text in TEXTS]
+    for X in (tokens, iter(TEXTS), counts, sp.csr_matrix(counts)):
+        np.testing.assert_array_equal(
+            MeanVectorEncoder(TABLE, 2).fit_transform(X), placed
+        )
+
+
+def many(n, rng, n_words=300, dim=60):
+    table = WordEmbedding(
+        [f"w{i}" for i in range(n_words)], rng.normal(size=(n_words, dim))
+    )
+    words = rng.zipf(1.3, size=(n, 12)) % n_words
+    return table, [" ".join(f"w{i}" for i in row) for row in words]
+
+
+@pytest.mark.parametrize("together", [1, 7, 4096])
+def test_each_document_is_placed_by_itself_to_the_last_bit(monkeypatch, together):
+    table, texts = many(150, np.random.default_rng(1))
+    encoder = MeanVectorEncoder(table).fit(texts)
+    placed = encoder.transform(texts)
+    monkeypatch.setattr(_mean_vectors, "_TOGETHER", together)
+    np.testing.assert_array_equal(encoder.transform(texts), placed)
+    np.testing.assert_array_equal(encoder.transform(texts[::-1])[::-1], placed)
+    for part in (slice(0, 1), slice(3, 8), slice(40, 120)):
+        np.testing.assert_array_equal(encoder.transform(texts[part]), placed[part])
+
+
+def test_two_fits_are_the_same_to_the_last_bit():
+    table, texts = many(150, np.random.default_rng(2))
+    first, second = (MeanVectorEncoder(table).fit(texts) for _ in range(2))
+    for name in ("components_", "mean_", "idf_", "explained_variance_"):
+        np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
+
+
+def test_a_replacer_groups_by_it():
+    table, texts = many(90, np.random.default_rng(3))
+    texts, private = texts[:80], texts[80:]
+    grouper = make_pipeline(
+        MeanVectorEncoder(table, 5), KMeans(4, n_init=2, random_state=0)
+    )
+    replacer = DPDocumentReplacer(texts, grouper, random_state=0).fit()
+    assert set(replacer.transform(private)) <= set(texts)
+    assert len(replacer.groups_) == 4
+
+
+def test_topics_of_real_text_are_found(prose, built_in):
+    texts, topics = prose
+    texts = [
+        " ".join(texts[i + j : i + 20 : 2]) for i in range(0, 1200, 20) for j in (0, 1)
+    ]
+    topics = topics.reshape(-1, 20)[:, :2].ravel()
+    half = len(texts) // 2
+    model = make_pipeline(MeanVectorEncoder(built_in), LogisticRegression())
+    model.fit(texts[:half], topics[:half])
+    assert model.score(texts[half:], topics[half:]) > 0.75
+
+
+def test_a_refused_fit_leaves_the_encoder_as_it_was():
+    encoder = MeanVectorEncoder(TABLE, 1).fit(TEXTS)
+    before = encoder.transform(TEXTS)
+    with pytest.raises(InvalidParameterError):
+        encoder.fit(["same", "same"])
+    np.testing.assert_array_equal(encoder.transform(TEXTS), before)
+    assert encoder.fit(np.eye(5)).n_features_in_ == 5
+    assert not hasattr(encoder.fit(TEXTS), "n_features_in_")
+
+
+@refusals(
+    ({"n_components": 0}, TEXTS, "n_components must be an integer >= 1, got 0"),
+    ({"embedding": "glove.txt"}, TEXTS, "embedding must be a WordEmbedding"),
+    ({"embedding": None}, TEXTS, "embedding must be a WordEmbedding"),
+    ({"embedding": "one-hot"}, TEXTS, "needs a count matrix"),
+    ({"lowercase": 3}, TEXTS, "lowercase must be"),
+    ({}, "a secret text", "got a single str"),
+    ({}, [], "at least one document"),
+    ({}, ["", "secret"], "documents that differ"),
+    ({}, ["secret cat", "secret cat"], "documents that differ"),
+    ({}, ["secret", None], "None as document 1"),
+    ({}, [[1.0, -1.0, 0, 0, 0]], "non-negative"),
+    ({}, [[1.0, 1.0]], "it has 2 columns, the embedding has 5 words"),
+    ({}, None, "got None"),
+    never="secret",
+)
+def test_bad_input(options, X):
+    MeanVectorEncoder(**{"embedding": TABLE} | options).fit(X)
+
+
+def test_use_beside_fit():
+    encoder = MeanVectorEncoder(TABLE).fit(TEXTS)
+    with pytest.raises(InvalidParameterError, match="texts or lists of words"):
+        encoder.transform(np.eye(5))
+    with pytest.raises(InvalidParameterError, match="as document 1"):
+        encoder.transform(["a", 3])
+    with pytest.raises(InvalidParameterError, match="must be a count matrix"):
+        MeanVectorEncoder(TABLE).fit(np.eye(5)).transform(TEXTS)
