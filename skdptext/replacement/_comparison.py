@@ -47,9 +47,9 @@ from skdptext.utils import (
     wrapped,
 )
 
-# Words of all documents that are added to those of a group: the usual prior of
-# language models in retrieval (Zhai and Lafferty, 2004).
-_PRIOR_WORDS = 1000.0
+# Words of all documents that are added to those of a group, as language models in
+# retrieval do (Zhai and Lafferty, 2004): tweets want hundreds, articles 100,000.
+_PRIORS = tuple(10 ** (i / 2) for i in range(2, 15))
 _ROUNDING = 1e-9
 
 
@@ -352,6 +352,12 @@ def compare_groupings(
     completion [1]_. A grouper that only tells documents apart gains nothing here. For
     documents of a dozen words there is little to be told: give labels there.
 
+    The shares of words in a group are drawn towards those of all documents, by as many
+    words as make documents likeliest that are withheld from each split's learning, the
+    grouper's included. With too few of them, groups would seem to tell more under noise
+    than without. The documents that are scored have no part in it. Where too few are
+    left to be grouped, as many words are added as all documents have.
+
     *What is learned where.* With labels, an encoder or clusterer is fitted once on all
     documents, as it would be used, and only the reading is learned in each split: the
     score is that of the very groups of `grouper`. Classifiers, and all groupers without
@@ -362,7 +368,7 @@ def compare_groupings(
     score is a little too high, as that of any best of several.
 
     *Cost.* With labels an encoder is fitted once, and k-means once per number of groups
-    and start; else both once per split.
+    and start; else both twice per split.
 
     References
     ----------
@@ -414,10 +420,11 @@ def compare_groupings(
     data = _Data(documents, labels, sizes, epsilons, seed, n_starts, balanced)
     threads = Parallel(n_jobs=n_jobs, require="sharedmem")
     groupings = threads(delayed(_of_all)(grouper, data) for grouper in chosen.values())
+    withheld = [_withheld(splits, i, seed) for i in range(len(splits))]
     cells = threads(
-        delayed(_split_scores)(grouper, data, of_all, train, test)
+        delayed(_split_scores)(grouper, data, of_all, train, test, part)
         for grouper, of_all in zip(chosen.values(), groupings, strict=True)
-        for train, test in splits
+        for (train, test), part in zip(splits, withheld, strict=True)
     )
     rows: list[GroupingScore] = []
     for i, (name, grouper) in enumerate(chosen.items()):
@@ -551,6 +558,25 @@ def _splits(
     return splits
 
 
+def _withheld(
+    splits: list[tuple[np.ndarray, np.ndarray]], i: int, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """A division of the part that a split learns from.
+
+    By another split where that leaves enough, so that authors whom the splits keep
+    apart stay apart; else a fifth is withheld.
+    """
+    train = splits[i][0]
+    for learned, asked in (*splits[i + 1 :], *splits[:i]):
+        left = train[np.isin(train, learned)]
+        held = train[np.isin(train, asked)]
+        if 3 * len(left) >= len(train) and len(held):
+            return left, held
+    order = np.random.default_rng(seed).permutation(train)
+    n_held = -(-len(train) // 5)
+    return order[n_held:], order[:n_held]
+
+
 # -- one split -----------------------------------------------------------------------
 
 
@@ -573,6 +599,7 @@ def _split_scores(
     of_all: list[tuple[int, np.ndarray]],
     train: np.ndarray,
     test: np.ndarray,
+    withheld: tuple[np.ndarray, np.ndarray],
 ) -> list[_Scores]:
     """For each number of groups of one grouper."""
     score: _Completion | _Accuracy
@@ -580,9 +607,8 @@ def _split_scores(
     learned = [data.documents[i] for i in train]
     asked = [data.documents[i] for i in test]
     if data.labels is None:
-        score = _Completion(learned, asked)
-        halves = [score.given, score.asked]
-        parts = _grouped(grouper, data, None, learned, halves)
+        score = _Completion(learned, asked, _priors(grouper, data, *withheld))
+        parts = score.grouped(grouper, data, learned)
     else:
         labels = data.labels[train]
         score = _Accuracy(labels, data.labels[test], data.balanced)
@@ -595,6 +621,25 @@ def _split_scores(
         scores += [score.at(_law(_part(k, epsilon))) for epsilon in data.epsilons]
         starts.setdefault(k, []).append(scores)
     return [(k, np.array(scores)) for k, scores in starts.items()]
+
+
+def _priors(
+    grouper: Any, data: _Data, train: np.ndarray, test: np.ndarray
+) -> list[float]:
+    """The prior under which withheld documents are likeliest, for each grouping.
+
+    The grouper learns without them, too: groups fit the words they were made of better.
+    None where the documents that are left are too few to group.
+    """
+    learned = [data.documents[i] for i in train]
+    try:
+        score = _Completion(learned, [data.documents[i] for i in test])
+        return [
+            score.likeliest_prior(of_given, of_asked, k)
+            for k, (of_given, of_asked) in score.grouped(grouper, data, learned)
+        ]
+    except ValueError:  # what is wrong with more than their number is said by the split
+        return []
 
 
 def _k_means(n_groups: int, data: _Data, start: int) -> Any:
@@ -696,11 +741,13 @@ class _Accuracy:
 class _Completion:
     """Nats about a word of one half of a document, from the release of the other."""
 
-    def __init__(self, learned: list[Any], asked: list[Any]) -> None:
+    def __init__(
+        self, learned: list[Any], asked: list[Any], priors: Sequence[float] = ()
+    ) -> None:
         from sklearn.feature_extraction.text import CountVectorizer
 
         counter = CountVectorizer(analyzer=words_of)
-        self.given, others = _halves(learned)
+        self._given, others = _halves(learned)
         try:
             self._counts = counter.fit_transform(others)
         except ValueError:
@@ -709,17 +756,40 @@ class _Completion:
             ) from None
         total = np.asarray(self._counts.sum(axis=0)).ravel()
         self._words = total / total.sum()
-        self.asked, others = _halves(asked)
+        self._asked_for, others = _halves(asked)
         self._others = counter.transform(others)
+        # of each grouping in turn; without any, groups weigh half at most
+        self._priors = itertools.chain(priors, itertools.repeat(float(total.sum())))
+
+    def grouped(
+        self, grouper: Any, data: _Data, learned: list[Any]
+    ) -> Iterator[tuple[int, list[np.ndarray]]]:
+        return _grouped(grouper, data, None, learned, [self._given, self._asked_for])
 
     def learn(self, groups: np.ndarray, of_asked: np.ndarray, k: int) -> None:
-        counts = sums_by_label(groups, self._counts, k).toarray()
-        sums = counts.sum(axis=1, keepdims=True)
-        self._word_shares = (counts + _PRIOR_WORDS * self._words) / (
-            sums + _PRIOR_WORDS
-        )
-        self._share = (sums.ravel() + 1 / k) / (sums.sum() + 1)
+        self._count(groups, of_asked, k)
+        self._smooth(next(self._priors))
+
+    def likeliest_prior(
+        self, groups: np.ndarray, of_asked: np.ndarray, k: int
+    ) -> float:
+        self._count(groups, of_asked, k)
+        likelihoods = []
+        for prior in _PRIORS:
+            self._smooth(prior)
+            likelihoods.append(self.at(np.eye(k)))
+        return _PRIORS[int(np.argmax(likelihoods))]
+
+    def _count(self, groups: np.ndarray, of_asked: np.ndarray, k: int) -> None:
+        self._group_words = sums_by_label(groups, self._counts, k).toarray()
+        sums = self._group_words.sum(axis=1)
+        self._share = (sums + 1 / k) / (sums.sum() + 1)
         self._asked = sums_by_label(of_asked, self._others, k).toarray()
+
+    def _smooth(self, prior: float) -> None:
+        counts = self._group_words
+        sums = counts.sum(axis=1, keepdims=True)
+        self._word_shares = (counts + prior * self._words) / (sums + prior)
 
     def at(self, P: np.ndarray) -> float:
         # (groups, releases): Pr[g] Pr[z | g]; by columns, the posterior of the group

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import inspect
+import itertools
+import json
 
 import numpy as np
 import pytest
@@ -15,6 +18,7 @@ from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 
 from skdptext import DPDocumentReplacer
+from skdptext.datasets import load_docstrings
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection import GroupingDisplay
 from skdptext.preprocessing import TopicEncoder
@@ -160,54 +164,116 @@ def halves(text):
     return [(words[:4], words[4:]), (words[4:], words[:4])]
 
 
-def test_nats_per_word_by_enumeration(many):
+def by_enumeration(texts, train, test, grouper, channel, priors):
+    """Nats per word for each prior, by loops over documents, words and releases."""
+    grouper.fit([texts[i] for i in train])
+    pairs = [half for i in train for half in halves(texts[i])]
+    groups = grouper.predict([" ".join(seen) for seen, _ in pairs])
+    every = [w for _, other in pairs for w in other]
+    frequency = {w: every.count(w) / len(every) for w in set(every)}
+    of_group = [
+        [
+            w
+            for (_, other), h in zip(pairs, groups, strict=True)
+            if h == g
+            for w in other
+        ]
+        for g in range(3)
+    ]
+    own = [(len(words) + 1 / 3) / (len(every) + 1) for words in of_group]
+    nats = []
+    for prior in priors:
+        chance = [
+            {w: (words.count(w) + prior * frequency[w]) / (len(words) + prior)
+             for w in frequency}
+            for words in of_group
+        ]  # fmt: skip
+        total = n_words = 0.0
+        for i in test:
+            for seen, other in halves(texts[i]):
+                (g,) = grouper.predict([" ".join(seen)])
+                for w in other:
+                    n_words += w in frequency
+                    for z in range(3) if w in frequency else ():
+                        joint = [own[h] * channel[h, z] for h in range(3)]
+                        mixed = sum(
+                            joint[h] / sum(joint) * chance[h][w] for h in range(3)
+                        )
+                        total += channel[g, z] * np.log(mixed / frequency[w])
+        nats.append(total / n_words)
+    return nats
+
+
+@pytest.mark.parametrize("few", [False, True])
+def test_nats_per_word_by_enumeration(many, few):
+    """Each split takes the prior that is best for what its learning withholds."""
     texts, _ = many
+    if few:  # without those of a fold, two are left, which are no three groups
+        texts = texts[:6]
     grouper = make_pipeline(CountVectorizer(), KMeans(3, n_init=3, random_state=0))
+    folds = np.arange(len(texts)) % 3
+    rows = np.arange(len(texts))
+    splits = [(rows[folds != i], rows[folds == i]) for i in range(3)]
     comparison = compare_groupings(
-        texts, groupers={"counts": grouper}, epsilon=2.0, cv=HALVES
+        texts, groupers={"counts": grouper}, epsilon=2.0, cv=splits
     )
     (row,) = comparison.rows
     assert comparison.criterion == "nats per word"
     assert comparison.chance == 0
     channel = (np.ones((3, 3)) + np.eye(3) * np.expm1(2.0)) / (np.exp(2.0) + 2)
-    scores = []
-    for train, test in HALVES:
-        grouper.fit([texts[i] for i in train])
-        pairs = [half for i in train for half in halves(texts[i])]
-        groups = grouper.predict([" ".join(seen) for seen, _ in pairs])
-        every = [w for _, other in pairs for w in other]
-        frequency = {w: every.count(w) / len(every) for w in set(every)}
-        words_of = [sum(len(o) for (_, o), h in zip(pairs, groups, strict=True)
-                        if h == g) for g in range(3)]  # fmt: skip
-        prior = [(n + 1 / 3) / (sum(words_of) + 1) for n in words_of]
-        chance = []
-        for g in range(3):
-            mine = [
-                w
-                for (_, other), h in zip(pairs, groups, strict=True)
-                if h == g
-                for w in other
-            ]
-            chance.append(
-                {w: (mine.count(w) + 1000 * frequency[w]) / (len(mine) + 1000)
-                 for w in frequency}
-            )  # fmt: skip
-        nats = words = 0.0
-        for i in test:
-            for seen, other in halves(texts[i]):
-                (g,) = grouper.predict([" ".join(seen)])
-                for w in other:
-                    words += 1
-                    for z in range(3):
-                        joint = [prior[h] * channel[h, z] for h in range(3)]
-                        mixed = sum(
-                            joint[h] / sum(joint) * chance[h][w] for h in range(3)
-                        )
-                        nats += channel[g, z] * np.log(mixed / frequency[w])
-        scores.append(nats / words)
+    priors = 10 ** np.arange(1, 7.5, 0.5)
+    scores, chosen = [], []
+    for i, (train, test) in enumerate(splits):
+        withheld = folds == (i + 1) % 3  # as the next split does
+        left = rows[~withheld & (folds != i)]
+        if few:
+            chosen.append(4 * 4 * 2)  # all words, of two halves of four documents
+        else:
+            likelihoods = by_enumeration(
+                texts, left, rows[withheld], grouper, np.eye(3), priors
+            )
+            chosen.append(priors[np.argmax(likelihoods)])
+        scores += by_enumeration(texts, train, test, grouper, channel, chosen[-1:])
     assert row.score == pytest.approx(np.mean(scores), rel=1e-9)
-    assert row.without_noise > row.score > 0
     assert not np.isnan(row.low)
+    if not few:
+        assert max(chosen) < 1000
+        assert row.without_noise > row.score > 0
+
+
+def docstrings():
+    return [" ".join(text.split()[:300]) for text in load_docstrings().data[::8]]
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize("source", ["docstrings", "fan fiction"])
+def test_noise_tells_nothing(source, request):
+    """On real text, long and of few documents, as where a small prior fails.
+
+    With 1,000 words for all texts, releases of fan fiction kept most at ε = 2, and less
+    than nothing without noise.
+    """
+    if source == "docstrings":
+        texts = docstrings()
+    else:
+        path = request.getfixturevalue("data_file")("pan19_fanfiction_en.jsonl.gz")
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            texts = [json.loads(line)["text"] for line in itertools.islice(file, 200)]
+    epsilons = [1.0, 2.0, 4.0, 8.0, 20.0]
+    rows = compare_groupings(
+        texts, groupers={"topics": TopicEncoder(10)}, n_groups=[2, 8], cv=4, n_starts=2,
+        epsilon=epsilons,
+    ).rows  # fmt: skip
+    for k in (2, 8):
+        mine = [row for row in rows if row.n_groups == k]
+        scores = np.array([*(row.score for row in mine), mine[0].without_noise])
+        # half of an interval of 95 % is three standard errors of four splits; the same
+        # splits are compared, so that a tenth of one is enough
+        errors = np.array([(row.high - row.low) / 2 for row in mine]) / 3
+        assert (np.diff(scores) > -errors / 10).all()
+        assert scores[-1] > 0
+        best = max(mine, key=lambda row: row.score)
+        assert best.epsilon >= 8
 
 
 def test_words_choose_the_number_of_topics():
@@ -259,8 +325,16 @@ def test_only_public_documents_come_in(many):
     compare_groupings(texts, topics, {"spy": Spy(learned)}, cv=splits)
     assert learned.pop() == texts  # it learns no labels
     compare_groupings(texts, groupers={"spy": Spy(learned)}, cv=splits)
-    for (train, _), seen in zip(splits, learned, strict=True):
-        assert seen == [texts[i] for i in train]
+    for i, (train, _) in enumerate(splits):
+        withheld = splits[(i + 1) % 3][1]  # by authors, too
+        assert learned[2 * i] == [texts[j] for j in np.setdiff1d(train, withheld)]
+        assert learned[2 * i + 1] == [texts[j] for j in train]
+    learned.clear()
+    compare_groupings(texts, groupers={"spy": Spy(learned)}, cv=splits[:1])
+    train = [texts[j] for j in splits[0][0]]
+    assert learned[1] == train
+    assert len(learned[0]) == 32  # no other split: a fifth of 40 is withheld by chance
+    assert set(learned[0]) < set(train)
 
 
 def test_best_is_the_best_within_what_may_be_found(compared):
