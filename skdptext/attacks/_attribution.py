@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from copy import copy
 from importlib.util import find_spec
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,7 +35,7 @@ from skdptext.exceptions import (
     OutOfVocabularyWarning,
     PrivacyLeakWarning,
 )
-from skdptext.metrics import PROTOCOL, fitted_releaser
+from skdptext.metrics import PROTOCOL, fitted_releaser, with_noise
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.perturbation import DPWordPerturber
 from skdptext.preprocessing import DocumentPreparer
@@ -384,14 +384,10 @@ def prepare_releaser(
     rule = "documents must hold texts or lists of words for a releaser of documents"
     if is_count_matrix(documents, rule):
         raise InvalidParameterError(f"{rule}, got a matrix of numbers.")
-    noisy = copy(fitted_releaser(releaser, documents))
-    released = []
+    fitted, released = fitted_releaser(releaser, documents), []
     with quiet(PrivacyLeakWarning):
         for _ in range(n_releases):
-            if hasattr(noisy, "random_state"):
-                noisy.random_state = (
-                    None if rng is None else np.random.default_rng(rng.integers(_SEEDS))
-                )
+            noisy = with_noise(fitted, rng)
             texts = noisy.transform(documents)
             if not isinstance(texts, list) or not all(
                 isinstance(text, str | list | tuple) for text in texts
@@ -529,7 +525,7 @@ def make_splits(
             f"{np.shape(groups)}."
         )
     smallest = int(np.unique(authors, return_counts=True)[1].min())
-    if cv is None or isinstance(cv, int):
+    if cv is None or isinstance(cv, Integral):
         n_splits = min(5, smallest) if cv is None else check_integer("cv", cv, low=2)
         if smallest < max(2, n_splits):
             raise InvalidParameterError(
@@ -543,7 +539,7 @@ def make_splits(
         else:
             options = {"shuffle": True, "random_state": random_state}
             cv = StratifiedGroupKFold(n_splits, **options)
-    can_split = isinstance(cv, int | Iterable) or hasattr(cv, "split")
+    can_split = isinstance(cv, Iterable) or hasattr(cv, "split")
     if isinstance(cv, str | bytes) or not can_split:
         raise InvalidParameterError(
             "cv must be an integer, a splitter of scikit-learn or an iterable of "

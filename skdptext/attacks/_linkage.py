@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from copy import copy
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -25,7 +24,12 @@ from skdptext.exceptions import (
     OutOfVocabularyWarning,
     PrivacyLeakWarning,
 )
-from skdptext.metrics import ReleaseLikelihood, fitted_releaser, words_unchanged
+from skdptext.metrics import (
+    ReleaseLikelihood,
+    fitted_releaser,
+    with_noise,
+    words_unchanged,
+)
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
     as_array,
@@ -376,8 +380,8 @@ def linkage_attack(
     perturber : DPWordPerturber, or any releaser with `log_likelihood`
         Fitted or not. Of a word perturber, `random_state` and `output` are not used,
         and unknown words that ``oov="keep"`` would leave in clear are dropped. Others,
-        such as `~skdptext.DPDocumentReplacer`, release as they are set, with fresh
-        noise.
+        such as `~skdptext.DPDocumentReplacer`, release as they are set, but for their
+        `random_state`.
     n_targets : int, default=None
         Documents to release, drawn at random; None: all.
     n_releases : int, default=1
@@ -445,7 +449,8 @@ def linkage_attack(
     rng = check_rng(random_state)
     targets = np.sort(rng.choice(n_candidates, n_targets, replace=False))
     if not of_words:
-        return _of_releaser(perturber, documents, targets, n_releases, distances)
+        noisy = with_noise(perturber, None if fresh else rng)
+        return _of_releaser(noisy, documents, targets, n_releases, distances)
     with quiet(PrivacyLeakWarning, OutOfVocabularyWarning, EmptyDocumentWarning):
         noisy = clone(perturber).set_params(
             output="tokens",
@@ -509,16 +514,13 @@ def linkage_attack(
 
 
 def _of_releaser(
-    releaser: Any,
+    noisy: Any,
     documents: list[Any],
     targets: np.ndarray,
     n_releases: int,
     distances: bool,
 ) -> Linkages:
-    """Releases of a releaser that states its likelihood, with fresh noise."""
-    noisy = copy(releaser)
-    if hasattr(noisy, "random_state"):
-        noisy.random_state = None
+    """Releases of a releaser that states its likelihood."""
     groups = np.tile(np.arange(len(targets)), n_releases)
     with quiet(PrivacyLeakWarning):
         released = noisy.transform(

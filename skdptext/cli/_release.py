@@ -181,7 +181,7 @@ def _replacer(arguments: argparse.Namespace) -> DPDocumentReplacer:
     read = read_flagged(arguments.replace_by, "--replace-by", columns)
     replacer = DPDocumentReplacer(
         [text or "" for text in read[flag]],
-        n_groups=8 if arguments.groups is None else arguments.groups,
+        n_groups=arguments.groups,
         public_labels=read.get("--label-column"),
         epsilon=arguments.epsilon,
         output=arguments.output,

@@ -28,6 +28,7 @@ from skdptext.inspection._release_scores import (
     linkage_scores,
     word_scores,
 )
+from skdptext.metrics import fitted_copy
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
     Fragment,
@@ -393,8 +394,8 @@ def release_report(
         rare. If None, those in one of the originals, or fewer than 1 in 1,000. Lists
         of words are read as texts are for this, in lower case.
     mechanism : DPWordPerturber, default=None
-        What released the texts, if adversaries know it. Any object will do that has
-        ``log_likelihood(documents, released)`` → (n_released, n_documents).
+        What released the texts, if adversaries know it, fitted or not. Any object will
+        do that has ``log_likelihood(documents, released)`` → (n_released, n_documents).
     embedding : WordEmbedding, default=None
         Public vectors for adversaries who compare words. If None, those of `mechanism`
         or else vectors learned from the texts, in any language.
@@ -492,6 +493,8 @@ def release_report(
         name: _labels(f"{name}s", values, n_given) for name, values in labels.items()
     }
     more = _known(known, labels)
+    if mechanism is not None and not isinstance(mechanism, DPWordPerturber):
+        mechanism = fitted_copy(mechanism, original)
     common = None
     if public is not None:
         common = common_words(_texts("public", public))

@@ -78,7 +78,8 @@ class ReleaseScore:
     ----------
     value : float
         Share of the cases in which the strongest adversary was right, on documents
-        that had no part in choosing it. Others may reach more.
+        that had no part in choosing it; or, by reading, the share that is left. Others
+        may reach more.
     low, high : float
         95 % interval of `value`, for documents like these; `high` is at least `chance`,
         which anybody reaches.
@@ -87,8 +88,9 @@ class ReleaseScore:
     adversary : str
         Which one was the strongest.
     n_documents : int
-        How many documents `value` is the mean of: half of those that were attacked, as
-        the strongest adversary was chosen on the others.
+        How many documents `value` is the mean of. Of an adversary, half of those that
+        were attacked, as the strongest one was chosen on the others; of what is read
+        off (copies and rare words), all documents that have it.
     in_clear : float or None
         What the strongest adversary reaches on whole original texts.
     in_clear_cut : float or None

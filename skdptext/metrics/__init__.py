@@ -11,7 +11,9 @@ from skdptext.metrics._density import (
 from skdptext.metrics._likelihood import (
     PROTOCOL as PROTOCOL,
     ReleaseLikelihood,
+    fitted_copy as fitted_copy,
     fitted_releaser as fitted_releaser,
+    with_noise as with_noise,
 )
 from skdptext.metrics._wmd import (
     pairwise_word_movers_distances,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -39,10 +40,29 @@ def fitted_releaser(releaser: Any, documents: Any) -> Any:
     """
     rule = "perturber must be a word perturber, or release documents by "
     check_methods(releaser, PROTOCOL, rule + ", ".join(PROTOCOL))
-    # What scikit-learn cannot copy may not say that it is fitted: it is taken as it is.
+    return fitted_copy(releaser, documents)
+
+
+def fitted_copy(releaser: Any, documents: Any) -> Any:
+    """Whatever releases documents: itself, or fitted where it is not.
+
+    What scikit-learn cannot copy may not say that it is fitted: it is taken as it is.
+    """
     if is_fitted(releaser) or not hasattr(releaser, "get_params"):
         return releaser
     return clone(releaser).fit(documents)
+
+
+def with_noise(releaser: Any, rng: np.random.Generator | None) -> Any:
+    """A copy of a fitted releaser whose noise is seeded by `rng`; None: fresh noise.
+
+    One that has no `random_state` draws as it will.
+    """
+    noisy = copy(releaser)
+    if hasattr(noisy, "random_state"):
+        seed = None if rng is None else rng.integers(2**31)
+        noisy.random_state = None if seed is None else np.random.default_rng(seed)
+    return noisy
 
 
 class ReleaseLikelihood:

@@ -233,7 +233,7 @@ class WordTransitions:
         return self.n_draws + a * len(self.released) + b + c
 
     def log_proba(self, released: np.ndarray) -> np.ndarray:
-        """ln Pr[z | w] of every word, smoothed as `counts` are.
+        """Take the logarithm of Pr[z | w] of every word, smoothed as `counts` are.
 
         Parameters
         ----------

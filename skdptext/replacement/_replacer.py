@@ -64,6 +64,8 @@ from skdptext.utils import (
 )
 
 OUTPUTS = ("text", "bow", "vector", "group", "index")
+# Groups, where nothing says how many.
+_N_GROUPS = 8
 # Texts of this length do not coincide by chance.
 _LONG = 30
 _FITTED_BEFORE = (
@@ -107,8 +109,9 @@ class DPDocumentReplacer(
         each document by itself, whatever the others are. None:
         `~skdptext.preprocessing.TopicEncoder` and k-means; with `public_labels`, TF-IDF
         and logistic regression.
-    n_groups : int >= 2, default=8
-        K, for ``grouper=None`` without labels. More groups tell more, and show more.
+    n_groups : int >= 2, default=None
+        K, for ``grouper=None`` without labels; None: 8. More groups tell more, and show
+        more. A grouper or labels make their own number of groups, and it must be None.
     public_labels : array-like of shape (n_public_documents,), default=None
         Labels of the public documents, which a classifier learns. They are the groups.
     epsilon : float > 0, default=4.0
@@ -214,7 +217,7 @@ class DPDocumentReplacer(
         public_documents: Any,
         grouper: Any = None,
         *,
-        n_groups: int = 8,
+        n_groups: int | None = None,
         public_labels: Any = None,
         epsilon: float = 4.0,
         output: Literal["text", "bow", "vector", "group", "index"] = "text",
@@ -265,7 +268,7 @@ class DPDocumentReplacer(
             If a parameter breaks a rule.
         """
         epsilon = self._check_parameters()
-        n_groups = check_integer("n_groups", self.n_groups, low=2)
+        n_groups = self._check_n_groups()
         check_grouper(self.grouper)
         public = PublicDocuments.of(self.public_documents)
         groups = fitted_groups(public, self.grouper, n_groups, self.public_labels)
@@ -302,6 +305,18 @@ class DPDocumentReplacer(
         check_integer("verbose", self.verbose, low=0)
         check_n_jobs(self.n_jobs)
         return epsilon
+
+    def _check_n_groups(self) -> int:
+        if self.n_groups is None:
+            return _N_GROUPS
+        n_groups = check_integer("n_groups", self.n_groups, low=2)
+        for name in ("grouper", "public_labels"):
+            if getattr(self, name) is not None:
+                raise InvalidParameterError(
+                    f"n_groups must be None beside {name}, which makes the groups, got "
+                    f"{n_groups}."
+                )
+        return n_groups
 
     def _check_encoder(self, grouper: Any) -> None:
         if self.output == "vector" and _encoder(grouper) is None:

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from skdptext.transport._bags import WordBags, entries
-from skdptext.transport._loops import POTENTIAL_SLACK
+from skdptext.transport._loops import DAMPING, POTENTIAL_SLACK
 from skdptext.utils import Threads, blocks
 
 ONE = Threads()
@@ -22,7 +22,6 @@ _TINY = 2.0**-110  # more than what underflows in a squared distance
 
 _FAR = np.float32(1e30)  # takes a word out of every minimum, and is finite
 _MAX_POTENTIAL = np.float32(2.0)  # no useful one is larger; the slack then holds
-_DAMPING = np.float32(0.75)
 
 
 class LoweredTable:
@@ -196,7 +195,7 @@ def dual_bounds(
     local += gone.take(owner, axis=0)
     local[b == 0.0] = _FAR
     # Weak duality: α_i + β_j ≤ C_ij for all pairs makes a·α + b·β at most the cost.
-    beta = _DAMPING * local.min(axis=1)
+    beta = DAMPING * local.min(axis=1)
     alpha = np.minimum.reduceat(local - beta[:, None], first, axis=0)
     alpha = np.minimum(alpha, _MAX_POTENTIAL) - gone
     local -= alpha.take(owner, axis=0)

@@ -28,7 +28,8 @@ SAME = 4 * 2.0**-52
 # From this many pairs of words on, costs are reduced first: the solver saves about a
 # fifth of its time, and the few passes over the costs take less.
 WORTH_REDUCING = 64
-DAMPING = 0.75
+# What a potential takes of the least cost of its word before the others get theirs.
+DAMPING = np.float32(0.75)
 
 # Binary digits of a distance.
 BITS = 42
@@ -48,7 +49,6 @@ _ONE = np.float32(1.0)
 _TWO = np.float32(2.0)
 _LEAST = np.float32(1e-30)
 _MOST = np.float32(1e30)
-_DAMPING = np.float32(0.75)
 _TEMPERATURE = 0.015
 _N_STEPS = 12
 _SLACK = POTENTIAL_SLACK
@@ -535,10 +535,10 @@ def sample_bags(
                 start[i] = _ZERO if a[i] > 0.0 else -_FAR
             _least_costs(local, words, m, start, alpha, beta)
             for i in range(width):
-                start[i] = _DAMPING * alpha[i]
+                start[i] = DAMPING * alpha[i]
             _mask(start, a)
             for j in range(m):
-                beta[j] = _DAMPING * beta[j]
+                beta[j] = DAMPING * beta[j]
             back2 = _rows_and_columns(local, words, b, m, start, beta, alpha, alpha2)
             _mask(alpha, a)
             _mask(alpha2, a)

@@ -55,7 +55,7 @@ def test_the_report_is_made_of_it(synthetic):
     options = {
         "adversaries": {"a": (bayes(), "author"), "t": (bayes(), "topic")},
         "n_releases": 2,
-        "cv": 2,
+        "cv": np.int64(2),
         "random_state": 4,
     }
     attack = attribution_attack(documents, authors, topics, perturbers, **options)

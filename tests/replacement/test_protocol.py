@@ -16,7 +16,8 @@ from sklearn.pipeline import make_pipeline
 from skdptext.attacks import DocumentLinkageAttack, linkage_attack
 from skdptext.audit import audit_document_law, audit_document_pair
 from skdptext.exceptions import InvalidParameterError
-from skdptext.metrics import ReleaseLikelihood
+from skdptext.inspection import release_report
+from skdptext.metrics import ReleaseLikelihood, with_noise
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.preprocessing import TopicEncoder
 from tests.expected import no_warning
@@ -109,6 +110,40 @@ def test_linkage_finds_what_the_best_adversary_finds(replacer, private):
     assert [row.adversary for row in linkages.rows] == ["likelihood"]
     assert not hasattr(fresh, "channel_")
     assert fresh.random_state == 2**90
+
+
+def test_an_attack_on_replacers_is_repeated_by_its_seed(replacer, private):
+    """The seed was dropped. Two releases in one call still have noise of their own."""
+    texts = private[0]
+    options = {"n_releases": 3, "distances": False}
+    for source in (replacer, clone(replacer)):
+        first = linkage_attack(texts, source, random_state=0, **options)
+        again = linkage_attack(texts, source, random_state=0, **options)
+        assert first.rows == again.rows
+    others = [linkage_attack(texts, replacer, random_state=i, **options).rows
+              for i in range(1, 5)]  # fmt: skip
+    assert any(rows != first.rows for rows in others)
+    fresh = [linkage_attack(texts, replacer, **options).rows for _ in range(5)]
+    assert any(rows != fresh[0] for rows in fresh)
+    # three answers for each of one group are not one answer thrice
+    noisy = with_noise(
+        replacer.set_params(output="group").fit(), np.random.default_rng(0)
+    )
+    assert len(set(noisy.transform(texts[:1] * 100))) > 1
+
+
+def test_a_report_takes_a_replacer_that_is_not_fitted(replacer, private):
+    """It failed midway, where all others fit it."""
+    texts = private[0]
+    released = replacer.set_params(random_state=2**90).fit().transform(texts)
+    reports = [
+        release_report(texts, released, mechanism=mechanism, random_state=0)
+        for mechanism in (replacer, clone(replacer))
+    ]
+    assert str(reports[0]) == str(reports[1])
+    scores = reports[0].scores["linkage"], reports[0].copies["whole texts"]
+    # the strongest is scored on the half that did not choose it; copies need no choice
+    assert [score.n_documents for score in scores] == [12, 24]
 
 
 @pytest.mark.no_cover

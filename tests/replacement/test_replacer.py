@@ -56,9 +56,8 @@ def by_length(X):
 @pytest.mark.parametrize("labelled", [False, True])
 def test_stand_ins_are_public_documents_of_the_groups(public, private, labelled):
     texts, topics = public
-    replacer = DPDocumentReplacer(
-        texts, public_labels=topics if labelled else None, n_groups=3, epsilon=100.0
-    )
+    groups = {"public_labels": topics} if labelled else {"n_groups": 3}
+    replacer = DPDocumentReplacer(texts, epsilon=100.0, **groups)
     released = replacer.fit_transform(private[0])
     assert set(released) <= set(texts)
     topic = dict(zip(texts, topics, strict=True))
@@ -440,11 +439,21 @@ def test_groups_without_a_public_document_are_refused_with_advice(public):
         ).fit()
 
 
-@pytest.mark.parametrize("labels", [None, [0, 1] * 3])
+@pytest.mark.parametrize("groups", [{"n_groups": 2}, {"public_labels": [0, 1] * 3}])
 @pytest.mark.parametrize("texts", [["", " "] * 3, ["?"] * 6])
-def test_public_documents_without_words_are_named(texts, labels):
+def test_public_documents_without_words_are_named(texts, groups):
     with pytest.raises(InvalidParameterError, match="public_documents must differ in"):
-        DPDocumentReplacer(texts, n_groups=2, public_labels=labels).fit()
+        DPDocumentReplacer(texts, **groups).fit()
+
+
+def test_a_number_of_groups_that_nothing_reads_is_refused(public):
+    """A grid over it compared equal models."""
+    texts, topics = public
+    assert DPDocumentReplacer(texts).fit().n_groups_ == 8
+    rule = r"n_groups must be None beside (grouper|public_labels), which makes the"
+    for options in ({"grouper": Fixed(by_length)}, {"public_labels": topics}):
+        with pytest.raises(InvalidParameterError, match=rule):
+            DPDocumentReplacer(texts, n_groups=7, **options).fit()
 
 
 class Fails(Fixed):
