@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from skdptext._version import __version__
 from skdptext.embeddings import WordEmbedding
+from skdptext.learning import DPTextClassifier
 from skdptext.neighbors import WMDKNNClassifier
 from skdptext.perturbation import DPWordPerturber
 from skdptext.replacement import DPDocumentReplacer
@@ -21,6 +22,7 @@ if TYPE_CHECKING:  # what `__getattr__` gives
         embeddings,
         exceptions,
         inspection,
+        learning,
         mechanisms,
         metrics,
         model_selection,
@@ -35,6 +37,7 @@ if TYPE_CHECKING:  # what `__getattr__` gives
 
 __all__ = [
     "DPDocumentReplacer",
+    "DPTextClassifier",
     "DPWordPerturber",
     "WMDKNNClassifier",
     "WordEmbedding",
@@ -45,6 +48,7 @@ __all__ = [
     "embeddings",
     "exceptions",
     "inspection",
+    "learning",
     "mechanisms",
     "metrics",
     "model_selection",

@@ -17,6 +17,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 import skdptext
 from skdptext import (
     DPDocumentReplacer,
+    DPTextClassifier,
     DPWordPerturber,
     WMDKNNClassifier,
     WordEmbedding,
@@ -67,6 +68,7 @@ ESTIMATORS = [
     WMDNeighborsTransformer("one-hot", n_neighbors=3),
     # They read text: of scikit-learn's checks few apply, and those below do.
     DPDocumentReplacer(PUBLIC, n_groups=2, random_state=0),
+    DPTextClassifier(PUBLIC, random_state=0),
     DocumentLinkageAttack(),
     FastTextClassifier(random_state=0),
     KoppelAuthorClassifier(random_state=0),
@@ -77,6 +79,7 @@ SETTINGS = forms(make_embedding(12, 2, n_clusters=2))
 READERS = [
     PERTURBER,
     DPDocumentReplacer(PUBLIC, n_groups=2, random_state=0),
+    DPTextClassifier(PUBLIC, random_state=0),
     DocumentPreparer(EMBEDDING, stop_words=None, random_state=0),
     FastTextClassifier(n_epochs=2, dim=3, random_state=0),
     KoppelAuthorClassifier(n_rounds=3, random_state=0),

@@ -38,7 +38,7 @@ LAYERS = (
     {"perturbation"},
     {"audit", "neighbors", "metrics", "release"},
     {"attacks", "model_selection", "datasets", "preprocessing", "naive_bayes"},
-    {"replacement"},
+    {"replacement", "learning"},
     {"inspection"},
     {"cli"},
     {"demo", "__main__"},

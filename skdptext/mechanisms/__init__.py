@@ -28,6 +28,14 @@ from skdptext.mechanisms._finite import (
     FiniteChannel as FiniteChannel,
     InvertedChannel as InvertedChannel,
 )
+from skdptext.mechanisms._integer_noise import (
+    SumLoss as SumLoss,
+    discrete_gaussian as discrete_gaussian,
+    discrete_laplace as discrete_laplace,
+    gaussian_delta as gaussian_delta,
+    gaussian_sigma as gaussian_sigma,
+    laplace_scale as laplace_scale,
+)
 from skdptext.mechanisms._losses import LossDistribution
 from skdptext.mechanisms._mahalanobis import (
     MahalanobisChannel as MahalanobisChannel,

@@ -1,6 +1,9 @@
 """What a release promises, in exact numbers and in sentences."""
 
-from skdptext.privacy._composed import ComposedGuarantee as ComposedGuarantee
+from skdptext.privacy._composed import (
+    CombinedGuarantee as CombinedGuarantee,
+    ComposedGuarantee as ComposedGuarantee,
+)
 from skdptext.privacy._guarantee import PrivacyGuarantee
 from skdptext.privacy._part import PerturbationPart as PerturbationPart
 from skdptext.privacy._tem import tem_distance

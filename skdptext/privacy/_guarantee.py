@@ -17,7 +17,14 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import LossDistribution, MahalanobisMetric, WordChannel
 from skdptext.privacy._composed import ComposedGuarantee
 from skdptext.privacy._part import PerturbationPart, listed
-from skdptext.privacy._wording import as_html, head, in_words, scale_rows
+from skdptext.privacy._wording import (
+    as_html,
+    head,
+    in_words,
+    limits_of,
+    scale_rows,
+    sentences_of,
+)
 from skdptext.utils import (
     bisect,
     check_flag,
@@ -79,6 +86,8 @@ class PrivacyGuarantee(ComposedGuarantee):
         The public embedding, the same for all parts.
     releases : int
         Number of releases, of all parts together.
+    unit : "word"
+        What its numbers are about.
     epsilon : float or None
         The sum of the ε of all releases, relative to `metric` where there is one.
     lam : float or None
@@ -189,7 +198,7 @@ class PrivacyGuarantee(ComposedGuarantee):
         )
         self.parts = (part,)
 
-    def _check_other(self, other: PrivacyGuarantee) -> None:
+    def _check_other(self, other: Any) -> None:
         if other.embedding.fingerprint != self.embedding.fingerprint:
             raise InvalidParameterError(
                 "other must be a guarantee over the same embedding, got "
@@ -202,6 +211,11 @@ class PrivacyGuarantee(ComposedGuarantee):
         """An attribute of the parts, if it is the same for all; else None."""
         first, *others = (getattr(part, name) for part in self.parts)
         return first if all(other == first for other in others) else None
+
+    @property
+    def unit(self) -> str:
+        """What its numbers are about: a word, by which texts differ."""
+        return "word"
 
     @property
     def embedding(self) -> WordEmbedding:
@@ -596,6 +610,16 @@ class PrivacyGuarantee(ComposedGuarantee):
         return float(gammainc(n * self.embedding.dim, rate * n * delta))
 
     # -- in words --------------------------------------------------------------
+
+    @property
+    def sentences(self) -> list[str]:
+        """The promise in sentences, what matters most first."""
+        return sentences_of(self.parts)
+
+    @property
+    def limits(self) -> list[str]:
+        """What is not promised."""
+        return limits_of(self.parts)
 
     def __repr__(self) -> str:
         return f"{head(self.parts)}\n{self}"

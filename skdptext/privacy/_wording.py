@@ -120,10 +120,15 @@ def _head(part: PerturbationPart) -> str:
 
 def in_words(parts: Parts) -> str:
     """Promise, scale and limits, as text of several lines."""
-    scale = [] if len(parts) > 1 else [_scale_sentence(parts[0])]
-    promise = " ".join(_promises(parts, scale))
-    limits = [f"- {limit}" for limit in _limits(parts)]
+    limits = [f"- {limit}" for limit in limits_of(parts)]
+    promise = " ".join(sentences_of(parts))
     return wrapped("\n".join([promise, "Not promised:", *limits]))
+
+
+def sentences_of(parts: Parts) -> list[str]:
+    """Promise and scale, in sentences."""
+    scale = [] if len(parts) > 1 else [_scale_sentence(parts[0])]
+    return _promises(parts, scale)
 
 
 def as_html(parts: Parts) -> str:
@@ -136,7 +141,7 @@ def as_html(parts: Parts) -> str:
         what = f"λ = {part.lam:g}" if part.metric is not None else part.name
         title = f"Privacy guarantee: ε = {part.channel.epsilon:g}, {what}"
         scale = [_scale_table(part), _MAY_FAIL, *_too_large(_scale_rows(part))]
-    limits = bullets(_limits(parts))
+    limits = bullets(limits_of(parts))
     return page(title, *_promises(parts, scale), "Not promised:", limits)
 
 
@@ -411,7 +416,7 @@ def _broken(parts: Parts) -> list[str]:
 # -- limits, and several ways --------------------------------------------------------
 
 
-def _limits(parts: Parts) -> list[str]:
+def limits_of(parts: Parts) -> list[str]:
     """What is not promised."""
     limits = [limit for part in parts for limit in _part_limits(part)]
     return [*dict.fromkeys(limits), _repetition(sum(part.releases for part in parts))]

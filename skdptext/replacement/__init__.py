@@ -5,6 +5,13 @@ from skdptext.replacement._comparison import (
     GroupingScore as GroupingScore,
     compare_groupings,
 )
+from skdptext.replacement._groups import (
+    PublicGroups as PublicGroups,
+    check_grouper as check_grouper,
+    fitted_groups as fitted_groups,
+    in_blocks as in_blocks,
+    words_of as words_of,
+)
 from skdptext.replacement._guarantee import ReplacementGuarantee
 from skdptext.replacement._public import PublicDocuments as PublicDocuments
 from skdptext.replacement._replacer import DPDocumentReplacer

@@ -168,6 +168,8 @@ class ReplacementGuarantee(ComposedGuarantee):
         Between any two documents, of all releases together.
     n_groups : int or None
         K; None where the parts differ in it.
+    unit : "document"
+        What its numbers are about.
     releases : int
         Number of releases.
     information : float
@@ -216,6 +218,14 @@ class ReplacementGuarantee(ComposedGuarantee):
 
     def __init__(self, parts: Iterable[ReplacementPart]) -> None:
         self.parts = tuple(parts)
+
+    @property
+    def unit(self) -> str:
+        """What its numbers are about: a document."""
+        return "document"
+
+    def _of_person(self, n_documents: int) -> tuple[float, float]:
+        return n_documents * self.epsilon, 0.0
 
     @property
     def epsilon(self) -> float:

@@ -1,0 +1,7 @@
+"""Learning from private text: one noisy sum over people, a model and a corpus."""
+
+from skdptext.learning._classifier import DPTextClassifier
+from skdptext.learning._guarantee import LearningGuarantee
+from skdptext.learning._sums import PrivateSums as PrivateSums
+
+__all__ = ["DPTextClassifier", "LearningGuarantee"]

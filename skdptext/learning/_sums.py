@@ -1,0 +1,96 @@
+"""Exact sums over people, in whole numbers: what noise is added to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skdptext.exceptions import InvalidParameterError
+from skdptext.utils import kind_of
+
+# Steps of the grid for a contribution of norm 1. Its square, and the sums over 2^33
+# people, fit into 64 bits.
+GRID = 2**30
+
+
+def whole_vectors(vectors: np.ndarray, constant: float, shares: np.ndarray) -> Any:
+    """Rows (√(1−c²) z, c) of norm at most 1, times 1/share of the grid, as integers.
+
+    `vectors` are rows z, scaled to unit length here; 0 stays 0. `shares` says among how
+    many documents of their author each is, so that the norms of all of an author's rows
+    add up to at most `GRID`. Every entry is cut towards 0, which makes no norm larger,
+    and the norm is checked in whole numbers: what floating point got wrong is cut, too.
+    """
+    rows = np.empty((len(vectors), vectors.shape[1] + 1))
+    rows[:, :-1] = unit_rows(vectors) * np.sqrt(1 - constant**2)
+    rows[:, -1] = constant
+    whole = np.trunc(rows * (GRID / shares)[:, None]).astype(np.int64)
+    allowed = GRID**2 // shares.astype(np.int64) ** 2
+    while len(over := np.flatnonzero((whole**2).sum(axis=1) > allowed)):
+        whole[over] -= np.sign(whole[over])
+    return whole
+
+
+def unit_rows(vectors: np.ndarray) -> np.ndarray:
+    """Rows of unit length, or 0; each by itself, however many there are."""
+    vectors = np.ascontiguousarray(vectors, dtype=np.float64)
+    if not np.isfinite(vectors).all():
+        raise InvalidParameterError(
+            "encoder must give every document a vector of finite numbers, got others."
+        )
+    largest = np.abs(vectors).max(axis=1, initial=0.0)[:, None]
+    scaled = vectors / np.where(largest > 0, largest, 1.0)
+    squares = np.zeros(len(scaled))
+    # column by column: a sum along rows may be taken in another order in other blocks
+    for column in scaled.T:
+        squares += column * column
+    return scaled / np.sqrt(np.where(squares > 0, squares, 1.0))[:, None]
+
+
+class PrivateSums:
+    """Exact sums of some of the people: they are private, and must not be released.
+
+    ``a + b`` are the sums of both parts. Made by `DPTextClassifier.partial_sums`, and
+    turned into a release by `DPTextClassifier.fit_sums`, which adds the noise once.
+
+    Attributes
+    ----------
+    table : ndarray of int64, shape (n_classes, n_features)
+        The sums, in 2^30 steps for a person.
+    features : bytes
+        Digest of the features and classes that are summed.
+    unit : {"person", "document"}
+        Who counts once.
+    """
+
+    def __init__(self, table: np.ndarray, features: bytes, unit: str) -> None:
+        self.table, self.features, self.unit = table, features, unit
+
+    def __add__(self, other: Any) -> PrivateSums:
+        if isinstance(other, int) and other == 0:  # where sum() starts
+            return self
+        if not isinstance(other, PrivateSums):
+            raise InvalidParameterError(
+                f"sums must be added to other sums, got {kind_of(other)}."
+            )
+        if (self.features, self.unit) != (other.features, other.unit):
+            raise InvalidParameterError(
+                "sums must be of the same features, classes and unit to be added, got "
+                "different ones: the parts need the same parameters and versions, and "
+                "authors in all of them or in none."
+            )
+        return PrivateSums(self.table + other.table, self.features, self.unit)
+
+    __radd__ = __add__
+
+    def __repr__(self) -> str:
+        return f"<private sums of {len(self.table)} classes, without noise>"
+
+
+def add_rows(
+    table: np.ndarray, classes: np.ndarray, columns: slice, rows: np.ndarray
+) -> None:
+    """Add integer rows to the rows of their classes, exactly."""
+    for number in np.unique(classes):
+        table[number, columns] += rows[classes == number].sum(axis=0)
