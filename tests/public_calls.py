@@ -40,6 +40,7 @@ from skdptext import (
     documents,
     embeddings,
     inspection,
+    learning,
     mechanisms,
     metrics,
     model_selection,
@@ -58,6 +59,7 @@ from skdptext.attacks import (
 )
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
+from skdptext.learning import DPTextClassifier, LearningGuarantee
 from skdptext.mechanisms import LossDistribution, MahalanobisNoise
 from skdptext.metrics import WordTransitions
 from skdptext.naive_bayes import ChannelNaiveBayes
@@ -103,6 +105,15 @@ def released(**options: Any) -> DPWordPerturber:
 
 def replacer() -> DPDocumentReplacer:
     return DPDocumentReplacer(TEXTS, public_labels=TOPICS)
+
+
+def learner(**options: Any) -> DPTextClassifier:
+    return DPTextClassifier(TEXTS, classes=[0, 1], **options)
+
+
+@cache
+def learned() -> DPTextClassifier:
+    return learner().fit(TEXTS, TOPICS)
 
 
 @cache
@@ -382,6 +393,24 @@ VALID: dict[Any, Valid] = {
         lambda: (released_report(), folder() / "report.html"), names=("path",)
     ),
     inspection.words_under_noise: Valid(lambda: (released(), "w0 w1")),
+    # -- learning --------------------------------------------------------------
+    DPTextClassifier: Valid(
+        lambda: (TEXTS,), lambda made: made.fit(TEXTS, TOPICS).predict(TEXTS)
+    ),
+    DPTextClassifier.fit: Valid(lambda: (learner(), TEXTS, TOPICS)),
+    DPTextClassifier.fit_resample: Valid(lambda: (learner(), TEXTS, TOPICS)),
+    DPTextClassifier.fit_sums: Valid(
+        lambda: (learner(), learner().partial_sums(TEXTS, TOPICS))
+    ),
+    DPTextClassifier.partial_sums: Valid(lambda: (learner(), TEXTS, TOPICS)),
+    DPTextClassifier.predict: Valid(lambda: (learned(), TEXTS)),
+    DPTextClassifier.predict_proba: Valid(lambda: (learned(), TEXTS)),
+    DPTextClassifier.sample: Valid(lambda: (learned(), 2)),
+    LearningGuarantee.compose: Valid(lambda: (learned().guarantee(), 2)),
+    LearningGuarantee.delta_at: Valid(lambda: (learned().guarantee(), 1.0)),
+    LearningGuarantee.epsilon_at: Valid(lambda: (learned().guarantee(), 0.0)),
+    LearningGuarantee.found_at_most: Valid(lambda: (learned().guarantee(), 100)),
+    LearningGuarantee.from_json: Valid(lambda: (learned().guarantee().to_json(),)),
     # -- mechanisms ------------------------------------------------------------
     mechanisms.Directional: MECHANISM,
     mechanisms.Directional.prepare: _prepare(mechanisms.Directional),
@@ -576,6 +605,13 @@ VALID: dict[Any, Valid] = {
     PrivacyGuarantee.exponent: Valid(lambda: (released().guarantee(), "w0", "w1")),
     PrivacyGuarantee.relative_to: Valid(lambda: (released().guarantee(), 0.5)),
     PrivacyGuarantee.utility_probability: Valid(lambda: (released().guarantee(), 0.5)),
+    privacy.CombinedGuarantee: Valid(lambda: ([learned().guarantee()],)),
+    privacy.CombinedGuarantee.epsilon_of: Valid(
+        lambda: (privacy.CombinedGuarantee([learned().guarantee()]), 1)
+    ),
+    privacy.CombinedGuarantee.of_unit: Valid(
+        lambda: (privacy.CombinedGuarantee([learned().guarantee()]), "person")
+    ),
     privacy.tem_distance: Valid(lambda: (10, 1.0)),
     # -- release ---------------------------------------------------------------
     DocumentRelease: Valid(
@@ -620,6 +656,11 @@ VALID: dict[Any, Valid] = {
             *(100, "accuracy", 2, 1),
         )
     ),
+    replacement.check_grouper: Valid(lambda: (None,)),
+    replacement.fitted_groups: Valid(
+        lambda: (replacement.PublicDocuments(TEXTS), None, 2, None)
+    ),
+    replacement.words_of: Valid(lambda: ("w0 w1",)),
     replacement.PublicDocuments: Valid(lambda: (TEXTS,)),
     replacement.PublicDocuments.shared: Valid(lambda: (TEXTS,)),
     replacement.PublicDocuments.of: Valid(lambda: (TEXTS,)),
@@ -656,6 +697,8 @@ RESULTS = {
     inspection.ReleaseReport,
     inspection.ReleaseScore,
     inspection.TextTable,
+    LearningGuarantee,
+    learning.PrivateSums,
     metrics.DensityStatistics,
     metrics.Estimate,
     metrics.PlausibleDeniability,
@@ -715,6 +758,9 @@ TAKES_NO_TEXT: dict[Any, str] = {
         for name, thing in offered(mechanisms).items()
         if name.endswith("Channel")
     },
+    mechanisms.SumLoss: _NUMBERS,
+    replacement.PublicGroups: "gets documents that the replacer has read",
+    replacement.in_blocks: "gets documents that have been read",
     neighbors.compile_search: "takes nothing",
 }
 

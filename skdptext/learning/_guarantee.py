@@ -129,9 +129,10 @@ class LearningGuarantee(ComposedGuarantee):
     >>> guarantee = model.fit(texts, labels, authors=["Ann", "Bo"]).guarantee()
     >>> guarantee.unit, guarantee.epsilon, guarantee.delta, guarantee.epsilon_replace
     ('person', 1.0, 0.0, 2.0)
-    >>> print(guarantee.sentences[0])
-    Whoever sees the model and knows everybody else's texts and labels is right about \
-whether one person is in it at most 73.2 times in 100 (a coin: 50).
+    >>> print(guarantee)
+    Whoever sees the model and knows everybody else's texts and labels is right about
+    whether one person is in it at most 73.2 times in 100 (a coin: 50).
+    ...
     >>> guarantee.compose(4).epsilon
     4.0
     """

@@ -79,8 +79,8 @@ class ComposedGuarantee:
             k = check_integer("other", other, low=1)
         except InvalidParameterError:
             raise InvalidParameterError(
-                f"other must be an integer >= 1 or a {type(self).__name__} or another "
-                f"guarantee, got {shown(other)}."
+                f"other must be an integer >= 1 or a {type(self).__name__}, got "
+                f"{shown(other)}."
             ) from None
         return self._times(k)
 
@@ -124,6 +124,25 @@ class CombinedGuarantee(ComposedGuarantee):
         Number of releases, of all of them together.
     unit, epsilon : None
         There is no single one.
+
+    See Also
+    --------
+    PrivacyGuarantee : Of releases that change words.
+    skdptext.replacement.ReplacementGuarantee : Of stand-ins for documents.
+    skdptext.learning.LearningGuarantee : Of models learned from people's texts.
+
+    Examples
+    --------
+    >>> from skdptext import DPDocumentReplacer, DPTextClassifier
+    >>> public = ["a cat and a dog", "dogs and a cat", "tea and milk", "milk or tea"]
+    >>> replacer = DPDocumentReplacer(public, n_groups=2, epsilon=2.0).fit()
+    >>> model = DPTextClassifier(public, epsilon=0.5, classes=["food", "pets"])
+    >>> model = model.fit(["a cat", "milk"], ["pets", "food"], authors=["Ann", "Bo"])
+    >>> both = replacer.guarantee().compose(model.guarantee())
+    >>> [guarantee.unit for guarantee in both.guarantees]
+    ['document', 'person']
+    >>> both.epsilon_of(n_documents=3)    # 3 stand-ins, and another person in the sum
+    (7.0, 0.0)
     """
 
     epsilon = None
