@@ -444,6 +444,42 @@ def test_progress_bars_are_made_in_one_place():
     assert makers == {"utils/_messages.py"}
 
 
+def _filtering(nodes: list[ast.AST]) -> list[str]:
+    """Uses of what changes the filters of warnings, which all threads share."""
+    changes = r"catch_warnings|\w*filter\w*|resetwarnings"
+    return [
+        name
+        for node in nodes
+        if re.fullmatch(rf"warnings\.({changes})", name := _dotted(node))
+        or (isinstance(node, ast.ImportFrom) and node.module == (name := "warnings"))
+    ]
+
+
+def test_filters_of_warnings_are_changed_in_one_place():
+    found = {
+        str(path.relative_to(PACKAGE))
+        for path in PACKAGE.rglob("*.py")
+        if _filtering(list(ast.walk(ast.parse(path.read_text()))))
+    }
+    # the command line owns its process
+    assert found == {"utils/_messages.py", "cli/_main.py"}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "with warnings.catch_warnings(): pass",
+        "warnings.simplefilter('ignore')",
+        "warnings.filterwarnings('ignore')",
+        "warnings.filters.clear()",
+        "warnings.resetwarnings()",
+        "from warnings import catch_warnings",
+    ],
+)
+def test_the_search_for_changed_filters_finds(code):
+    assert _filtering(list(ast.walk(ast.parse(code))))
+
+
 def test_imports_work_without_extras_and_load_nothing_late():
     # First in a fork, with all that refused: does everything still import? Then as
     # installed: what does importing everything load that scikit-learn does not? Are

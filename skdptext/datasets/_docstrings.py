@@ -6,7 +6,6 @@ import importlib
 import inspect
 import itertools
 import re
-import warnings
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from types import ModuleType
@@ -18,7 +17,7 @@ from skdptext.datasets._base import text_bunch
 from skdptext.datasets._docstring_topics import AUTHORS, TOPICS
 from skdptext.datasets._near_copies import first_of_near_copies
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_flag, check_integer, import_pandas, shown
+from skdptext.utils import check_flag, check_integer, import_pandas, quiet, shown
 
 _DESCR = """\
 Documentation strings of scientific Python
@@ -241,7 +240,7 @@ def _walk() -> tuple[_Document, ...]:
     seen_objects: set[int] = set()
     seen_texts: set[str] = set()
     seen_starts: set[tuple[str, ...]] = set()
-    with warnings.catch_warnings(action="ignore"):
+    with quiet(Warning):
         # The deepest module first: ot.lp.emd has a topic of its own, ot.emd has none.
         for path in sorted(topic_of, key=lambda path: (-path.count("."), path)):
             module = _import(path)

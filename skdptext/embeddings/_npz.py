@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import struct
-import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -19,7 +18,7 @@ from skdptext.embeddings._index import check_words
 from skdptext.embeddings._limits import EXPANDS, MAX_DIM, MAX_WORD, expands_too_much
 from skdptext.embeddings._subwords import SubwordVectors, check_subwords
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import blocks
+from skdptext.utils import blocks, quiet
 
 _ALIGNMENT = 64
 _LOCAL_HEADER = 30  # bytes of a zip member's header before its name
@@ -191,7 +190,7 @@ def _read_header(path: Path, archive: zipfile.ZipFile, name: str) -> _Header:
         if version not in _NPY_READERS:
             raise ValueError(f"{name} is of an unknown npy version {version}")
         try:
-            with warnings.catch_warnings(action="ignore"):  # a header of Python 2
+            with quiet(Warning):  # a header of Python 2
                 shape, fortran, dtype = _NPY_READERS[version](member)
         except Exception as error:  # tokenizer, parser and dtype raise various errors
             raise ValueError(f"{name} has a broken npy header ({error})") from error

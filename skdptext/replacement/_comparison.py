@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from numbers import Real
@@ -42,6 +41,7 @@ from skdptext.utils import (
     kind_of,
     page,
     paragraph,
+    quiet,
     sums_by_label,
     table,
     wrapped,
@@ -664,9 +664,8 @@ def _grouped(
         starts = range(1 if data.labels is None else data.n_starts)
         for k, start in itertools.product(data.sizes, starts):
             clusterer = _k_means(k, data, start)
-            with warnings.catch_warnings():
-                # that fewer clusters are found than asked for is an error here
-                warnings.filterwarnings("ignore", message="Number of distinct clusters")
+            # that fewer clusters are found than asked for is an error here
+            with quiet(Warning, message="Number of distinct clusters"):
                 clusterer.fit(vectors)
             if len(np.unique(clusterer.labels_)) < k:
                 raise InvalidParameterError(

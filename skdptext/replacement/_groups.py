@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import secrets
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -30,6 +29,7 @@ from skdptext.utils import (
     kind_of,
     memo_property,
     progress_bar,
+    quiet,
 )
 
 # Documents that are grouped at a time: so many, or so many characters.
@@ -85,7 +85,8 @@ class PublicGroups:
 
         No error quotes a document or a label.
         """
-        labels = _labels(self.grouper, documents, "document", start)
+        with quiet(Warning):  # of the grouper: they may quote documents
+            labels = _labels(self.grouper, documents, "document", start)
         at = np.searchsorted(self.names, labels).clip(max=len(self.names) - 1)
         wrong = np.flatnonzero(self.names[at] != labels)
         if len(wrong):
@@ -280,9 +281,8 @@ def words_of(document: Any) -> list[str]:
 
 def _fit(grouper: Any, documents: PublicDocuments, labels: Any) -> Any:
     texts = list(documents)
-    with warnings.catch_warnings():
-        # that fewer clusters are found than asked for is an error here
-        warnings.filterwarnings("ignore", message="Number of distinct clusters")
+    # that fewer clusters are found than asked for is an error here
+    with quiet(Warning, message="Number of distinct clusters"):
         return grouper.fit(texts) if labels is None else grouper.fit(texts, labels)
 
 

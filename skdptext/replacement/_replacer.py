@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections.abc import Iterable, Iterator
 from functools import partial
 from numbers import Integral
@@ -436,26 +435,22 @@ class DPDocumentReplacer(
         clear = [np.empty(0, dtype=np.int64)]
         answers = [np.empty(0, dtype=np.int64)]
         start = 0
-        # of the grouper: they may quote documents
-        with warnings.catch_warnings(action="ignore"):
-            grouped = groups.assign_all(
-                in_blocks(_checked(X)), self.n_jobs, self.verbose
-            )
-            for block, numbers in grouped:
-                watch.see(block)
-                draws = _Draws(streams, ids, block, start)
-                rng = draws.given(b"answer", numbers)
-                drawn = check_draws(channel, rng, len(block))
-                noisy = check_words(channel, channel.apply(numbers, drawn), len(block))
-                if self.output != "group":
-                    # only the noisy group matters, and never the one it is in
-                    order, starts = groups.members
-                    place = draws.given(b"stand-in", noisy)
-                    sizes = np.diff(starts)[noisy]
-                    noisy = order[starts[noisy] + place.integers(sizes)]
-                clear.append(numbers)
-                answers.append(noisy)
-                start += len(block)
+        grouped = groups.assign_all(in_blocks(_checked(X)), self.n_jobs, self.verbose)
+        for block, numbers in grouped:
+            watch.see(block)
+            draws = _Draws(streams, ids, block, start)
+            rng = draws.given(b"answer", numbers)
+            drawn = check_draws(channel, rng, len(block))
+            noisy = check_words(channel, channel.apply(numbers, drawn), len(block))
+            if self.output != "group":
+                # only the noisy group matters, and never the one it is in
+                order, starts = groups.members
+                place = draws.given(b"stand-in", noisy)
+                sizes = np.diff(starts)[noisy]
+                noisy = order[starts[noisy] + place.integers(sizes)]
+            clear.append(numbers)
+            answers.append(noisy)
+            start += len(block)
         if ids is not None and len(ids) != start:
             raise InvalidParameterError(
                 f"document_ids must hold one id per document ({start}), got {len(ids)}."

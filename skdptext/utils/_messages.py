@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import html
 import math
+import os
+import re
 import textwrap
+import threading
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -14,6 +17,7 @@ from numbers import Integral, Real
 from typing import Any, TypeVar
 
 from skdptext.exceptions import PrivacyLeakWarning
+from skdptext.utils._system import ProcessLock
 from skdptext.utils._validation import check_option
 
 # -- warnings -----------------------------------------------------------------------
@@ -49,12 +53,99 @@ def _action(message: str, category: type[Warning]) -> str:
 
 
 @contextmanager
-def quiet(*kinds: type[Warning]) -> Iterator[None]:
-    """Ignore these warnings, of what is known to who asked."""
-    with warnings.catch_warnings():
-        for kind in kinds:
-            warnings.simplefilter("ignore", kind)
+def quiet(*kinds: type[Warning], message: str = "") -> Iterator[None]:
+    """Ignore these warnings, of what is known to who asked; in all threads meanwhile.
+
+    Or those only whose text starts with a regular expression, `message`. Not by
+    `warnings.catch_warnings`: it restores what it found, and where two threads overlap,
+    the last to leave finds what the first one set.
+    """
+    me = threading.get_ident()
+    asked = [(kind, message) for kind in kinds]
+    with _lock():
+        for key in asked:
+            _silences.setdefault(key, _Silence(*key)).begin(me)
+    try:
         yield
+    finally:
+        with _lock():
+            for key in asked:
+                _silences[key].end(me)
+
+
+class _Silence:
+    """A filter that ignores warnings of a kind for as long as a thread asks for it.
+
+    It stands in the place of the compiled expression that texts are compared with, and
+    once nobody asks, no text matches: what others do to the list meanwhile, such as to
+    restore an old one, cannot make it last. `match` is that of a compiled expression,
+    which lets no other thread run: Python 3.11 may free a list of filters while one
+    reads it.
+    """
+
+    def __init__(self, kind: type[Warning], message: str) -> None:
+        # the comment tells what scikit-learn makes of it for its own threads
+        self._text = re.compile(f"(?#quiet){message}", re.IGNORECASE)
+        self._kind = kind
+        self._threads: list[int] = []
+        self._lists: list[list[Any]] = []  # that it has been put into
+        self._compare_with(_NOTHING)
+
+    def _compare_with(self, text: re.Pattern[str]) -> None:
+        self.match, self.pattern = text.match, text.pattern
+
+    def begin(self, thread: int) -> None:
+        self._threads.append(thread)
+        self._compare_with(self._text)
+        filters: list[Any] = warnings.filters  # type: ignore[assignment]
+        if not self._leads(filters):
+            filters.insert(0, ("ignore", self, self._kind, None, 0))
+            self._lists.append(filters)
+
+    def end(self, thread: int) -> None:
+        self._threads.remove(thread)
+        self.keep_quiet(self._threads)
+
+    def keep_quiet(self, threads: list[int]) -> None:
+        """For these threads only."""
+        self._threads = [thread for thread in self._threads if thread in threads]
+        if self._threads:
+            return
+        filters: list[Any]
+        for filters in (warnings.filters, *self._lists):  # type: ignore[assignment]
+            for each in list(filters):
+                if self._is_of(each):
+                    filters.remove(each)
+        self._lists.clear()
+        self._compare_with(_NOTHING)
+
+    def _is_of(self, entry: Any) -> bool:
+        text = getattr(entry[1], "pattern", None)
+        return text == self._text.pattern and entry[2] is self._kind
+
+    def _leads(self, filters: list[Any]) -> bool:
+        """Whether it comes before all filters of others."""
+        for each in filters:
+            if each[1] is self:
+                return True
+            if not isinstance(each[1], _Silence):
+                break
+        return False
+
+
+_NOTHING = re.compile(r"(?!)")
+_silences: dict[tuple[type[Warning], str], _Silence] = {}
+_lock = ProcessLock()
+
+
+def _forget_threads() -> None:
+    """In a forked process, which lacks all threads but one."""
+    for silence in list(_silences.values()):
+        silence.keep_quiet([threading.get_ident()])
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_forget_threads)
 
 
 # -- what repeatable noise shows, and whom ------------------------------------------
