@@ -7,6 +7,7 @@ from skdptext.mechanisms._channel import (
     as_channel as as_channel,
     check_draws as check_draws,
     check_exponents as check_exponents,
+    check_law as check_law,
     check_log_proba as check_log_proba,
     check_words as check_words,
     law_fingerprint as law_fingerprint,

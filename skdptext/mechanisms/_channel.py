@@ -18,6 +18,7 @@ from skdptext.mechanisms._losses import LossDistribution
 from skdptext.mechanisms._metric import MahalanobisMetric
 from skdptext.utils import (
     DocLinked,
+    blocks,
     check_kind,
     check_methods,
     check_real,
@@ -29,6 +30,8 @@ Apply = Callable[[np.ndarray, Draws], np.ndarray]
 
 # What the probabilities of a row may be off by: rounding, over large vocabularies too.
 _SUM = 1e-9
+# Probabilities that `fit` checks, and how many of them together.
+_CHECKED, _AT_ONCE = 10**6, 2 * 10**5
 
 
 @dataclass(frozen=True)
@@ -543,9 +546,25 @@ def check_log_proba(channel: Any, words: np.ndarray) -> np.ndarray:
         raise InvalidParameterError(
             f"each row of log_proba of {_name(channel)} must sum to 1 as "
             f"probabilities, to within {_SUM:g}, got a row that is off by "
-            f"{off.max():.3g}. Subtract the logarithm of its sum, in float64."
+            f"{off.max():.3g}. Subtract the logarithm of its sum, in float64; the "
+            "vectors of an embedding are float32."
         )
     return rows
+
+
+def check_law(channel: WordChannel) -> None:
+    """Check rows of `log_proba`, where a channel has it: all, or some far apart.
+
+    Those that are left out are checked when they are drawn from.
+    """
+    law = channel.law()
+    if law.log_proba is None or not law.cheap:
+        return
+    n_words = len(channel.embedding)
+    n_rows = int(np.clip(_CHECKED // len(channel.released), 2, n_words))
+    ids = np.linspace(0, n_words - 1, n_rows).astype(np.int64)
+    for rows in blocks(n_rows, max(1, _AT_ONCE // len(channel.released))):
+        check_log_proba(channel, ids[rows])
 
 
 def _name(channel: WordChannel) -> str:

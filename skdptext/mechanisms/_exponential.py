@@ -245,7 +245,7 @@ class ExponentialChannel(InvertedChannel):
         check_option("sampler", options.sampler, ["auto", "rows", "lazy"])
         if options.max_distance is not None:
             check_real("max_distance", options.max_distance, low=0, open_low=True)
-        if self.lam == 1:  # which "half" would look at only when it draws
+        if self.lam > 0:  # which "half" would look at only when it draws
             MahalanobisMetric(self.lam, embedding_spectrum(self.embedding))
         self.rate: float = self.epsilon / 2
         self._mu: np.ndarray | None = None  # weights of the outputs; None: all 1

@@ -32,6 +32,7 @@ from skdptext.mechanisms import (
     WordChannel,
     WordMechanism,
     as_channel,
+    check_law,
     law_fingerprint,
     resolve_mechanism,
 )
@@ -349,6 +350,7 @@ class DPWordPerturber(
     def _prepare(self, embedding: WordEmbedding, empty: bool) -> WordChannel:
         """The mechanism prepared for the embedding."""
         channel = self._channel(embedding, *self._epsilon_and_lam())
+        check_law(channel)
         warn_of_engine(self.engine, channel.fallback_reason)
         warn_of_leaks(self)
         if not empty:

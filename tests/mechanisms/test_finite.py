@@ -9,7 +9,17 @@ from sklearn.base import clone
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import FiniteChannel, InvertedChannel, Law, WordMechanism
+from skdptext.mechanisms import (
+    Exponential,
+    FiniteChannel,
+    InvertedChannel,
+    Law,
+    MahalanobisNoise,
+    Ranked,
+    WordClasses,
+    WordMechanism,
+    check_law,
+)
 from skdptext.metrics import plausible_deniability, word_transitions
 from tests.laws import assert_counts, catches, losses
 
@@ -160,15 +170,113 @@ class RowsChannel(InvertedChannel):
         return self.mechanism.rows[words]
 
 
+@pytest.mark.parametrize("lam", [1e-3, 0.5, 1.0])
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        *map(Exponential, ("half", "exact", "balanced", "tight")),
+        Exponential("half", 2.0),
+        Exponential("half", outputs=["w1", "w2"]),
+        MahalanobisNoise(),
+        Ranked(),
+        WordClasses(),
+    ],
+    ids=repr,
+)
+def test_equal_vectors_are_refused_before_anything_is_promised(mechanism, lam):
+    """No covariance is learned from them; "half" looked at it only when it drew."""
+    for vectors in (np.ones((5, 2)), np.tile([0.1, 0.2, 0.3], (100, 1))):
+        table = WordEmbedding([f"w{i}" for i in range(len(vectors))], vectors)
+        with pytest.raises(InvalidParameterError, match="at least 2 different vectors"):
+            mechanism.prepare(table, 1.0, lam)
+
+
+class Turning(Rows):
+    def prepare(self, embedding, epsilon, lam):
+        return TurningChannel(self, embedding, epsilon, lam)
+
+
+class TurningChannel(RowsChannel):
+    turned = False
+
+    def log_proba(self, words):
+        even = np.full((len(words), 3), -np.log(3))
+        return super().log_proba(words) if self.turned else even
+
+
+class OneBad(RowsChannel):
+    def log_proba(self, words):
+        n_words = len(self.embedding)
+        rows = np.full((len(words), n_words), -np.log(n_words))
+        rows[words == self.mechanism.rows] = np.nan
+        return rows
+
+
+@pytest.mark.parametrize("bad", [0, 1, 197, 499])
+def test_fit_looks_at_all_rows_of_a_small_embedding(bad):
+    class Mechanism(Rows):
+        channel_class = OneBad
+        prepare = WordMechanism.prepare
+
+    table = WordEmbedding([f"w{i}" for i in range(500)], np.ones((500, 2)))
+    perturber = DPWordPerturber(table, mechanism=Mechanism(bad), document_length=1)
+    with pytest.raises(InvalidParameterError, match=r"log_proba of OneBad .* with NaN"):
+        perturber.fit([])
+
+
+def test_fit_looks_at_rows_of_a_large_embedding():
+    """Of two by two hundred thousand probabilities each, and not of all at once."""
+    asked = []
+
+    class Counted(RowsChannel):
+        def log_proba(self, words):
+            asked.append(words)
+            return np.full((len(words), 200_000), -np.log(200_000))
+
+    class Mechanism(Rows):
+        channel_class = Counted
+        prepare = WordMechanism.prepare
+
+    names = [f"w{i}" for i in range(200_000)]
+    table = WordEmbedding(names, np.arange(200_000.0)[:, None])
+    check_law(Counted(Mechanism(), table, 1.0, 0.0))
+    assert list(map(len, asked)) == [1] * 5
+    assert {asked[0][0], asked[-1][0]} == {0, 199_999}
+
+
+def test_logarithms_of_float32_are_named():
+    """What the vectors' own type comes to is said by the error."""
+
+    class Softmax(RowsChannel):
+        def log_proba(self, words):
+            scores = self.embedding.vectors[words] @ self.embedding.vectors.T
+            return scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+
+    class Mechanism(Rows):
+        channel_class = Softmax
+        prepare = WordMechanism.prepare
+
+    vectors = np.random.default_rng(0).normal(size=(50, 4))
+    table = WordEmbedding([f"w{i}" for i in range(50)], vectors)
+    with pytest.raises(InvalidParameterError, match="vectors of an embedding are floa"):
+        DPWordPerturber(table, mechanism=Mechanism(), document_length=1).fit([])
+
+
 @pytest.mark.parametrize("kind", _ROWS)
-def test_rows_that_are_no_distributions_neither_draw_nor_promise(kind):
+def test_rows_that_are_no_distributions_neither_draw_nor_promise(kind, monkeypatch):
     """Drawing would scale them, and promising would not."""
     table = WordEmbedding(list("abc"), np.eye(3))
+    mechanism = Rows(_ROWS[kind])
     perturber = DPWordPerturber(
-        table, mechanism=Rows(_ROWS[kind]), document_length=3, tokenizer=str.split
-    ).fit([])
+        table, mechanism=mechanism, document_length=3, tokenizer=str.split
+    )
+    with pytest.raises(InvalidParameterError, match="log_proba of RowsChannel"):
+        perturber.fit([])
+    # rows that change when they have been looked at
+    perturber.set_params(mechanism=Turning(_ROWS[kind])).fit([])
     guarantee = perturber.guarantee()
     sampled = clone(perturber).set_params(resize="sample").fit([]).guarantee()
+    monkeypatch.setattr(TurningChannel, "turned", True)
     for ask in (
         lambda: perturber.transform(["a b c"]),
         lambda: perturber.perturb_words(["a", "b", "c"]),
@@ -178,7 +286,7 @@ def test_rows_that_are_no_distributions_neither_draw_nor_promise(kind):
         lambda: word_transitions(perturber),
         lambda: plausible_deniability(perturber),
     ):
-        with pytest.raises(InvalidParameterError, match="log_proba of RowsChannel"):
+        with pytest.raises(InvalidParameterError, match="log_proba of TurningChannel"):
             ask()
 
 
