@@ -195,6 +195,12 @@ def folder() -> Path:
 _holders: list[Any] = []
 
 
+def model_file() -> Path:
+    path = folder() / "model.npz"
+    learned().save(path)
+    return path
+
+
 def key() -> ReleaseKey:
     return ReleaseKey.generate(folder() / "key")
 
@@ -401,6 +407,10 @@ VALID: dict[Any, Valid] = {
     DPTextClassifier.fit_resample: Valid(lambda: (learner(), TEXTS, TOPICS)),
     DPTextClassifier.fit_sums: Valid(
         lambda: (learner(), learner().partial_sums(TEXTS, TOPICS))
+    ),
+    DPTextClassifier.load: Valid(lambda: (model_file(),), names=("path",)),
+    DPTextClassifier.save: Valid(
+        lambda: (learned(), folder() / "model.npz"), names=("path",)
     ),
     DPTextClassifier.partial_sums: Valid(lambda: (learner(), TEXTS, TOPICS)),
     DPTextClassifier.predict: Valid(lambda: (learned(), TEXTS)),
@@ -660,6 +670,8 @@ VALID: dict[Any, Valid] = {
     replacement.fitted_groups: Valid(
         lambda: (replacement.PublicDocuments(TEXTS), None, 2, None)
     ),
+    replacement.document_bytes: Valid(lambda: ("w0 w1", 0)),
+    replacement.document_hash: Valid(lambda: ("w0 w1",)),
     replacement.words_of: Valid(lambda: ("w0 w1",)),
     replacement.PublicDocuments: Valid(lambda: (TEXTS,)),
     replacement.PublicDocuments.shared: Valid(lambda: (TEXTS,)),

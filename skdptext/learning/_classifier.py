@@ -21,29 +21,34 @@ from skdptext.learning._features import (
     is_grouper,
     make_features,
 )
+from skdptext.learning._files import Saved, read_model, write_model
 from skdptext.learning._guarantee import LearningGuarantee, LearningPart
+from skdptext.learning._model import Model
 from skdptext.learning._readout import (
-    NoisyTable,
     Plan,
-    Student,
-    class_shares,
-    draw_corpus,
-    log_posterior,
     make_plan,
-    train_student,
-    words_of_public,
 )
-from skdptext.learning._sums import GRID, PrivateSums, add_rows, whole_vectors
+from skdptext.learning._sums import (
+    GRID,
+    Noise,
+    PrivateSums,
+    add_rows,
+    whole_vectors,
+)
 from skdptext.mechanisms import (
     discrete_gaussian,
     discrete_laplace,
     gaussian_sigma,
     laplace_scale,
 )
-from skdptext.replacement import PublicDocuments, in_blocks
+from skdptext.replacement import (
+    PublicDocuments,
+    document_bytes,
+    document_hash,
+    in_blocks,
+)
 from skdptext.utils import (
     DocLinked,
-    Memo,
     NoiseStreams,
     SecretSeed,
     as_labels,
@@ -52,11 +57,11 @@ from skdptext.utils import (
     check_labels,
     check_n_jobs,
     check_noise_state,
+    check_path,
     check_real,
     check_rng,
     is_count_matrix,
     kind_of,
-    memo_property,
     plain_documents,
     progress_bar,
     shown,
@@ -78,8 +83,8 @@ _FROM_Y = (
     "person has shows that this person is there. Everything here holds for the rest."
 )
 
-# TF-IDF rows of the public documents, which do not depend on what is private
-_rows: Memo[Any] = Memo(4)
+# Parameters that a file keeps.
+_PLAIN = ("n_components", "n_groups", "n_expected", "epsilon", "delta")
 
 
 class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
@@ -497,7 +502,7 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
                 if vectors is not None:
                     rows = whole_vectors(vectors, plan.constant, shares[at])
                     add_rows(table, numbers[at], slice(k, None), rows)
-                among.update(public.intersection(map(_hash, block)))
+                among.update(public.intersection(map(document_hash, block)))
         if done != n:
             raise InvalidParameterError(
                 f"y must hold one label per document ({done}), got {n}."
@@ -591,7 +596,13 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         self.public_ = features.documents
         self.encoder_ = _encoder_of(features)
         self._guarantee = LearningGuarantee([part])
-        self._model = Readout(self.noisy_sums_, features, plan, scale, sigma)
+        self._model = Model(
+            features.documents,
+            self.noisy_sums_,
+            Noise(k, features.n_vector_cells, plan.constant, scale, sigma),
+            features.public_groups,
+            features.public_vectors,
+        )
         return self
 
     # -- what comes out --------------------------------------------------------
@@ -629,7 +640,8 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         return np.asarray(np.exp(self._log_proba(X)))
 
     def _log_proba(self, X: Any) -> np.ndarray:
-        parts = [self._model.log_proba(block) for block in in_blocks(_checked(X))]
+        student = self._model.student
+        parts = [student.log_proba(block) for block in in_blocks(_checked(X))]
         return np.concatenate([np.empty((0, len(self.classes_))), *parts])
 
     def sample(
@@ -693,73 +705,94 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "noisy_sums_")
         return self._guarantee
 
+    # -- files -----------------------------------------------------------------
+
+    def save(self, path: Any) -> None:
+        """Write the model, the public documents and the guarantee to a file.
+
+        Parameters
+        ----------
+        path : str or Path
+            Of the file, such as ``"model.npz"``: plain arrays, no pickles. It holds
+            what is public or released, and can be published; `random_state` is left
+            out.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the classes are neither text nor numbers.
+
+        See Also
+        --------
+        load : Read it.
+        """
+        check_is_fitted(self, "noisy_sums_")
+        plain = {name: getattr(self, name) for name in _PLAIN}
+        saved = Saved(
+            {name: _as_plain(value) for name, value in plain.items()},
+            self.classes_,
+            self.noisy_sums_,
+            self._model,
+            self._guarantee,
+            getattr(self, "encoder_", None),
+        )
+        write_model(check_path("path", path), saved)
+
+    @classmethod
+    def load(
+        cls, path: Any, *, encoder: Any = None, embedding: WordEmbedding | None = None
+    ) -> DPTextClassifier:
+        """Read a model that `save` wrote.
+
+        It predicts, samples and states its guarantee as before. The default encoder of
+        groups is in the file, that of vectors but for its `embedding`, and other
+        encoders are not: without them the model has no `encoder_`, which only a new
+        `fit` needs.
+
+        Parameters
+        ----------
+        path : str or Path
+            Of the file.
+        encoder : estimator, default=None
+            The encoder of your own that the model was fitted with, fitted. It is
+            checked by the features that it gives the public documents.
+        embedding : WordEmbedding, default=None
+            That of the model, if it had one. It is checked by its fingerprint.
+
+        Returns
+        -------
+        model : DPTextClassifier
+            Fitted, with fresh noise for another `fit`.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the file is none of `save`, or encoder or embedding are others.
+        FileNotFoundError
+            If there is no such file.
+        """
+        saved = read_model(check_path("path", path), encoder, embedding)
+        known = {k: v for k, v in saved.parameters.items() if k in _PLAIN}
+        model = cls(
+            saved.model.documents,
+            encoder,
+            embedding=embedding,
+            classes=saved.classes,
+            **known,
+        )
+        model.classes_, model.noisy_sums_ = saved.classes, saved.noisy_sums
+        model.public_ = saved.model.documents
+        if saved.encoder is not None:
+            model.encoder_ = saved.encoder
+        model._guarantee, model._model = saved.guarantee, saved.model
+        return model
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
         tags.non_deterministic = self.random_state is None
         return tags
-
-
-class Readout:
-    """What the noisy sums say of public documents, worked out when first asked."""
-
-    def __init__(
-        self,
-        noisy_sums: np.ndarray,
-        features: PublicFeatures,
-        plan: Plan,
-        scale: int,
-        sigma: int,
-    ) -> None:
-        self._features = features
-        k, c = features.n_groups, plan.constant
-        length = np.sqrt(1 - c**2)
-        vectors = counts = None
-        if features.vectors is not None:
-            vectors = noisy_sums[:, k:-1] / length
-            counts = noisy_sums[:, -1] / c
-        self.table = NoisyTable(
-            groups=noisy_sums[:, :k] if k else None,
-            groups_scale=scale / GRID,
-            vectors=vectors,
-            counts=counts,
-            vectors_sigma=sigma / GRID / length,
-            counts_sigma=sigma / GRID / c,
-        )
-
-    @memo_property
-    def public_log_proba(self) -> np.ndarray:
-        """ln Pr[class | public document]."""
-        features = self._features
-        return log_posterior(
-            self.table, features.public_groups, features.public_vectors
-        )
-
-    @memo_property
-    def student(self) -> Student | None:
-        documents = self._features.documents
-        made = _rows.get(documents.fingerprint, lambda: words_of_public(documents))
-        return train_student(made, self.public_log_proba)
-
-    def log_proba(self, documents: list[Any]) -> np.ndarray:
-        """ln Pr[class | document]."""
-        if self.student is not None:
-            return self.student.log_proba(documents)
-        features = self._features
-        groups = vectors = None
-        if features.assign is not None:
-            groups = features.assign(documents)
-        if features.vectors is not None:
-            vectors = features.vectors.encode(documents)
-        return log_posterior(self.table, groups, vectors)
-
-    def draw(
-        self, n_samples: int | None, rng: np.random.Generator
-    ) -> tuple[np.ndarray, np.ndarray]:
-        return draw_corpus(
-            self.public_log_proba, class_shares(self.table), n_samples, rng
-        )
 
 
 def _encoder_of(features: PublicFeatures) -> Any:
@@ -774,6 +807,13 @@ def _digest_of(features: PublicFeatures, classes: np.ndarray, plan: Plan) -> byt
     digest = blake2b(features.fingerprint, digest_size=32, person=b"skdptext-sums")
     digest.update(repr((classes.dtype.kind, classes.tolist(), plan.constant)).encode())
     return digest.digest()
+
+
+def _as_plain(value: Any) -> Any:
+    """A parameter for JSON."""
+    if value is None or isinstance(value, str):
+        return value
+    return int(value) if isinstance(value, Integral) else float(value)
 
 
 def _checked_classes(classes: Any) -> np.ndarray:
@@ -850,10 +890,6 @@ def _all_documents(
     return counts
 
 
-def _hash(document: Any) -> int:
-    return hash(document if isinstance(document, str) else tuple(document))
-
-
 def _checked(X: Any, n: int | None = None) -> Iterator[Any]:
     """Documents one after the other, each of them checked, at most one more than n."""
     expected = "Expected an iterable of documents (str or lists of str)"
@@ -871,15 +907,7 @@ def _each_checked(documents: Iterable[Any], n: int | None) -> Iterator[Any]:
                 f"y must hold one label per document, got {n} for more documents."
             )
         check_document(document, position)
-        yield document if isinstance(document, str) else _tokens(document, position)
-
-
-def _tokens(document: Any, position: int) -> list[str]:
-    tokens = list(document)
-    for i, token in enumerate(tokens):
-        if not isinstance(token, str):
-            raise InvalidParameterError(
-                f"every token must be a str, got {kind_of(token)} as token {i} of "
-                f"document {position}."
-            )
-    return [str(token) for token in tokens]
+        if not isinstance(document, str):
+            document_bytes(document, position)  # refuses tokens that are not text
+            document = list(map(str, document))
+        yield document

@@ -52,7 +52,7 @@ class PublicVectors:
     def _rows(self, documents: Sequence[Any]) -> np.ndarray:
         # of none there may be an error: they are those of an empty text then
         try:
-            return _encoded(self.encoder, documents or [self.documents[0]])
+            return encoded(self.encoder, documents or [self.documents[0]])
         except InvalidParameterError:
             raise
         except Exception as error:  # whatever a user's encoder raises
@@ -100,7 +100,7 @@ class PublicVectors:
         return {k: v for k, v in vars(self).items() if k != "public"}
 
 
-def _encoded(encoder: Any, documents: Sequence[Any]) -> np.ndarray:
+def encoded(encoder: Any, documents: Sequence[Any]) -> np.ndarray:
     rows = encoder.transform(documents)
     if sp.issparse(rows):
         rows = rows.toarray()

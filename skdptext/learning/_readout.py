@@ -155,15 +155,15 @@ def _normalised(scores: np.ndarray) -> np.ndarray:
 # -- the student: a model of words, trained on public documents that the table labelled
 
 # Words of the public documents, their idf, and the TF-IDF rows of these documents.
-WordRows = tuple[np.ndarray, np.ndarray, Any]
+WordRows = tuple[tuple[str, ...], np.ndarray, Any]
 
 
 @dataclass(frozen=True)
 class Student:
-    """TF-IDF and logistic regression, as plain arrays."""
+    """TF-IDF and logistic regression, as plain arrays: all that a file keeps of it."""
 
-    words: np.ndarray  # str, (n_words,)
-    idf: np.ndarray
+    words: tuple[str, ...]
+    idf: np.ndarray  # (n_words,)
     weights: np.ndarray  # (n_words, n_classes)
     bias: np.ndarray  # (n_classes,); −inf for classes that were never learned
 
@@ -175,23 +175,29 @@ class Student:
 
 def words_of_public(documents: Sequence[Any]) -> WordRows:
     """Words of public documents, their idf, and the TF-IDF rows of these documents."""
-    found = sorted({word for document in documents for word in words_of(document)})
-    words = np.array(found or [""], dtype=str)
+    found = {word for document in documents for word in words_of(document)}
+    words = tuple(sorted(found or {""}))
     counts = _counts(words, documents)
     in_documents = np.bincount(counts.indices, minlength=len(words))
     idf = np.log((1 + len(documents)) / (1 + in_documents)) + 1
     return words, idf, _tfidf(counts, idf)
 
 
-def train_student(public: WordRows, log_proba: np.ndarray) -> Student | None:
-    """Learn the likeliest classes of public documents; None where all have the same."""
+def train_student(
+    public: WordRows, log_proba: np.ndarray, shares: np.ndarray
+) -> Student:
+    """Learn the likeliest classes of public documents, given ln Pr[class | document].
+
+    Where all have the same, it answers with the shares of the classes.
+    """
     from sklearn.linear_model import LogisticRegression  # late, as it is slow to load
 
     words, idf, rows = public
     labels = log_proba.argmax(axis=1)
     present = np.unique(labels)
     if len(present) < 2:
-        return None
+        flat = np.zeros((len(words), len(shares)))
+        return Student(words, idf, flat, np.log(shares))
     model = LogisticRegression(C=10.0, max_iter=1000).fit(rows, labels)
     coefficients, intercepts = model.coef_, model.intercept_
     if len(present) == 2:  # one row for both
@@ -204,8 +210,8 @@ def train_student(public: WordRows, log_proba: np.ndarray) -> Student | None:
     return Student(words, idf, weights, bias)
 
 
-def _counts(words: np.ndarray, documents: Sequence[Any]) -> sp.csr_array:
-    number = {word: i for i, word in enumerate(words.tolist())}
+def _counts(words: Sequence[str], documents: Sequence[Any]) -> sp.csr_array:
+    number = {word: i for i, word in enumerate(words)}
     columns, ends = [], [0]
     for document in documents:
         columns += [number[w] for w in words_of(document) if w in number]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from skdptext.exceptions import InvalidParameterError
+from skdptext.learning._readout import NoisyTable
 from skdptext.utils import kind_of
 
 # Steps of the grid for a contribution of norm 1. Its square, and the sums over 2^33
@@ -46,6 +49,32 @@ def unit_rows(vectors: np.ndarray) -> np.ndarray:
     for column in scaled.T:
         squares += column * column
     return scaled / np.sqrt(np.where(squares > 0, squares, 1.0))[:, None]
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Columns of noisy sums, and the noise on them, in steps of the grid."""
+
+    n_groups: int  # the first columns
+    n_vector_cells: int  # the others: directions, and the constant at the end
+    constant: float
+    laplace_scale: int
+    gaussian_sigma: int
+
+    def table(self, noisy_sums: np.ndarray) -> NoisyTable:
+        """Noisy sums in units of a person and of unit vectors."""
+        k, c = self.n_groups, self.constant
+        length = math.sqrt(1 - c**2)
+        sigma = self.gaussian_sigma / GRID
+        there = self.n_vector_cells > 0
+        return NoisyTable(
+            groups=noisy_sums[:, :k] if k else None,
+            groups_scale=self.laplace_scale / GRID,
+            vectors=noisy_sums[:, k:-1] / length if there else None,
+            counts=noisy_sums[:, -1] / c if there else None,
+            vectors_sigma=sigma / length,
+            counts_sigma=sigma / c,
+        )
 
 
 class PrivateSums:

@@ -13,7 +13,11 @@ from skdptext.replacement._groups import (
     words_of as words_of,
 )
 from skdptext.replacement._guarantee import ReplacementGuarantee
-from skdptext.replacement._public import PublicDocuments as PublicDocuments
+from skdptext.replacement._public import (
+    PublicDocuments as PublicDocuments,
+    document_bytes as document_bytes,
+    document_hash as document_hash,
+)
 from skdptext.replacement._replacer import DPDocumentReplacer
 
 __all__ = [

@@ -1,0 +1,63 @@
+"""What is made of a release: labels of public documents, and a model of their words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skdptext.learning._readout import (
+    Student,
+    class_shares,
+    draw_corpus,
+    log_posterior,
+    train_student,
+    words_of_public,
+)
+from skdptext.learning._sums import Noise
+from skdptext.replacement import PublicDocuments
+from skdptext.utils import Memo, memo_property
+
+# TF-IDF rows of the public documents, which do not depend on what is private
+_rows: Memo[Any] = Memo(4)
+
+
+class Model:
+    """What is made of a release, worked out when it is first asked for.
+
+    It knows public things and the noisy sums only, so that a file can hold all of it.
+    """
+
+    def __init__(
+        self,
+        documents: PublicDocuments,
+        noisy_sums: np.ndarray,
+        noise: Noise,
+        groups: np.ndarray | None,
+        vectors: np.ndarray | None,
+        student: Student | None = None,
+    ) -> None:
+        self.documents, self.noise = documents, noise
+        self.groups, self.vectors = groups, vectors  # of the public documents
+        self.table = noise.table(noisy_sums)
+        if student is not None:
+            self.__dict__["student"] = student
+
+    @memo_property
+    def public_log_proba(self) -> np.ndarray:
+        """ln Pr[class | public document]."""
+        return log_posterior(self.table, self.groups, self.vectors)
+
+    @memo_property
+    def student(self) -> Student:
+        """Trained on the public documents, with the classes that the sums say."""
+        documents = self.documents
+        rows = _rows.get(documents.fingerprint, lambda: words_of_public(documents))
+        return train_student(rows, self.public_log_proba, class_shares(self.table))
+
+    def draw(
+        self, n_samples: int | None, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers of public documents, and of their classes."""
+        shares = class_shares(self.table)
+        return draw_corpus(self.public_log_proba, shares, n_samples, rng)
