@@ -68,7 +68,7 @@ class GroupingScore:
         Mean over the splits: the accuracy of the labels, balanced or not, or the nats
         that a release tells about a word.
     low, high : float
-        Interval of 95 %, over the splits.
+        Interval of 95 %, over the splits, that allows for documents that they share.
     without_noise : float
         The score of the group itself: what the grouping loses, where `score` adds what
         noise loses.
@@ -417,7 +417,10 @@ def compare_groupings(
             f"({fewest}), got {max(sizes)}."
         )
     balanced = scoring == "balanced_accuracy"
-    data = _Data(documents, labels, sizes, epsilons, seed, n_starts, balanced)
+    # Splits that share documents are no independent trials: many of them of the same
+    # documents would narrow the intervals without end.
+    ratio = float(np.mean([len(test) / len(train) for train, test in splits]))
+    data = _Data(documents, labels, sizes, epsilons, seed, n_starts, balanced, ratio)
     threads = Parallel(n_jobs=n_jobs, require="sharedmem")
     groupings = threads(delayed(_of_all)(grouper, data) for grouper in chosen.values())
     withheld = [_withheld(splits, i, seed) for i in range(len(splits))]
@@ -457,6 +460,7 @@ class _Data(NamedTuple):
     seed: int
     n_starts: int
     balanced: bool
+    test_over_train: float
 
 
 # Of one grouping in one split: K, and an array with a row for each start. Its columns
@@ -836,7 +840,7 @@ def _rows(
             of_splits = {
                 f"split{i}_test_score": [x] for i, x in enumerate(scores[:, best, j])
             }
-            score = score_summary(of_splits, "score", 0.95, None)
+            score = score_summary(of_splits, "score", 0.95, data.test_over_train)
             guarantee = ReplacementGuarantee([_part(k, epsilon)])
             rows.append(
                 GroupingScore(

@@ -14,7 +14,7 @@ from sklearn.cluster import KMeans
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GroupKFold
+from sklearn.model_selection import GroupKFold, ShuffleSplit
 from sklearn.pipeline import make_pipeline
 
 from skdptext import DPDocumentReplacer
@@ -239,6 +239,22 @@ def test_nats_per_word_by_enumeration(many, few):
     if not few:
         assert max(chosen) < 1000
         assert row.without_noise > row.score > 0
+
+
+def test_intervals_are_no_narrower_for_more_splits_of_the_same_texts():
+    """50 splits into halves shrank an interval to an eighth of that of 5."""
+    texts, topics = texts_of(60, 0)
+    topics = np.random.default_rng(0).permutation(topics)  # with nothing to be learned
+    widths = []
+    for n_splits in (5, 50):
+        cv = ShuffleSplit(n_splits, test_size=0.5, random_state=0)
+        (row,) = compare_groupings(
+            texts, topics, {"t": TopicEncoder(2)}, n_groups=3, epsilon=2.0, cv=cv,
+            n_starts=1, random_state=0,
+        ).rows  # fmt: skip
+        widths.append(row.high - row.low)
+    # Student's quantiles, 2.78 and 2.01, times √(1/k + 1), of spreads that are alike
+    assert widths[1] > widths[0] / 2
 
 
 def docstrings():
