@@ -35,6 +35,7 @@ RESULTS = {
     "privacy.PrivacyGuarantee": ["CombinedGuarantee"],
     "replacement.DPDocumentReplacer": ["PublicDocuments"],
     "replacement.compare_groupings": ["GroupingComparison", "GroupingScore"],
+    "replacement.topic_shares": ["TopicShares"],
 }
 
 

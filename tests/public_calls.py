@@ -666,6 +666,7 @@ VALID: dict[Any, Valid] = {
             *(100, "accuracy", 2, 1),
         )
     ),
+    replacement.topic_shares: Valid(lambda: (TEXTS, replacer().fit(), None, 0.95, 1)),
     replacement.check_grouper: Valid(lambda: (None,)),
     replacement.fitted_groups: Valid(
         lambda: (replacement.PublicDocuments(TEXTS), None, 2, None)
@@ -721,6 +722,7 @@ RESULTS = {
     privacy.PrivacyGuarantee,
     replacement.GroupingComparison,
     replacement.GroupingScore,
+    replacement.TopicShares,
     ReplacementGuarantee,
 }
 

@@ -19,9 +19,11 @@ from skdptext.replacement._public import (
     document_hash as document_hash,
 )
 from skdptext.replacement._replacer import DPDocumentReplacer
+from skdptext.replacement._shares import TopicShares as TopicShares, topic_shares
 
 __all__ = [
     "DPDocumentReplacer",
     "ReplacementGuarantee",
     "compare_groupings",
+    "topic_shares",
 ]

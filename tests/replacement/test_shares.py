@@ -1,0 +1,211 @@
+"""Shares of topics that are read from a release."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from skdptext import DPDocumentReplacer
+from skdptext.exceptions import InvalidParameterError
+from skdptext.replacement import topic_shares
+
+PUBLIC = ["a cat and a dog", "dogs and a cat", "tea and milk", "milk or tea"] + [
+    "the train is late",
+    "a late train",
+]
+LABELS = ["pets", "pets", "food", "food", "rail", "rail"]
+TEXTS = {"pets": "my cat", "food": "no milk", "rail": "this train"}
+
+
+def replacer(**options: object) -> DPDocumentReplacer:
+    settings: dict[str, object] = {"epsilon": 1.5, "random_state": 2**70}
+    settings |= options
+    return DPDocumentReplacer(PUBLIC, public_labels=LABELS, **settings).fit()
+
+
+def documents(**counts: int) -> tuple[list[str], list[str]]:
+    """Documents and an id each, so that equal ones have noise of their own."""
+    texts = [f"{TEXTS[topic]} {i}" for topic, n in counts.items() for i in range(n)]
+    return texts, [f"{i}" for i in range(len(texts))]
+
+
+def probabilities(epsilon: float, k: int) -> tuple[float, float]:
+    own = math.exp(epsilon) / (math.exp(epsilon) + k - 1)
+    return own, (1 - own) / (k - 1)
+
+
+def test_unbiased_estimate_is_the_formula() -> None:
+    texts, ids = documents(pets=50, food=30, rail=20)
+    releasing = replacer(output="group")
+    released = releasing.transform(texts, document_ids=ids)
+    shares = topic_shares(released, releasing)
+    own, other = probabilities(1.5, 3)
+    frequencies = [np.mean(released == label) for label in shares.groups]
+    assert shares.groups.tolist() == ["food", "pets", "rail"]
+    assert shares.unbiased == pytest.approx(
+        (np.array(frequencies) - other) / (own - other)
+    )
+    assert shares.unbiased.sum() == pytest.approx(1)
+    assert shares.n_documents == 100
+
+
+def test_all_forms_of_output_say_the_same() -> None:
+    texts, ids = documents(pets=20, food=15, rail=5)
+    of_groups = replacer(output="group")
+    released = of_groups.transform(texts, document_ids=ids)
+    by_group = topic_shares(released, of_groups)
+    for output in ("text", "index"):
+        releasing = replacer(output=output)
+        other = topic_shares(releasing.transform(texts, document_ids=ids), releasing)
+        assert other.unbiased == pytest.approx(by_group.unbiased)
+    # what is handed on is groups and a guarantee: no replacer, no public documents
+    alone = topic_shares(
+        released, of_groups.guarantee(), groups=["rail", "food", "pets"]
+    )
+    assert alone.groups.tolist() == by_group.groups.tolist()
+    assert (alone.low == by_group.low).all()
+    assert (alone.high == by_group.high).all()
+    assert alone.words is None
+
+
+def test_shares_are_the_nearest_on_the_simplex() -> None:
+    # nobody writes of food or trains: their unbiased estimates fall below 0 at times
+    texts, ids = documents(pets=40)
+    negative = 0
+    for seed in range(2**70, 2**70 + 20):
+        releasing = replacer(output="group", random_state=seed)
+        shares = topic_shares(releasing.transform(texts, document_ids=ids), releasing)
+        assert shares.shares.min() >= 0
+        assert shares.shares.sum() == pytest.approx(1)
+        negative += int(shares.unbiased.min() < 0)
+        # no other point of the simplex is nearer: the projection's own condition
+        gap = shares.unbiased - shares.shares
+        corners = np.eye(3) - shares.shares
+        assert (corners @ gap <= 1e-12).all()
+    assert negative >= 5
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.5, 4.0])
+def test_interval_covers_exactly(epsilon: float) -> None:
+    """By enumeration of all counts, for every number of documents in the group."""
+    n, k = 17, 3
+    own, other = probabilities(epsilon, k)
+    releasing = replacer(output="group", epsilon=epsilon)
+    ends = []
+    for count in range(n + 1):
+        released = ["pets"] * count + ["food"] * (n - count)
+        shares = topic_shares(released, releasing, confidence=0.9)
+        ends.append((shares.low[1], shares.high[1]))
+    for m in range(n + 1):
+        law = np.convolve(
+            binom.pmf(range(m + 1), m, own), binom.pmf(range(n - m + 1), n - m, other)
+        )
+        held = [low - 1e-12 <= m / n <= high + 1e-12 for low, high in ends]
+        assert law[held].sum() >= 0.9
+        # and is no longer than needed: with one tail of 5 % alone, it leaves it out
+        assert law[held].sum() < 1 or epsilon < 1
+
+
+def test_coverage_over_releases() -> None:
+    """1,000 releases; 950 or more hold the truth, but for chance (false alarm 1e-6)."""
+    n, held = 60, 0
+    counts = {"pets": 40, "food": 15, "rail": 5}
+    clear = np.repeat([1, 0, 2], list(counts.values()))
+    releasing = replacer(output="group", epsilon=2.0)
+    rng = np.random.default_rng(5)
+    for _ in range(1000):
+        noisy = releasing.channel_.apply(clear, releasing.channel_.draw(rng, n))
+        shares = topic_shares(releasing.groups_[noisy], releasing)
+        held += int(shares.low[2] <= 5 / 60 <= shares.high[2])
+    assert held >= binom.ppf(1e-6, 1000, 0.95)
+
+
+def test_width_that_the_docstring_states() -> None:
+    """Eight groups, 10,000 documents, ε = 4: ± .004."""
+    public = [f"topic{i} text" for i in range(8)]
+    releasing = DPDocumentReplacer(
+        public, public_labels=range(8), epsilon=4.0, output="group"
+    ).fit()
+    own, other = probabilities(4.0, 8)
+    count = round(10_000 * (other + (own - other) / 8))
+    rest = (10_000 - count) // 7
+    released = np.repeat(range(8), [10_000 - 7 * rest, *[rest] * 7])
+    shares = topic_shares(released, releasing)
+    assert (shares.high - shares.low).max() / 2 == pytest.approx(0.004, abs=0.0005)
+
+
+def test_a_million_documents_and_a_single_one() -> None:
+    releasing = replacer(output="group")
+    many = np.repeat(releasing.groups_, [500_000, 300_000, 200_000])
+    shares = topic_shares(many, releasing)
+    assert (shares.high - shares.low).max() < 0.01
+    assert (shares.low <= shares.unbiased).all()
+    assert (shares.unbiased <= shares.high).all()
+    one = topic_shares(["pets"], releasing)
+    assert (one.low.tolist(), one.high.tolist()) == ([0.0] * 3, [1.0] * 3)
+
+
+def test_words_are_those_of_the_group() -> None:
+    shares = topic_shares(["rail", "pets"], replacer(output="group"), n_words=2)
+    assert shares.words is not None
+    typical = dict(zip(shares.groups.tolist(), shares.words, strict=True))
+    assert set(typical["rail"]) == {"late", "train"}
+    assert "cat" in typical["pets"]
+    assert set(typical["food"]) == {"milk", "tea"}
+
+
+def test_printed_interval_is_no_narrower() -> None:
+    shares = topic_shares(["rail"] * 7 + ["pets"] * 4, replacer(output="group"))
+    lines = str(shares).splitlines()[1:4]
+    for line, low, high in zip(lines, shares.low, shares.high, strict=True):
+        left, _, right = line.split("%")[1].partition(" to ")
+        assert float(left) <= 100 * low + 1e-9
+        assert float(right) >= 100 * high - 1e-9
+    assert "food" in shares._repr_html_()
+    assert shares.to_frame()["shares"].sum() == pytest.approx(1)
+
+
+BAD = {
+    "no answer": (["pets", "fish"], {}, "position 1"),
+    "none": ([], {}, "one or more labels"),
+    "one text": ("pets", {}, "got a str of 4"),
+    "a generator": (iter(["pets"]), {}, "transform returned"),
+    "groups": (["pets"], {"groups": ["pets"]}, "groups must be None"),
+    "confidence": (["pets"], {"confidence": 1.0}, "confidence must be"),
+    "words": (["pets"], {"n_words": -1}, "n_words must be"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input(case: str) -> None:
+    released, options, message = BAD[case]
+    with pytest.raises(InvalidParameterError, match=message):
+        topic_shares(released, replacer(output="group"), **options)
+
+
+def test_bad_guarantees() -> None:
+    guarantee = replacer().guarantee()
+    with pytest.raises(InvalidParameterError, match="Name all of them in groups"):
+        topic_shares(["pets", "food"], guarantee)
+    with pytest.raises(
+        InvalidParameterError, match="guarantee of one release, got one of 2"
+    ):
+        topic_shares(["pets"], guarantee.compose(2), groups=["pets", "food", "rail"])
+    with pytest.raises(InvalidParameterError, match="groups must hold the labels of 3"):
+        topic_shares(["pets"], guarantee, groups=["pets"])
+    with pytest.raises(InvalidParameterError, match="one at position 1 is none"):
+        topic_shares(["pets", 7], guarantee, groups=["pets", "food", "rail"])
+    with pytest.raises(InvalidParameterError, match="releaser must be a fitted"):
+        topic_shares(["pets"], "guarantee")  # type: ignore[arg-type]
+
+
+def test_a_stand_in_of_two_groups_is_refused() -> None:
+    public, labels = ["same", "same", "tea"], ["a", "b", "c"]
+    releasing = DPDocumentReplacer(public, public_labels=labels).fit()
+    with pytest.raises(InvalidParameterError, match="several groups, the first at pos"):
+        topic_shares(["tea", "same"], releasing)
+    with pytest.raises(InvalidParameterError, match="each of one group, got nothing"):
+        topic_shares([], releasing)
