@@ -165,7 +165,8 @@ class WMDNeighborsBase(DocLinked, BaseEstimator):
             this folder as soon as they are found. The same call, after an interruption,
             finds only those that are missing. `n_jobs` blocks are searched at a time,
             in threads, or by the backend of ``joblib.parallel_config``, such as
-            processes, Dask and Ray. The files tell which documents are alike.
+            processes, Dask and Ray. The files tell which documents are alike; only
+            their owner may read them. One that is damaged is searched again.
 
         Returns
         -------
@@ -176,7 +177,7 @@ class WMDNeighborsBase(DocLinked, BaseEstimator):
         ------
         InvalidParameterError
             As `kneighbors`; if `mode` is neither of the two; if `folder` holds the
-            neighbours of other documents.
+            neighbours of other documents, or is changed by others meanwhile.
         """
         self._check_ready()
         check_option("mode", mode, ("connectivity", "distance"))

@@ -32,16 +32,19 @@ except ImportError:  # Windows, which cannot delete or rename an open file
 
 
 @contextmanager
-def replacing(target: Path, *, tidy: bool = True) -> Iterator[IO[bytes]]:
+def replacing(
+    target: Path, *, tidy: bool = True, private: bool = False
+) -> Iterator[IO[bytes]]:
     """A file beside `target` that replaces it once written without an error.
 
     After a crash, or from another process, either the old file or the new one is seen.
     Remains of killed processes beside the same target are deleted first, unless `tidy`
-    is False: it lists the folder, which is slow for each of many files.
+    is False: it lists the folder, which is slow for each of many files. Only the owner
+    may read a file that is `private`.
     """
     if tidy:
         delete_abandoned(target.parent, target.name)
-    file, temporary = _open_locked(target)
+    file, temporary = _open_locked(target, 0o600 if private else 0o666)
     try:
         with file:
             yield file
@@ -55,12 +58,14 @@ def replacing(target: Path, *, tidy: bool = True) -> Iterator[IO[bytes]]:
         temporary.unlink(missing_ok=True)
 
 
-def _open_locked(target: Path) -> tuple[IO[bytes], Path]:
+def _open_locked(target: Path, mode: int) -> tuple[IO[bytes], Path]:
     """A new file; the lock, which ends with the process, says that it is in use."""
     while True:
-        # Not tempfile: only the owner may read its files, even after a rename
+        # Not tempfile: only the owner may ever read its files, even after a rename
         temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
-        file = open(temporary, "xb")  # noqa: SIM115
+        file = open(  # noqa: SIM115
+            temporary, "xb", opener=lambda path, flags: os.open(path, flags, mode)
+        )
         if fcntl:
             _is_locked(file, 0)
         if temporary.exists():

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -376,7 +380,7 @@ def test_blocks_in_files(corpus, small_embedding, tmp_path, monkeypatch, itself)
     monkeypatch.setattr(_blocks, "_search", interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.kneighbors_graph(asked, mode="distance", folder=tmp_path)
-    written = {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("*.npz")}
+    written = {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("*.bin")}
     assert len(written) == 3
     monkeypatch.setattr(_blocks, "_search", search)
     model.set_params(n_jobs=2)
@@ -385,7 +389,7 @@ def test_blocks_in_files(corpus, small_embedding, tmp_path, monkeypatch, itself)
         assert np.array_equal(getattr(again, part), getattr(want, part))
     for name, when in written.items():
         assert (tmp_path / name).stat().st_mtime_ns == when
-    assert len(list(tmp_path.glob("*.npz"))) == (5 if itself else 4)
+    assert len(list(tmp_path.glob("*.bin"))) == (5 if itself else 4)
     assert not list(tmp_path.glob(".*"))
     with refused("folder must be empty or hold"):
         model.kneighbors_graph(asked, 2, folder=tmp_path)
@@ -395,6 +399,159 @@ def test_blocks_in_files(corpus, small_embedding, tmp_path, monkeypatch, itself)
         model.kneighbors_graph(folder=tmp_path / "search.txt")
     with refused(r"got the file .*search\.txt"):
         model.kneighbors_graph(folder=tmp_path / "search.txt" / "inside")
+
+
+def same(a, b):
+    return all(
+        np.array_equal(getattr(a, part), getattr(b, part))
+        for part in ("data", "indices", "indptr")
+    )
+
+
+@pytest.fixture
+def kept(corpus, small_embedding, tmp_path, monkeypatch):
+    """A search whose blocks are files: what repeats it, and its graph."""
+    monkeypatch.setattr(_blocks, "BLOCK_SIZE", 16)
+    model = WMDNeighbors(small_embedding, n_neighbors=3).fit(corpus[0])
+
+    def search(k=3):
+        return model.kneighbors_graph(
+            n_neighbors=k, mode="distance", folder=tmp_path / "graph"
+        )
+
+    return search, search(), sorted((tmp_path / "graph").glob("*.bin"))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+def test_only_the_owner_may_read_blocks(kept):
+    _, _, files = kept
+    for path in (*files, files[0].with_name("search.txt")):
+        assert path.stat().st_mode & 0o777 == 0o600
+
+
+DAMAGE = {
+    "empty": lambda content, other: b"",
+    "truncated": lambda content, other: content[:-1],
+    "longer": lambda content, other: content + b"\0",
+    "checksum": lambda content, other: b"\1" + content[1:],
+    "distance": lambda content, other: content[:40] + b"\1" + content[41:],
+    "row": lambda content, other: content[:-8] + b"\0" * 8,
+    "halves": lambda content, other: content[:32] + content[:31:-1],
+    "zeros": lambda content, other: bytes(len(content)),
+    "another block": lambda content, other: other,
+    "a zip file": lambda content, other: b"PK\3\4" + content[4:],
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_a_damaged_block_is_searched_again(kept, name):
+    search, want, files = kept
+    content, other = (path.read_bytes() for path in files[:2])
+    damaged = DAMAGE[name](content, other)
+    assert damaged != content
+    files[0].write_bytes(damaged)
+    assert same(search(), want)
+    assert files[0].read_bytes() == content
+
+
+def test_blocks_that_change_while_they_are_searched_are_named(kept, monkeypatch):
+    search, _, files = kept
+    own = _blocks._search
+
+    def damaging(*arguments):
+        found = own(*arguments)
+        files[1].write_bytes(b"")
+        return found
+
+    files[1].unlink()
+    monkeypatch.setattr(_blocks, "_search", damaging)
+    with refused(f"{re.escape(str(files[1]))} was deleted or changed"):
+        search()
+
+
+def test_blocks_of_another_search_are_not_read(kept):
+    search, want, files = kept
+    with refused(r"as .*search\.txt says"):
+        search(2)
+    files[0].with_name("search.txt").unlink()
+    fewer = search(2)
+    assert fewer.nnz == want.nnz // 3 * 2
+    # nor under the names of this one
+    for mine, its in zip(files, sorted(set(files[0].parent.glob("*.bin")) - {*files}),
+                         strict=True):  # fmt: skip
+        its.replace(mine)
+    files[0].with_name("search.txt").unlink()
+    assert same(search(), want)
+
+
+def test_equal_bytes_of_other_shapes_are_another_search(tmp_path):
+    values = np.arange(8.0)
+    X = np.eye(2)
+    graphs = []
+    for shape in ((2, 4), (4, 2)):
+        vectors = values.reshape(shape)
+        embedding = WordEmbedding([f"w{i}" for i in range(len(vectors))], vectors)
+        rows = np.pad(X, [(0, 0), (0, len(vectors) - 2)])
+        model = WMDNeighbors(embedding, n_neighbors=1).fit(rows)
+        (tmp_path / "search.txt").unlink(missing_ok=True)
+        graphs.append(model.kneighbors_graph(mode="distance", folder=tmp_path))
+    assert graphs[0].data[0] > graphs[1].data[0] > 0
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such files")
+def test_what_is_no_file_is_refused(kept):
+    search, _, files = kept
+    for path in (files[0], files[0].with_name("search.txt")):
+        content = path.read_bytes()
+        for make in (os.mkfifo, os.mkdir):
+            path.unlink()
+            make(path)
+            with refused(f"must hold files, but {re.escape(str(path))} is none"):
+                search()
+            path.rmdir() if path.is_dir() else path.unlink()
+            path.write_bytes(content)
+
+
+def test_whose_first_writer_was_stopped(kept):
+    """It left a part of what says which search the folder is of."""
+    search, want, files = kept
+    says = files[0].with_name("search.txt")
+    whole = says.read_bytes()
+    for left in (b"", whole[:7]):
+        says.write_bytes(left)
+        assert same(search(), want)
+        assert says.read_bytes() == whole
+    says.write_bytes(whole + b"\n")
+    with refused("got those of another search"):
+        search()
+
+
+def test_searches_that_race_for_a_folder(
+    corpus, small_embedding, tmp_path, monkeypatch
+):
+    """All blocks are searched by two at once, and one of another search is refused."""
+    monkeypatch.setattr(_blocks, "BLOCK_SIZE", 16)
+    model = WMDNeighbors(small_embedding, n_neighbors=3).fit(corpus[0])
+    together, own = threading.Barrier(2), _blocks._search
+    refusals = []
+
+    def both(*arguments):
+        if together.wait(60) == 0:
+            with refused("got those of another search"):
+                model.kneighbors_graph(n_neighbors=2, folder=tmp_path)
+            refusals.append(1)
+        return own(*arguments)
+
+    monkeypatch.setattr(_blocks, "_search", both)
+
+    def search(_):
+        return model.kneighbors_graph(mode="distance", folder=tmp_path)
+
+    with ThreadPoolExecutor(2) as pool:
+        graphs = list(pool.map(search, range(2)))
+    want = model.kneighbors_graph(mode="distance")
+    assert all(same(graph, want) for graph in graphs)
+    assert len(refusals) == len(list(tmp_path.glob("*.bin"))) > 1
 
 
 def test_blocks_in_processes(corpus, small_embedding, tmp_path, monkeypatch):
