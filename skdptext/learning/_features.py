@@ -28,10 +28,9 @@ from skdptext.utils import Memo, is_fitted, kind_of, memo_property
 
 # Public documents that are encoded alone, too, and in another order.
 _ALONE = 32
-# Public documents whose features tell whether an encoder is the one of a saved model.
-_KNOWN = 64
-
-_made: Memo[PublicVectors] = Memo(4)
+# Of public documents, by their digest; the documents themselves are not kept.
+_vectors: Memo[PublicVectors] = Memo(4)
+_groups: Memo[np.ndarray] = Memo(4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,51 +38,30 @@ class PublicVectors:
     """An encoder that gives each document a vector by itself."""
 
     encoder: Any  # fitted, with transform
-    documents: PublicDocuments
     fitted_before: bool
+    one_by_one: bool  # rows depend on their block in the last bits, as products may
+    public: np.ndarray  # unit vectors of the public documents, or 0
+
+    @classmethod
+    def of(
+        cls, encoder: Any, documents: PublicDocuments, fitted_before: bool
+    ) -> PublicVectors:
+        """The vectors of a fitted encoder, after a check that it looks at no others."""
+        one_by_one = _depends_on_the_block(encoder, documents)
+        blocks = in_blocks(iter(documents))
+        public = np.concatenate([_encode(encoder, b, one_by_one) for b in blocks])
+        public.setflags(write=False)
+        return cls(encoder, fitted_before, one_by_one, public)
 
     def encode(self, documents: Sequence[Any]) -> np.ndarray:
         """Unit vectors of documents, or 0, (n_documents, n_dims)."""
-        if self.one_by_one:
-            rows = [self._rows([document]) for document in documents]
-            return unit_rows(np.concatenate([self._rows([])[:0], *rows]))
-        return unit_rows(self._rows(documents))
-
-    def _rows(self, documents: Sequence[Any]) -> np.ndarray:
-        # of none there may be an error: they are those of an empty text then
-        try:
-            return encoded(self.encoder, documents or [self.documents[0]])
-        except InvalidParameterError:
-            raise
-        except Exception as error:  # whatever a user's encoder raises
+        rows = _encode(self.encoder, documents, self.one_by_one)
+        if rows.shape[1] != self.n_dims:
             raise InvalidParameterError(
-                "encoder must give every document a vector, but its transform failed "
-                f"with {type(error).__name__}. (Its message may quote a document, and "
-                "is not shown.)"
-            ) from None
-
-    @memo_property
-    def one_by_one(self) -> bool:
-        """Whether rows depend on their block in the last bits, as products may."""
-        texts = list(self.documents[: 4 * _ALONE])
-        together = self._rows(texts)
-        again = self._rows(texts[::-1])[::-1]
-        alone = np.concatenate([self._rows([text]) for text in texts[:_ALONE]])
-        close = np.allclose(together, again, rtol=1e-6, atol=1e-9)
-        if not close or not np.allclose(together[: len(alone)], alone, 1e-6, 1e-9):
-            raise InvalidParameterError(
-                "encoder must encode each document by itself, but a public document "
-                "has another vector among others than alone: what is summed for one "
-                "person would depend on the others, and no promise would hold."
+                "encoder must give every document a vector of as many numbers as the "
+                f"public documents ({self.n_dims}), got {rows.shape[1]}."
             )
-        same = np.array_equal(together, again)
-        return not (same and np.array_equal(together[: len(alone)], alone))
-
-    @memo_property
-    def public(self) -> np.ndarray:
-        """The vectors of the public documents."""
-        parts = [self.encode(block) for block in in_blocks(iter(self.documents))]
-        return np.concatenate(parts)
+        return rows
 
     @property
     def n_dims(self) -> int:
@@ -92,12 +70,44 @@ class PublicVectors:
     @memo_property
     def fingerprint(self) -> bytes:
         """Digest of the vectors of the public documents."""
-        return blake2b(
-            np.ascontiguousarray(self.public).tobytes(), digest_size=32
-        ).digest()
+        data = np.ascontiguousarray(self.public).tobytes()
+        return blake2b(data, digest_size=32).digest()
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in vars(self).items() if k != "public"}
+
+def _encode(encoder: Any, documents: Sequence[Any], one_by_one: bool) -> np.ndarray:
+    if not one_by_one:
+        return unit_rows(_rows(encoder, documents))
+    rows = [_rows(encoder, [document]) for document in documents]
+    return unit_rows(np.concatenate(rows))
+
+
+def _rows(encoder: Any, documents: Sequence[Any]) -> np.ndarray:
+    try:
+        return encoded(encoder, documents)
+    except InvalidParameterError:
+        raise
+    except Exception as error:  # whatever a user's encoder raises
+        raise InvalidParameterError(
+            "encoder must give every document a vector, but its transform failed with "
+            f"{type(error).__name__}. (Its message may quote a document, and is not "
+            "shown.)"
+        ) from None
+
+
+def _depends_on_the_block(encoder: Any, documents: PublicDocuments) -> bool:
+    """Whether rows differ with their block in the last bits; an error if in more."""
+    texts = list(documents[: 4 * _ALONE])
+    together = _rows(encoder, texts)
+    others = [_rows(encoder, texts[::-1])[::-1]]
+    others.append(np.concatenate([_rows(encoder, [t]) for t in texts[:_ALONE]]))
+    pairs = [(together[: len(other)], other) for other in others]
+    if not all(np.allclose(*pair, rtol=1e-6, atol=1e-9) for pair in pairs):
+        raise InvalidParameterError(
+            "encoder must encode each document by itself, but a public document has "
+            "another vector among others than alone: what is summed for one person "
+            "would depend on the others, and no promise would hold."
+        )
+    return not all(np.array_equal(*pair) for pair in pairs)
 
 
 def encoded(encoder: Any, documents: Sequence[Any]) -> np.ndarray:
@@ -137,7 +147,7 @@ def _encodes(encoder: Any) -> bool:
 def public_vectors(documents: PublicDocuments, encoder: Any) -> PublicVectors:
     """An encoder of the user's, fitted on public documents if need be."""
     if before := is_fitted(encoder):
-        return PublicVectors(encoder, documents, before)
+        return PublicVectors.of(encoder, documents, before)
     try:
         fitted = clone(encoder, safe=False).fit(list(documents))
     except InvalidParameterError:
@@ -147,7 +157,7 @@ def public_vectors(documents: PublicDocuments, encoder: Any) -> PublicVectors:
             "encoder must learn from public_documents, but its fit failed with "
             f"{type(error).__name__}: {error}"
         ) from error
-    return PublicVectors(fitted, documents, before)
+    return PublicVectors.of(fitted, documents, before)
 
 
 def mean_vectors(
@@ -157,7 +167,7 @@ def mean_vectors(
     from skdptext.preprocessing import MeanVectorEncoder
 
     key = documents.fingerprint, embedding.fingerprint, n_components
-    return _made.get(
+    return _vectors.get(
         key,
         lambda: public_vectors(documents, MeanVectorEncoder(embedding, n_components)),
     )
@@ -207,8 +217,12 @@ class PublicFeatures:
 
     @memo_property
     def public_groups(self) -> np.ndarray | None:
-        if self.assign is None:
+        if self.groups is None:
             return None
+        return _groups.get(self.groups.fingerprint, self._assigned)
+
+    def _assigned(self) -> np.ndarray:
+        assert self.assign is not None
         parts = [self.assign(block) for block in in_blocks(iter(self.documents))]
         return np.concatenate(parts)
 
@@ -249,5 +263,4 @@ def make_features(
             of_vectors = mean_vectors(documents, embedding, n_components)
         else:
             of_vectors = public_vectors(documents, encoder)
-        of_vectors.one_by_one  # noqa: B018, an error comes before any work
     return PublicFeatures(documents, groups, assign, of_vectors)

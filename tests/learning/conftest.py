@@ -1,0 +1,86 @@
+"""A small world: documents are lists of numbers, or of words of two topics."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from skdptext import DPTextClassifier, WordEmbedding
+from skdptext.learning import _classifier
+from skdptext.learning._readout import Plan
+
+PETS, FOOD = ["cat", "dog", "paw", "fur"], ["tea", "milk", "cake", "cup"]
+
+
+class Numbers(TransformerMixin, BaseEstimator):
+    """Reads vectors that are written as text, so that a test may choose any."""
+
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        return np.array([[float(x) for x in text.split()] for text in X])
+
+
+NUMBERS = ["1 0 0", "0 1 0", "0 0 1", "0.5 0.5 0", "-1 0 0.25", "0 0 0"]
+
+
+def texts_of(topics, seed=0, length=5):
+    rng = np.random.default_rng(seed)
+    return [" ".join(rng.choice([PETS, FOOD][topic], length)) for topic in topics]
+
+
+@pytest.fixture(scope="session")
+def public():
+    return texts_of([0, 1] * 40, seed=1, length=6)  # none of them is private
+
+
+@pytest.fixture(scope="session")
+def private():
+    """200 texts, their labels and authors."""
+    rng = np.random.default_rng(2)
+    topics = rng.integers(2, size=200)
+    labels = np.array(["pets", "food"])[topics]
+    return texts_of(topics, seed=3), labels, rng.integers(60, size=200)
+
+
+@pytest.fixture(scope="session")
+def words():
+    rng = np.random.default_rng(4)
+    vectors = rng.normal(size=(8, 6)) + np.repeat([[3.0], [-3.0]], 4, axis=0)
+    return WordEmbedding(PETS + FOOD, vectors)
+
+
+@pytest.fixture
+def plan(monkeypatch):
+    """Choose which sums are made: what the classifier chooses is tuned elsewhere."""
+
+    def choose(kind, n_groups=3):
+        def make(*, epsilon, vectors, **rest):
+            assert vectors or kind == "groups"
+            return {
+                "groups": Plan(n_groups, epsilon, 0.0),
+                "vectors": Plan(0, 0.0, epsilon),
+                "both": Plan(n_groups, epsilon / 2, epsilon / 2),
+            }[kind]
+
+        monkeypatch.setattr(_classifier, "make_plan", make)
+
+    return choose
+
+
+@pytest.fixture
+def make(plan, public, words):
+    """A classifier of one kind, with declared classes."""
+
+    def made(kind, **options):
+        plan(kind)
+        given = {} if kind == "groups" else {"embedding": words, "n_components": 3}
+        options = {"classes": ["food", "pets"], **given, **options}
+        return DPTextClassifier(public, **options)
+
+    return made
+
+
+KINDS = ["groups", "vectors", "both"]
