@@ -118,7 +118,7 @@ def asked(
                         given = {"words": table.word_array[ids].tolist()}
                     calibration = calibrate_epsilon(
                         perturber(table, mechanism, lam), 0.5, statistic="changed",
-                        tuned_on="public", random_state=0, **given,
+                        tuned_on="public", random_state=0, confidence=0.5, **given,
                     )  # fmt: skip
                     seconds = time.perf_counter() - start
                 if counted != "text":
@@ -169,6 +169,7 @@ def rule(
                 epsilon = calibrate_epsilon(
                     perturber(table, mechanism, lam), share, statistic="changed",
                     documents=ours[0], tuned_on="public", random_state=0,
+                    confidence=0.5,
                 ).epsilon  # fmt: skip
                 fitted = perturber(table, mechanism, lam, epsilon)
                 near, far = exponents(fitted)

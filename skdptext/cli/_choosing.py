@@ -155,11 +155,12 @@ def _calibrate(arguments: argparse.Namespace) -> int:
             n_draws=arguments.draws,
             tuned_on="public",
         )
-    low, high = chosen.interval
+    sure = "exactly"
+    if not chosen.exact:
+        sure = f"at least {chosen.target:.1%}, with 95 % confidence"
     print(
         f"--epsilon {chosen.epsilon:.4g}  changes {chosen.share:.1%} of the words "
-        f"(95 % interval: {low:.4g} to {high:.4g})\n"
-        f"counted: {chosen.counted}"
+        f"({sure})\ncounted: {chosen.counted}"
     )
     if texts is None:
         print(

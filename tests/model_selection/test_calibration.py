@@ -53,20 +53,76 @@ def test_interval_covers_the_law():
     # fail, at the stated rate.
     repeats, hits, line = 300, 0, LINE.fit([])
     for _ in range(repeats):
-        low, high = calibrate_epsilon(line, 0.8, n_draws=200).interval
+        low, high = calibrate_epsilon(line, 0.8, n_draws=10).interval
         hits += low <= closed_form(0.8) <= high
     assert stats.binom.cdf(hits, repeats, 0.93) > ALPHA
     assert stats.binom.sf(hits - 1, repeats, 0.97) > ALPHA
 
 
+# Forty times the two words of LINE, far from each other, some frequent and some rare.
+PAIRS = DPWordPerturber(
+    WordEmbedding(
+        [f"w{i}" for i in range(80)],
+        np.add.outer(1000.0 * np.arange(40), [0.0, 1.0]).reshape(-1, 1),
+    ),
+    lam=0.0,
+)
+FREQUENCIES = {f"w{i}": 1 / (1 + i) for i in np.random.default_rng(0).permutation(80)}
+
+
+@pytest.mark.no_cover
+def test_what_was_asked_for_or_more_changes():
+    """In 95 of 100 calibrations, and with as much error as they state."""
+    repeats, pairs = 200, PAIRS.fit([])
+    given = {"n_draws": 10, "statistic": "changed", "words": FREQUENCIES}
+    safe, misses, errors = 0, [], []
+    for _ in range(repeats):
+        sure = calibrate_epsilon(pairs, 0.2, **given)
+        safe += sure.epsilon <= closed_form(0.8)
+        beyond = sure.share - 0.2
+        assert 1.64 * sure.standard_error < beyond < 1.65 * sure.standard_error + 0.01
+        half = calibrate_epsilon(pairs, 0.2, confidence=0.5, **given)
+        misses.append(0.8 - (1 - np.exp(-half.epsilon / 2) / 2))
+        errors.append(half.standard_error)
+    # a coverage outside the range of a binomial of 93 to 97 % would fail
+    assert stats.binom.cdf(safe, repeats, 0.93) > ALPHA
+    assert stats.binom.sf(safe - 1, repeats, 0.97) > ALPHA
+    # the variance of about normal misses, within 15 % for what is not normal of them
+    ratio = np.sum(np.square(misses)) / np.mean(np.square(errors))
+    assert 0.85 * stats.chi2.ppf(ALPHA, repeats) < ratio
+    assert ratio < 1.15 * stats.chi2.isf(ALPHA, repeats)
+    # as that of 200 draws, and not of ten: one word of each pair changes at most
+    single = np.sqrt(0.6 * 0.4) / 2
+    assert np.mean(errors) < 0.4 * single / np.sqrt(10)
+
+
+def test_more_confidence_costs_more():
+    pairs, given = PAIRS.fit([]), {"words": FREQUENCIES, "random_state": 0}
+    found = [
+        calibrate_epsilon(pairs, 0.8, confidence=c, **given)
+        for c in (0.5, 0.8, 0.95, 0.999)
+    ]
+    epsilons = [calibration.epsilon for calibration in found]
+    assert epsilons == sorted(epsilons, reverse=True)
+    assert len(set(epsilons)) == 4
+    assert len({calibration.interval for calibration in found}) == 1
+    exact = clone(PAIRS).set_params(mechanism=RandomizedResponse()).fit([])
+    for confidence in (0.5, 0.999):
+        calibration = calibrate_epsilon(exact, 0.8, confidence=confidence, **given)
+        assert calibration.share == pytest.approx(0.8, abs=1e-7)
+    with pytest.raises(InvalidParameterError, match="Draws are too few to be sure of"):
+        # about half of the draws leave the word as it is at every ε
+        calibrate_epsilon(LINE.fit([]), 0.55, words=["aa"], n_draws=2, random_state=0)
+
+
 @pytest.mark.parametrize("target", [0.6, 0.9, 0.99])
 def test_closed_form(target):
-    n = 100_000
-    calibrated = calibrate_epsilon(LINE.fit([]), target, n_draws=n)
+    n = 5_000
+    calibrated = calibrate_epsilon(LINE.fit([]), target, n_draws=n, confidence=0.5)
     assert (calibrated.n_words, calibrated.n_draws, calibrated.target) == (2, n, target)
-    # of n independent draws, each of which changes at most one of the two words
+    # of 20 n independent draws, each of which changes at most one of the two words
     p = 2 * target - 1
-    error = np.sqrt(p * (1 - p) / n) / 2
+    error = np.sqrt(p * (1 - p) / (20 * n)) / 2
     true = 1 - np.exp(-calibrated.epsilon / 2) / 2
     assert abs(true - target) < 6 * error  # false alarm 2e-9
     np.testing.assert_allclose(calibrated.standard_error, error, rtol=0.05)
@@ -79,7 +135,7 @@ def test_share_is_reached_on_the_noise_drawn(small_embedding):
         small_embedding, mechanism=KnownNoise(noise), document_length=1
     ).fit([])
     for target in (0.2, 0.5, 0.9):
-        calibrated = calibrate_epsilon(small, target, n_draws=60)
+        calibrated = calibrate_epsilon(small, target, n_draws=60, confidence=0.5)
         assert -1e-12 < calibrated.share - target < 1 / (200 * 60) + 1e-12
         # a little to the side, for the rounding of float32
         below, above = plausible_deniability(
@@ -94,7 +150,8 @@ def test_share_is_reached_on_the_noise_drawn(small_embedding):
             small, epsilons=[low * 0.999, high * 1.001], n_draws=60
         )
         misses = np.abs(ends.n_unchanged.mean(axis=(1, 2)) / 60 - target)
-        assert (misses > 1.9 * ends.unchanged_error[:, 0] / 60).all()
+        assert (misses > 1.6 * calibrated.standard_error).all()
+        assert (misses < 2.4 * calibrated.standard_error).all()
 
 
 def test_rises_with_the_target(small):
@@ -120,11 +177,15 @@ def test_options(small):
 
 
 def test_open_intervals():
-    # Two draws tell next to nothing.
+    # Twenty times two draws tell little. At small ε about half of them leave a word.
     ends = [
-        calibrate_epsilon(LINE.fit([]), 0.75, n_draws=2, random_state=seed).interval
-        for seed in range(30)
-    ]
+        calibrate_epsilon(
+            LINE.fit([]), target, words=["aa"], n_draws=2, random_state=seed,
+            confidence=0.5,
+        ).interval
+        for seed in range(10)
+        for target in (0.7, 0.98)
+    ]  # fmt: skip
     assert any(low == 0 for low, _ in ends)
     assert any(high == np.inf for _, high in ends)
 
@@ -147,6 +208,8 @@ def test_targets_out_of_reach():
     (2, {}, r"target must be a finite number in \(0, 1\), got 2"),
     (0.5, {"statistic": "distinct"}, "statistic must be one of"),
     (0.5, {"n_draws": 1}, "n_draws must be an integer >= 2"),
+    (0.5, {"confidence": 0.4}, r"confidence must be a finite number in \[0\.5, 1\)"),
+    (0.5, {"confidence": 1}, r"confidence must be a finite number in \[0\.5, 1\)"),
     (0.5, {"words": []}, "words must hold"),
     (0.5, {"random_state": "x"}, "random_state must be"),
 )

@@ -103,6 +103,7 @@ def _calibrate(plan: Plan, table: str, lam: float, target: float) -> Any:
         target,
         words=vocabulary.sample(plan.tables[table].n_sampled),
         n_draws=plan.n_draws,
+        confidence=0.5,
         random_state=SEED,
         tuned_on="public",
     )
