@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
 from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -33,6 +32,7 @@ from skdptext.datasets import load_docstring_embedding, load_docstrings
 from skdptext.metrics import ReleaseLikelihood
 from skdptext.model_selection import calibrate_epsilon
 from skdptext.naive_bayes import ChannelNaiveBayes
+from skdptext.utils import half_width
 
 TOPICS = ("clustering", "distances and geometry", "linear algebra",
           "mathematical functions", "signals and images", "statistics")  # fmt: skip
@@ -284,8 +284,8 @@ def show_example(division: Division) -> None:
 
 def interval(values: Sequence[float]) -> tuple[float, float]:
     """Mean over divisions, and half the width of its 95 % interval."""
-    spread = float(np.std(values, ddof=1)) / np.sqrt(len(values))
-    return float(np.mean(values)), float(stdtrit(len(values) - 1, 0.975)) * spread
+    spread = np.std(values, ddof=1)
+    return float(np.mean(values)), float(half_width(spread, len(values)))
 
 
 def show_table(results: Results, chance: dict[str, float]) -> None:

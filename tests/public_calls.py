@@ -737,7 +737,6 @@ TAKES_NO_TEXT: dict[Any, str] = {
     mechanisms.embedding_spectrum: _NUMBERS,
     mechanisms.scaled_covariance: _NUMBERS,
     attacks.Trial: "holds what attribution_attack and release_report have read",
-    attacks.share_interval: "takes shares",
     attacks.make_folds: "gets labels that other attacks have read",
     attacks.run_trials: "gets what attribution_attack and release_report have read",
     perturbation.Estimate: _NUMBERS,

@@ -17,7 +17,6 @@ from skdptext.attacks._similarity import (
     found_among as found_among,
     holds_words as holds_words,
     learned_similarity,
-    share_interval as share_interval,
     split_words as split_words,
     text_similarities,
 )

@@ -15,7 +15,6 @@ from skdptext.attacks._bags import TextEstimator
 from skdptext.attacks._similarity import (
     FEWEST_PAIRS,
     learned_similarity,
-    share_interval,
     text_similarities,
 )
 from skdptext.exceptions import (
@@ -41,6 +40,7 @@ from skdptext.utils import (
     import_pandas,
     is_count_matrix,
     quiet,
+    share_interval,
     sums_by_label,
     wrapped,
 )

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import betaincinv, gammaln
+from scipy.special import gammaln
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.preprocessing import normalize
 
@@ -570,19 +570,6 @@ def found_among(scores: np.ndarray, truth: Any, n_candidates: int) -> np.ndarray
         first = np.exp(_log_choose(n - better, m + 1) - every)
         second = np.exp(_log_choose(n - 1 - better - equal, m + 1) - every)
     return np.clip((first - second) / (equal + 1), 0, 1)
-
-
-def share_interval(values: np.ndarray, alpha: float = 0.05) -> tuple[float, float]:
-    """Clopper and Pearson's interval of a mean of values in [0, 1], 95 % by default.
-
-    Exact for values of 0 and 1, too wide for fractions.
-    """
-    # Clopper and Pearson (1934): quantiles of Beta(hits, n − hits + 1) and of
-    # Beta(hits + 1, n − hits). Hits are a sum, which may end just below n.
-    n, hits, tail = len(values), float(values.sum()), alpha / 2
-    low = float(betaincinv(hits, n - hits + 1, tail)) if hits > 0 else 0.0
-    high = float(betaincinv(hits + 1, n - hits, 1 - tail)) if hits < n - 1e-9 else 1.0
-    return low, high
 
 
 def _log_choose(n: Any, k: int) -> np.ndarray:

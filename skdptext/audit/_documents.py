@@ -12,7 +12,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 
-from skdptext.audit._words import log_ratio_bound
 from skdptext.documents import row_keys
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.metrics import ReleaseLikelihood, fitted_releaser
@@ -22,6 +21,7 @@ from skdptext.utils import (
     check_real,
     check_rng,
     is_count_matrix,
+    log_ratio_bound,
     progress_bar,
     quiet,
     wrapped,

@@ -19,6 +19,7 @@ from skdptext.utils import (
     check_rng,
     import_pandas,
     kind_of,
+    log_ratio_bound,
     progress_bar,
     wrapped,
 )
@@ -461,21 +462,6 @@ def _noisy_words(
         )
     bar.update(draws.size)
     return draws
-
-
-def log_ratio_bound(hits: np.ndarray, n: np.ndarray, level: float) -> Any:
-    """Lower limit of log(p/q) by Clopper–Pearson, each side at error rate `level`.
-
-    `hits` has the counts of p in its first row and those of q in its second.
-    """
-    from scipy.special import betaincinv  # as beta.ppf of scipy.stats, without checks
-
-    # quantiles of Beta(k, n − k + 1), and of Beta(k + 1, n − k) for the upper limit
-    (k, k_other), (n_p, n_q) = hits, n
-    with np.errstate(divide="ignore", invalid="ignore"):
-        low = np.where(k > 0, betaincinv(k, n_p - k + 1, level), 0.0)
-        high = betaincinv(k_other + 1, n_q - k_other, 1 - level)
-        return np.log(low) - np.log(np.where(k_other < n_q, high, 1.0))
 
 
 def _best_event(

@@ -331,8 +331,9 @@ class ObfuscationReport:
         return (
             f"{n} documents by {len(self._by_author)} authors{topics}; "
             f"{self.n_splits} splits, {times}. Accuracy with {self.confidence:.0%} "
-            "intervals (Wilson, over documents). In clear: whole documents; cut: in "
-            "clear, as many words as are released. Released: at least."
+            "intervals (Wilson, over documents; those of all adversaries of a release "
+            "and target hold together). In clear: whole documents; cut: in clear, as "
+            "many words as are released. Released: at least."
         )
 
     def _linked(self) -> list[str]:

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 
 from skdptext.attacks import Attributions, Linkages, attribution_attack, linkage_attack
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
@@ -24,6 +23,7 @@ from skdptext.utils import (
     check_rng,
     is_count_matrix,
     quiet,
+    wilson_interval,
 )
 
 # Pairs of documents by different authors for which the guarantee is computed.
@@ -61,7 +61,8 @@ def obfuscation_report(
         mechanism and holds 100 of them, or all if there are fewer, in clear
         (`skdptext.attacks.linkage_attack`).
     confidence : float in (0, 1), default=0.95
-        Confidence of the intervals.
+        Confidence of the intervals, of all adversaries of a release and target
+        together.
     random_state : None, int or numpy.random.Generator, default=None
         Of the attacks. It protects nothing.
     **options : object
@@ -92,7 +93,8 @@ def obfuscation_report(
     documents of the same authors, not over other authors. They are too narrow where
     documents are alike, such as those of one group or, for topics, of one author. The
     strongest adversary is chosen after the fact, so its accuracy is a little too high,
-    for topics as for authors.
+    for topics as for authors; its interval allows for that, as those of all adversaries
+    of a release and target hold together (Bonferroni).
 
     *The topic gives the author away* is a warning. It appears if guessing the most
     frequent author of each topic is right more often, by over 0.1, than on average over
@@ -157,6 +159,9 @@ def obfuscation_report(
     table = []
     for attempt in attributions.attempts:
         release = releases[attempt.release]
+        rivals = [(a.release, a.target) for a in attributions.attempts]
+        # one of them is read as the strongest: all intervals hold together
+        alpha = (1 - confidence) / rivals.count((attempt.release, attempt.target))
         line: dict[str, Any] = {
             "release": attempt.release,
             "noise": release.noise,
@@ -170,7 +175,7 @@ def obfuscation_report(
             shares = getattr(attempt, name)
             shares = shares[~np.isnan(shares)]
             share, n = float(shares.mean()), len(shares)
-            low, high = _wilson(share, n, confidence)
+            low, high = wilson_interval(share, n, alpha)
             line |= {name: share, f"{name}_low": low, f"{name}_high": high}
         levels = attributions.chance[attempt.target]
         line |= {f"chance_{name}": value for name, value in levels.items()}
@@ -249,12 +254,3 @@ def _typical_exponent(
         if len(exponents) == _PAIRS:
             break
     return float(np.median(exponents)) if exponents else math.nan
-
-
-def _wilson(share: float, n: int, confidence: float) -> tuple[float, float]:
-    """Wilson's interval for a share of n."""
-    # the shares p with |share − p| ≤ z √(p (1 − p)/n), whose ends a quadratic gives
-    z2 = ndtri((1 + confidence) / 2) ** 2
-    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
-    margin = np.sqrt(z2 * share * (1 - share) / n + z2**2 / (4 * n**2)) / (1 + z2 / n)
-    return float(max(0.0, centre - margin)), float(min(1.0, centre + margin))

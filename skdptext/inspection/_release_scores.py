@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import stdtrit
 from sklearn.feature_extraction.text import (
     CountVectorizer,
     TfidfTransformer,
@@ -34,7 +33,6 @@ from skdptext.attacks import (
     make_folds,
     near_copies,
     run_trials,
-    share_interval,
     split_words,
     text_similarities,
 )
@@ -47,7 +45,7 @@ from skdptext.exceptions import (
 )
 from skdptext.metrics import ReleaseLikelihood
 from skdptext.perturbation import DPWordPerturber
-from skdptext.utils import as_array, quiet
+from skdptext.utils import as_array, mean_interval, quiet, share_interval
 
 # Other candidates than those asked for, where there are as many documents.
 MANY_CANDIDATES = 1000
@@ -146,16 +144,6 @@ class ReleasedTexts:
     def strongest(self, right: Mapping[str, np.ndarray]) -> str:
         """The adversary that was right most often on the half that is not scored."""
         return max(right, key=lambda name: float(right[name][self.choosing].mean()))
-
-
-def mean_interval(values: np.ndarray) -> tuple[float, float]:
-    """Student's 95 % interval of a mean of shares."""
-    n = len(values)
-    if n < 2:
-        return 0.0, 1.0
-    margin = stdtrit(n - 1, 0.975) * values.std(ddof=1) / np.sqrt(n)
-    middle = values.mean()
-    return float(max(0, middle - margin)), float(min(1, middle + margin))
 
 
 # -- which document was it? ------------------------------------------------------------

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_real
+from skdptext.utils import check_real, half_width
 
 _PREFIX = "mean_test_"
 
@@ -61,8 +60,7 @@ def score_summary(
         return Scores(mean, nan, nan, nan, k)
     std = by_split.std(axis=1, ddof=1)
     ratio = 1 / (k - 1) if test_over_train is None else test_over_train
-    quantile = stdtrit(k - 1, (1 + confidence) / 2)
-    margin = quantile * std * np.sqrt(1 / k + ratio)
+    margin = half_width(std, k, confidence, ratio)
     low, high = mean - margin, mean + margin
     known = by_split[~np.isnan(by_split)]
     if ((known >= 0) & (known <= 1)).all():

@@ -13,6 +13,13 @@ from skdptext.utils._inputs import (
     plain_documents as plain_documents,
     sums_by_label as sums_by_label,
 )
+from skdptext.utils._intervals import (
+    half_width as half_width,
+    log_ratio_bound as log_ratio_bound,
+    mean_interval as mean_interval,
+    share_interval as share_interval,
+    wilson_interval as wilson_interval,
+)
 from skdptext.utils._messages import (
     REPEATABLE as REPEATABLE,
     DocLinked as DocLinked,

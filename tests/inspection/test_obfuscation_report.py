@@ -120,7 +120,8 @@ def test_clean_numbers_are_those_of_plain_cross_validation(stories, table):
         known_cut = (guess == truth[target]).mean()
         expected = r["cut"][k] if r["trained_on"][k] == "originals" else known_cut
         assert r["noisy"][k] == pytest.approx(expected)
-        interval = stats.binomtest(hits, 36).proportion_ci(0.95, method="wilson")
+        # those of the two ways to train hold together with 95 %
+        interval = stats.binomtest(hits, 36).proportion_ci(0.975, method="wilson")
         assert (r["clean_low"][k], r["clean_high"][k]) == pytest.approx(tuple(interval))
     assert (r["words_changed"] == 0).all()
     assert (r["n_documents"] == 36).all()

@@ -1,0 +1,71 @@
+"""Intervals of shares, means and ratios, which know nothing of what was counted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import betaincinv, ndtri, stdtrit
+
+
+def clopper_pearson(hits: Any, n: Any, tail: float) -> tuple[Any, Any]:
+    """Limits of shares, each of which errs with probability `tail` at most.
+
+    Exact for hits among n independent trials, too wide for sums of fractions.
+    """
+    # Clopper and Pearson (1934): quantiles of Beta(hits, n − hits + 1) and of
+    # Beta(hits + 1, n − hits). Hits may be a sum of floats, which ends just below n.
+    with np.errstate(invalid="ignore"):
+        low = np.where(hits > 0, betaincinv(hits, n - hits + 1, tail), 0.0)
+        high = betaincinv(hits + 1, n - hits, 1 - tail)
+    return low, np.where(hits < n - 1e-9, high, 1.0)
+
+
+def share_interval(values: np.ndarray, alpha: float = 0.05) -> tuple[float, float]:
+    """Clopper and Pearson's interval of a mean of values in [0, 1], 95 % by default."""
+    low, high = clopper_pearson(float(values.sum()), len(values), alpha / 2)
+    return float(low), float(high)
+
+
+def wilson_interval(share: float, n: int, alpha: float) -> tuple[float, float]:
+    """Wilson's interval of a share of n."""
+    # the shares p with |share − p| ≤ z √(p (1 − p)/n), whose ends a quadratic gives
+    z2 = ndtri(1 - alpha / 2) ** 2
+    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
+    margin = np.sqrt(z2 * share * (1 - share) / n + z2**2 / (4 * n**2)) / (1 + z2 / n)
+    return float(max(0.0, centre - margin)), float(min(1.0, centre + margin))
+
+
+def mean_interval(values: np.ndarray) -> tuple[float, float]:
+    """Student's 95 % interval of a mean of shares.
+
+    Two more values, a 0 and a 1, are counted: where all are equal, another could still
+    have differed. (Agresti and Coull, 1998, do so with shares of 0 and 1.)
+    """
+    more = np.append(values, [0.0, 1.0])
+    half = float(half_width(more.std(ddof=1), len(more)))
+    middle = float(more.mean())
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def half_width(
+    std: Any, n: int, confidence: float = 0.95, test_over_train: float = 0.0
+) -> Any:
+    """Half of Student's interval of a mean of n values with this standard deviation.
+
+    Values of splits that share training documents are no independent ones: the variance
+    of their mean is taken as (1/n + n_test/n_train) s² (Nadeau and Bengio, 2003).
+    """
+    quantile = stdtrit(n - 1, (1 + confidence) / 2)
+    return quantile * std * np.sqrt(1 / n + test_over_train)
+
+
+def log_ratio_bound(hits: np.ndarray, n: np.ndarray, level: float) -> Any:
+    """Lower limit of log(p/q), each side at error rate `level`.
+
+    `hits` has the counts of p in its first row and those of q in its second.
+    """
+    low, _ = clopper_pearson(hits[0], n[0], level)
+    _, high = clopper_pearson(hits[1], n[1], level)
+    with np.errstate(divide="ignore"):
+        return np.log(low) - np.log(high)
