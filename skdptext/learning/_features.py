@@ -6,7 +6,9 @@ one person more would move the rounding of everybody else's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -23,6 +25,7 @@ from skdptext.replacement import (
     check_grouper,
     fitted_groups,
     in_blocks,
+    is_classifier,
 )
 from skdptext.utils import Memo, is_fitted, kind_of, memo_property
 
@@ -131,13 +134,41 @@ def is_grouper(encoder: Any) -> bool:
 def check_encoder(encoder: Any) -> None:
     """Refuse what gives documents neither groups nor vectors."""
     if encoder is not None and is_grouper(encoder):
-        check_grouper(encoder)
+        with _called_encoder():
+            check_grouper(encoder)
+        if is_classifier(encoder) and not is_fitted(encoder):
+            raise InvalidParameterError(
+                "encoder must be given fitted if it is a classifier, as the public "
+                f"documents have no labels to learn, got {kind_of(encoder)} unfitted."
+            )
     elif encoder is not None and not _encodes(encoder):
         raise InvalidParameterError(
             "encoder must be None or an estimator or pipeline with transform, which "
             "gives each document a vector, or with predict, which gives it a group; "
             f"got {kind_of(encoder)}."
         )
+
+
+@contextmanager
+def _called_encoder() -> Iterator[None]:
+    """The errors of what groups documents, by the name that it has here."""
+    try:
+        yield
+    except InvalidParameterError as error:
+        said = re.sub(r"\bgrouper\b", "encoder", str(error))
+        raise InvalidParameterError(said) from error.__cause__
+
+
+@dataclass(frozen=True, eq=False)
+class GivenGroups:
+    """The groups of a user's own encoder."""
+
+    groups: PublicGroups
+
+    def assign(self, documents: Sequence[Any], start: int = 0) -> np.ndarray:
+        """Numbers of the groups of documents."""
+        with _called_encoder():
+            return self.groups.assign(documents, start)
 
 
 def _encodes(encoder: Any) -> bool:
@@ -255,9 +286,10 @@ def make_features(
     grouper = encoder if encoder is not None and is_grouper(encoder) else None
     groups = assign = of_vectors = None
     if n_groups:
-        groups = fitted_groups(documents, grouper, n_groups, None)
-        own = groups if grouper is not None else NearestGroups(groups)
-        assign = own.assign
+        with _called_encoder():
+            groups = fitted_groups(documents, grouper, n_groups, None)
+        given = grouper is not None
+        assign = (GivenGroups(groups) if given else NearestGroups(groups)).assign
     if vectors:
         if embedding is not None:
             of_vectors = mean_vectors(documents, embedding, n_components)
