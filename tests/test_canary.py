@@ -32,9 +32,12 @@ from sklearn.pipeline import make_pipeline
 
 import skdptext
 from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.attacks import KoppelAuthorClassifier
 from skdptext.cli import main
 from skdptext.datasets import load_docstrings, make_documents
-from skdptext.preprocessing import DocumentPreparer
+from skdptext.naive_bayes import ChannelNaiveBayes
+from skdptext.neighbors import WMDKNNClassifier
+from skdptext.preprocessing import DocumentPreparer, TopicEncoder
 from skdptext.release import read_columns, release_files
 from skdptext.release._formats import _SUFFIXES
 from skdptext.utils import (
@@ -54,6 +57,7 @@ from tests.public_calls import (
     INNER_ROOMS,
     RESULTS,
     TAKES_NO_TEXT,
+    TEXTS,
     VALID,
     document_release,
     offered,
@@ -440,6 +444,85 @@ def test_no_parameter_of_anything_public_tells_the_text(function):
         for kind in kinds_for(function, parameter)
         if MARK in (text := said(call, CONTAINERS[kind])).lower()
     }
+    assert tell == {}
+
+
+# What stands where the others are valid: the first check, of their number or of their
+# kind, finds nothing wrong.
+ODD = {
+    "a text": TEXT,
+    "bytes": TEXT.encode(),
+    "a surrogate": TEXT + "\ud800",
+    "tokens": [MARK, TEXT],
+    "tokens, number": [TEXT, 7],
+    "keys": {TEXT: 1},
+    "an object": Loud(),
+    "no array": Refusing(),
+}
+
+
+def among_valid(valid):
+    """A valid argument with one odd item, first or last: its kind, what makes it."""
+    if isinstance(valid, dict):
+        for kind, odd in ODD.items():
+            yield f"value: {kind}", {**valid, next(iter(valid), "w0"): odd}
+        yield "key", {**valid, TEXT: next(iter(valid.values()), 1)}
+    elif isinstance(valid, np.ndarray):
+        for kind, odd in ODD.items():
+            if not isinstance(odd, list | dict):
+                mixed = valid.astype(object)
+                mixed.flat[-1] = odd
+                yield f"array: {kind}", mixed
+                if valid.ndim > 1:
+                    yield f"rows: {kind}", mixed.tolist()
+    elif isinstance(valid, list | tuple) and valid:
+        for kind, odd in ODD.items():
+            yield f"first: {kind}", [odd, *valid[1:]]
+            yield f"last: {kind}", [*valid[:-1], odd]
+        yield "series", pd.Series([*valid[:-1], TEXT], dtype=object)
+
+
+# scikit-learn shows what a fitted estimator has learned: its classes, and the words of
+# texts that must be public
+SHOWN = {
+    (ChannelNaiveBayes.fit, "y"),
+    (WMDKNNClassifier.fit, "y"),
+    (TopicEncoder.fit, "X"),
+}
+
+
+def without_a_view(call, x):
+    call(x)
+
+
+def test_text_among_valid_ones_reaches_what_comes_last():
+    """A text in a valid X gets through, which alone is refused for its number."""
+    passed, fit = [], KoppelAuthorClassifier.fit
+    for parameter, call in attempts(fit, VALID[fit]):
+        if parameter == "X":
+            for kind, odd in among_valid(TEXTS):
+                with contextlib.suppress(Exception):
+                    call(odd)
+                    passed.append(kind)
+    assert {"first: a text", "last: a text", "series"} <= set(passed)
+
+
+@pytest.mark.parametrize("function", VALID, ids=name_of)
+def test_no_text_among_valid_ones_is_told(function):
+    """Later checks see it, which those before them would hide from a lone one."""
+    valid = VALID[function]
+    names = inspect.signature(function).parameters
+    tell = {}
+    for parameter, call in attempts(function, valid):
+        if not is_read(function, parameter):
+            continue
+        given = dict(zip(names, valid.arguments(), strict=False)).get(parameter)
+        if (function, parameter) in SHOWN:
+            call = partial(without_a_view, call)
+        for kind, odd in among_valid(given):
+            text = said(call, lambda odd=odd: odd)
+            if MARK in text.lower():
+                tell[parameter, kind] = text
     assert tell == {}
 
 

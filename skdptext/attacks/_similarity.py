@@ -561,7 +561,12 @@ def found_among(scores: np.ndarray, truth: Any, n_candidates: int) -> np.ndarray
     scores = as_array(scores, "scores must be a matrix of numbers", np.float64)
     n = scores.shape[1]
     m = check_integer("n_candidates", n_candidates, low=1, high=n) - 1
-    truth = np.asarray(truth)
+    rule = f"truth must hold an index below {n} for each of the {len(scores)} releases"
+    truth = as_array(truth, rule)
+    if truth.shape != (len(scores),) or truth.dtype.kind not in "iu":
+        raise InvalidParameterError(
+            f"{rule}, got shape {truth.shape} of {truth.dtype}."
+        )
     own = scores[np.arange(len(truth)), truth][:, None]
     better, equal = (scores > own).sum(axis=1), (scores == own).sum(axis=1) - 1
     # ratios of binomial coefficients by logarithms, as they overflow themselves
