@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
 from numbers import Integral
@@ -64,6 +63,7 @@ from skdptext.utils import (
     kind_of,
     plain_documents,
     progress_bar,
+    quiet,
     shown,
     warn_of_repeats,
     warn_once,
@@ -491,18 +491,16 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         public = features.documents.hashes
         among: set[int] = set()
         done = 0
-        # of the encoder: they may quote documents
-        with warnings.catch_warnings(action="ignore"):
-            for block, groups, vectors in self._encoded(_checked(X, n), features):
-                at = slice(done, done + len(block))
-                done += len(block)
-                if groups is not None:
-                    whole = GRID // shares[at].astype(np.int64)
-                    np.add.at(table, (numbers[at], groups), whole)
-                if vectors is not None:
-                    rows = whole_vectors(vectors, plan.constant, shares[at])
-                    add_rows(table, numbers[at], slice(k, None), rows)
-                among.update(public.intersection(map(document_hash, block)))
+        for block, groups, vectors in self._encoded(_checked(X, n), features):
+            at = slice(done, done + len(block))
+            done += len(block)
+            if groups is not None:
+                whole = GRID // shares[at].astype(np.int64)
+                np.add.at(table, (numbers[at], groups), whole)
+            if vectors is not None:
+                rows = whole_vectors(vectors, plan.constant, shares[at])
+                add_rows(table, numbers[at], slice(k, None), rows)
+            among.update(public.intersection(map(document_hash, block)))
         if done != n:
             raise InvalidParameterError(
                 f"y must hold one label per document ({done}), got {n}."
@@ -524,10 +522,11 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
 
         def one(block: list[Any], start: int) -> tuple[list[Any], Any, Any]:
             groups = vectors = None
-            if features.assign is not None:
-                groups = features.assign(block, start)
-            if features.vectors is not None:
-                vectors = features.vectors.encode(block)
+            with quiet(Warning):  # of the encoder: they may quote documents
+                if features.assign is not None:
+                    groups = features.assign(block, start)
+                if features.vectors is not None:
+                    vectors = features.vectors.encode(block)
             return block, groups, vectors
 
         def tasks() -> Iterator[Any]:
