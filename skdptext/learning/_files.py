@@ -23,7 +23,7 @@ from skdptext.learning._readout import Student
 from skdptext.learning._sums import Noise, unit_rows
 from skdptext.preprocessing import MeanVectorEncoder, TopicEncoder
 from skdptext.replacement import PublicDocuments, document_bytes
-from skdptext.utils import replacing
+from skdptext.utils import is_fitted, replacing
 
 _FORMAT = "skdptext-model-1"
 # Public documents whose features tell whether an encoder is the one of the model.
@@ -131,6 +131,9 @@ def _saved(about: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Saved:
         shapes["vectors"] = (n, noise.n_vector_cells - 1)
     if any(arrays[name].shape != shape for name, shape in shapes.items()):
         raise ValueError
+    classes, noisy = arrays["classes"], arrays["noisy_sums"]
+    if len(np.unique(classes)) < max(2, n_classes) or not np.isfinite(noisy).all():
+        raise ValueError
     model = Model(
         documents,
         arrays["noisy_sums"],
@@ -167,6 +170,8 @@ def _packed(name: str, parts: Iterable[bytes]) -> dict[str, np.ndarray]:
 
 def _unpacked(name: str, arrays: Mapping[str, np.ndarray]) -> list[Any]:
     data, ends = arrays[name].tobytes(), arrays[f"{name}_ends"].tolist()
+    if ends != sorted(ends) or (ends[0], ends[-1]) != (0, len(data)):
+        raise ValueError
     texts: list[Any] = []
     for start, end in pairwise(ends):
         text = data[start + 1 : end].decode("utf-8", "surrogatepass")
@@ -248,19 +253,26 @@ def _with_vectors(
 
 def _check_same(encoder: Any, model: Model) -> None:
     """Refuse an encoder that does not give the public documents their features."""
-    some: Sequence[Any] = model.documents[:_COMPARED]
-    same = False
-    if model.vectors is not None and hasattr(encoder, "transform"):
-        rows = unit_rows(encoded(encoder, some))
-        known = model.vectors[: len(some)]
-        same = rows.shape == known.shape and np.allclose(rows, known, atol=1e-6)
-    elif model.groups is not None and hasattr(encoder, "predict"):
-        # groups are numbered in the order of their labels
-        labels = np.asarray(encoder.predict(list(model.documents)))
-        pairs = set(zip(labels.tolist(), model.groups.tolist(), strict=True))
-        same = len(pairs) == len(set(labels.tolist())) == len({g for _, g in pairs})
+    try:
+        same = is_fitted(encoder) and _gives_the_same(encoder, model)
+    except Exception:  # whatever an encoder of the user's raises
+        same = False
     if not same:
         raise InvalidParameterError(
             "encoder must be the one that the model was fitted with, fitted, but it "
-            "gives the public documents other features."
+            "does not give the public documents the features of the model."
         )
+
+
+def _gives_the_same(encoder: Any, model: Model) -> bool:
+    some: Sequence[Any] = model.documents[:_COMPARED]
+    if model.vectors is not None and hasattr(encoder, "transform"):
+        rows = unit_rows(encoded(encoder, some))
+        known = model.vectors[: len(some)]
+        return rows.shape == known.shape and np.allclose(rows, known, atol=1e-6)
+    if model.groups is None or not hasattr(encoder, "predict"):
+        return False
+    # groups are numbered in the order of their labels
+    labels = np.asarray(encoder.predict(list(model.documents))).tolist()
+    pairs = set(zip(labels, model.groups.tolist(), strict=True))
+    return len(pairs) == len(set(labels)) == len({group for _, group in pairs})

@@ -1,0 +1,359 @@
+"""What a model promises: true for every adversary, composed exactly, said in words."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from skdptext import DPDocumentReplacer, DPTextClassifier, DPWordPerturber
+from skdptext.exceptions import InvalidParameterError
+from skdptext.learning import LearningGuarantee
+from skdptext.learning._sums import GRID
+from skdptext.mechanisms import discrete_gaussian, discrete_laplace, gaussian_delta
+from skdptext.privacy import CombinedGuarantee
+from skdptext.utils import NoiseStreams
+from tests.learning.conftest import KINDS
+
+ALPHA = 1e-6
+
+
+@pytest.fixture
+def guarantee_of(make, private):
+    def made(kind, people=True, **options):
+        texts, labels, authors = private
+        model = make(kind, **options).fit(texts, labels, authors if people else None)
+        return model.guarantee()
+
+    return made
+
+
+# -- true ------------------------------------------------------------------------------
+
+
+def noisy(model, sums, n):
+    """The releases of n fits, by the draws of a fit, (n, n_classes, n_features)."""
+    noise, stream = model._model.noise, NoiseStreams(None, b"").open(b"")
+    shape = n, len(model.classes_)
+    parts = []
+    if noise.n_groups:
+        columns = noise.n_groups
+        drawn = discrete_laplace(stream, noise.laplace_scale, np.prod(shape) * columns)
+        parts.append(drawn.reshape(*shape, columns))
+    if noise.n_vector_cells:
+        columns = noise.n_vector_cells
+        drawn = discrete_gaussian(
+            stream, noise.gaussian_sigma, np.prod(shape) * columns
+        )
+        parts.append(drawn.reshape(*shape, columns))
+    return (sums.table + np.concatenate(parts, axis=2)) / GRID
+
+
+def log_ratios(model, releases, one, other):
+    """ln Pr[release | one] − ln Pr[release | other]: no adversary knows more."""
+    noise, k = model._model.noise, model._model.noise.n_groups
+    a, b = (releases - sums.table / GRID for sums in (one, other))
+    total = np.zeros(len(releases))
+    if k:
+        sizes = np.abs(b[:, :, :k]) - np.abs(a[:, :, :k])
+        total += sizes.sum(axis=(1, 2)) / (noise.laplace_scale / GRID)
+    if noise.n_vector_cells:
+        squares = b[:, :, k:] ** 2 - a[:, :, k:] ** 2
+        total += squares.sum(axis=(1, 2)) / (2 * (noise.gaussian_sigma / GRID) ** 2)
+    return total
+
+
+def share_right(model, with_person, without, n):
+    """How often the best adversary is right, who tosses no coin but for equal odds."""
+    right = 0
+    for there, sums in ((True, with_person), (False, without)):
+        ratios = log_ratios(model, noisy(model, sums, n), with_person, without)
+        right += ((ratios > 0) == there).sum()
+    return right / (2 * n)
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize(
+    ("kind", "epsilon"),
+    [("groups", 0.5), ("groups", 3.0), ("vectors", 1.0), ("both", 1.0)],
+)
+def test_who_knows_everybody_else_is_right_no_more_often_than_printed(
+    make, private, kind, epsilon
+):
+    """10^5 fits; false alarm 1e-6. And the bound is not far off."""
+    texts, labels, authors = private
+    model = make(kind, epsilon=epsilon).fit(texts, labels, authors)
+    with_person = model.partial_sums(texts, labels, authors)
+    stay = authors != authors[0]
+    without = model.partial_sums(
+        [text for text, here in zip(texts, stay, strict=True) if here],
+        labels[stay],
+        authors[stay],
+    )
+    n = 50_000
+    right = share_right(model, with_person, without, n)
+    at_most = model.guarantee().right_at_most
+    assert (
+        stats.binomtest(
+            round(right * 2 * n), 2 * n, at_most, alternative="greater"
+        ).pvalue
+        > ALPHA
+    )
+    assert right > 0.5 + 0.4 * (at_most - 0.5)
+    printed = re.search(r"at most ([\d.]+) times in 100", str(model.guarantee()))
+    assert at_most <= float(printed[1]) / 100
+
+
+def test_the_test_finds_sensitivity_of_documents(make, private):
+    """A person who counts once for each document is found more often than printed."""
+    texts, labels, authors = private
+    model = make("groups", epsilon=1.0).fit(texts, labels, authors)
+    person = np.full(8, authors[0])
+    many = model.partial_sums(texts[:8], labels[:8])  # 8 documents, each counts 1
+    nobody = model.partial_sums([], [])
+    right = share_right(model, many, nobody, 10_000)
+    at_most = model.guarantee().right_at_most
+    assert (
+        stats.binomtest(
+            round(right * 20_000), 20_000, at_most, alternative="greater"
+        ).pvalue
+        < ALPHA
+    )
+    once = model.partial_sums(texts[:8], labels[:8], person)
+    assert share_right(model, once, nobody, 10_000) <= at_most
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["groups", "vectors"])
+def test_membership_over_whole_fits(make, kind):
+    """The same over 10^5 calls of fit; false alarm 1e-6."""
+    model = make(kind)
+    texts, labels = ["cat dog"], ["pets"]
+    there, gone = (model.partial_sums(texts[:k], labels[:k]) for k in (1, 0))
+    n, right = 50_000, 0
+    for sums in (there, gone):
+        releases = np.array([model.fit_sums(sums).noisy_sums_ for _ in range(n)])
+        ratios = log_ratios(model, releases, there, gone)
+        right += ((ratios > 0) == (sums is there)).sum()
+    at_most = model.guarantee().right_at_most
+    assert stats.binomtest(right, 2 * n, at_most, alternative="greater").pvalue > ALPHA
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_numbers_agree(guarantee_of, kind):
+    guarantee = guarantee_of(kind)
+    assert guarantee.epsilon == 1.0
+    assert guarantee.epsilon_at(guarantee.delta) <= 1.0 + 1e-9
+    assert guarantee.delta_at(guarantee.epsilon) <= guarantee.delta
+    assert guarantee.epsilon_replace <= 2.5
+    assert guarantee.epsilon_at(guarantee.delta, neighbours="replace") == pytest.approx(
+        guarantee.epsilon_replace
+    )
+    e = math.e
+    assert 0.5 < guarantee.right_at_most <= (e + guarantee.delta) / (1 + e) + 1e-9
+    assert guarantee.found_at_most(1) == 1.0
+    for n in (2, 10, 100, 10**9):
+        assert 1 / n <= guarantee.found_at_most(n) <= min(1, e / n + 1e-6) + 1e-9
+    assert guarantee.numerical_delta == 0
+    if kind == "groups":
+        assert guarantee.epsilon_replace == 2.0
+        assert guarantee.delta_at(0.0) == pytest.approx((e - 1) / (e + 1))
+    else:
+        assert guarantee.epsilon_at(0.0) == math.inf
+
+
+def test_gaussian_noise_hides_better_than_its_epsilon_says(guarantee_of):
+    guarantee = guarantee_of("vectors")
+    (part,) = guarantee.parts
+    mu = part.grid / part.gaussian_sigma
+    assert guarantee.right_at_most == pytest.approx(stats.norm.cdf(mu / 2), abs=1e-6)
+    assert guarantee.right_at_most < 0.55
+
+
+# -- composed ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_k_fits(guarantee_of, kind):
+    one = guarantee_of(kind)
+    three = one.compose(3)
+    assert (three.releases, len(three.parts)) == (3, 1)
+    assert three.delta == pytest.approx(3 * one.delta)
+    assert three.epsilon <= 3.0
+    if kind == "groups":
+        assert three.epsilon == 3.0
+    if kind == "vectors":
+        # 1/σ² add up, and δ follows from the analytic curve
+        (part,) = one.parts
+        mu = math.sqrt(3) * part.grid / part.gaussian_sigma
+        assert gaussian_delta(three.epsilon, mu) == pytest.approx(3e-6, rel=1e-4)
+        assert three.epsilon < 1.9
+    assert three.compose(2).releases == 6
+    assert one.compose(one).compose(one).epsilon == three.epsilon
+    assert str(three).startswith("Whoever sees all 3 models")
+
+
+def test_fits_of_different_kinds(guarantee_of):
+    groups, vectors = guarantee_of("groups", epsilon=0.5), guarantee_of("vectors")
+    both = groups.compose(vectors)
+    assert isinstance(both, LearningGuarantee)
+    assert len(both.parts) == both.releases == 2
+    assert both.delta == 1e-6
+    assert both.epsilon == pytest.approx(1.5)
+    added = groups.right_at_most + vectors.right_at_most - 0.5
+    assert both.right_at_most <= added + 1e-9
+
+
+def test_unlike_units_do_not_add_up(guarantee_of, public, words):
+    person, document = guarantee_of("groups"), guarantee_of("groups", people=False)
+    assert (person.unit, document.unit) == ("person", "document")
+    both = person.compose(document)
+    assert isinstance(both, CombinedGuarantee)
+    assert (both.epsilon, both.unit, both.releases) == (None, None, 2)
+    assert both.epsilon_of(1) == (2.0 + 2.0, 0.0)  # of each, a person replaced
+    assert both.epsilon_of(5) == (2.0 + 10.0, 0.0)  # 5 documents, of the second
+    replacer = DPDocumentReplacer(public, n_groups=2, epsilon=3.0).fit()
+    perturber = DPWordPerturber(words, document_length=2).fit([])
+    three = both.compose(replacer.guarantee())
+    assert three.epsilon_of(5) == (27.0, 0.0)
+    four = three.compose(perturber.guarantee())
+    assert [each.unit for each in four.guarantees] == [
+        "person", "document", "document", "word",
+    ]  # fmt: skip
+    assert four.epsilon_of(1)[0] == math.inf
+    assert len(four.of_unit("document")) == 2
+    assert four.compose(2).releases == 8
+    # those of one kind and unit do add up
+    again = four.compose(person)
+    assert again.guarantees[0].epsilon == 2.0
+    assert len(again.guarantees) == 4
+    assert len(four.compose(again).guarantees) == 4
+    for one, other in (
+        (perturber.guarantee(), replacer.guarantee()),
+        (replacer.guarantee(), perturber.guarantee()),
+    ):
+        assert one.compose(other).epsilon is None
+    said = str(four)
+    assert said.startswith("Numbers of unlike units")
+    for start in ("For a person. Whoever", "For a document. Of 100", "For a word. "):
+        assert start in " ".join(said.split())
+    assert "besides the changed words" in said.replace("\n", " ")
+    assert "CombinedGuarantee(LearningGuarantee of a person, " in repr(four)
+    assert "unlike units" in four._repr_html_()
+    with pytest.raises(InvalidParameterError, match="other must be an integer >= 1"):
+        four.compose("2")
+    with pytest.raises(InvalidParameterError, match="n_documents"):
+        four.epsilon_of(0)
+
+
+def test_many_documents_of_gaussian_sums(guarantee_of):
+    """The sensitivity grows with the documents, not the ε at one."""
+    documents = guarantee_of("vectors", people=False)
+    both = guarantee_of("groups").compose(documents)
+    (part,) = documents.parts
+    epsilon, delta = both.epsilon_of(4)
+    mu = 2 * 4 * part.grid / part.gaussian_sigma
+    assert delta == 1e-6
+    assert gaussian_delta(epsilon - 2.0, mu) == pytest.approx(1e-6, rel=1e-3)
+
+
+# -- said and saved --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("people", [True, False])
+def test_in_words(guarantee_of, kind, people):
+    guarantee = guarantee_of(kind, people)
+    first, *others = guarantee.sentences
+    one = "person" if people else "document"
+    assert re.fullmatch(
+        rf"Whoever sees the model and knows .* is right about whether one {one} is in "
+        r"it at most [\d.]+ times in 100 \(a coin: 50\)\.",
+        first,
+    )
+    number = float(re.search(r"at most ([\d.]+) times", first)[1])
+    assert number / 100 >= guarantee.right_at_most
+    assert ("fit was not told the authors" in " ".join(others)) is not people
+    if kind == "groups":
+        assert number == 73.2
+    limits = " ".join(guarantee.limits)
+    assert "Every fit is another release" in limits
+    assert "Anything against the holder" in limits
+    for shown in (repr(guarantee), guarantee._repr_html_()):
+        assert "coin: 50" in " ".join(shown.split())
+    rows = guarantee.scale()
+    assert json.loads(json.dumps(rows)) == rows
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_json(guarantee_of, kind):
+    guarantee = guarantee_of(kind).compose(2)
+    again = LearningGuarantee.from_json(guarantee.to_json())
+    assert again.parts == guarantee.parts
+    assert str(again) == str(guarantee)
+
+
+def test_json_of_something_else(guarantee_of):
+    text = guarantee_of("vectors").to_json()
+    part = json.loads(text)["parts"][0]
+    for wrong in (
+        *("", "{}", "[]", "null", '{"parts": []}', "secret", None, 5),
+        json.dumps({"format": "another", "parts": [part]}),
+        *(
+            json.dumps({**json.loads(text), "parts": [{**part, **change}]})
+            for change in (
+                {"epsilon": -1}, {"delta": 1.0}, {"unit": "word"}, {"releases": 0},
+                {"grid": "1"}, {"caveats": 3}, {"caveats": [1]}, {"more": 1},
+                {"gaussian_sigma": part["gaussian_sigma"] // 2},  # too little noise
+            )
+        ),
+    ):  # fmt: skip
+        with pytest.raises(InvalidParameterError, match="to_json wrote") as caught:
+            LearningGuarantee.from_json(wrong)
+        assert "secret" not in str(caught.value)
+
+
+def test_parts_of_one_unit(guarantee_of):
+    parts = [*guarantee_of("groups").parts, *guarantee_of("groups", False).parts]
+    for wrong in (parts, []):
+        with pytest.raises(InvalidParameterError, match="parts must be of one unit"):
+            LearningGuarantee(wrong)
+
+
+@pytest.mark.slow
+def test_against_dp_accounting(guarantee_of):
+    """Google's accountant, for continuous noise, which whole numbers come close to."""
+    dp_accounting = pytest.importorskip("dp_accounting")
+    from dp_accounting import pld
+
+    for kind, k in (("vectors", 1), ("vectors", 7), ("groups", 3), ("both", 4)):
+        guarantee = guarantee_of(kind).compose(k)
+        (part,) = guarantee.parts
+        accountant = pld.PLDAccountant(
+            dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE
+        )
+        if part.gaussian_sigma:
+            noise = dp_accounting.GaussianDpEvent(part.gaussian_sigma / part.grid)
+            accountant.compose(noise, k)
+        if part.laplace_scale:
+            noise = dp_accounting.LaplaceDpEvent(part.laplace_scale / part.grid)
+            accountant.compose(noise, k)
+        for delta in (1e-8, 1e-6, 1e-3):
+            theirs = accountant.get_epsilon(delta)
+            ours = guarantee.epsilon_at(delta)
+            assert theirs <= ours * 1.001
+            if kind == "vectors":
+                assert ours <= theirs * 1.001
+
+
+def test_no_guarantee_before_fit(public):
+    from sklearn.exceptions import NotFittedError
+
+    model = DPTextClassifier(public)
+    for call in (model.guarantee, model.sample, lambda: model.predict(["a"])):
+        with pytest.raises(NotFittedError):
+            call()
