@@ -113,7 +113,8 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
     embedding : WordEmbedding, default=None
         Public word vectors, from which documents get vectors.
     n_components : int, default=20
-        Directions of these vectors.
+        Directions of these vectors, at most: the noise is in each, so that there are
+        fewer where few persons are expected for each class.
     n_groups : int >= 2 or "auto", default="auto"
         Number of public groups, where groups are summed. "auto": fewer where the noise
         would fill more, by `n_expected` and `epsilon`.
@@ -465,7 +466,7 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
             public,
             self.encoder,
             self.embedding,
-            self.n_components,
+            min(self.n_components, plan.n_components),
             plan.n_groups,
             plan.vectors_epsilon > 0,
         )

@@ -8,9 +8,11 @@ import numpy as np
 
 from skdptext.learning._readout import (
     Student,
+    WordRows,
     class_shares,
     draw_corpus,
-    log_posterior,
+    likelihood,
+    targets,
     train_student,
     words_of_public,
 )
@@ -44,20 +46,19 @@ class Model:
             self.__dict__["student"] = student
 
     @memo_property
-    def public_log_proba(self) -> np.ndarray:
-        """ln Pr[class | public document]."""
-        return log_posterior(self.table, self.groups, self.vectors)
-
-    @memo_property
     def student(self) -> Student:
         """Trained on the public documents, with the classes that the sums say."""
+        said = likelihood(self.table, self.groups, self.vectors)
+        return train_student(self._rows, targets(said, class_shares(self.table)))
+
+    @property
+    def _rows(self) -> WordRows:
         documents = self.documents
-        rows = _rows.get(documents.fingerprint, lambda: words_of_public(documents))
-        return train_student(rows, self.public_log_proba, class_shares(self.table))
+        return _rows.get(documents.fingerprint, lambda: words_of_public(documents))
 
     def draw(
         self, n_samples: int | None, rng: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray]:
         """Numbers of public documents, and of their classes."""
-        shares = class_shares(self.table)
-        return draw_corpus(self.public_log_proba, shares, n_samples, rng)
+        log_proba = self.student.log_proba_of_rows(self._rows[2])
+        return draw_corpus(log_proba, class_shares(self.table), n_samples, rng)

@@ -6,7 +6,6 @@ the private documents are read, and what is made of the noisy sums after it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,11 +16,23 @@ import scipy.sparse as sp
 from skdptext.replacement import words_of
 
 # Persons times ε for each class: with fewer than the first, groups alone are summed,
-# with at least the second vectors alone, and both in between.
-_FEW, _MANY = 60.0, 500.0
+# with at least the second vectors alone, and both in between. The noise on vectors is
+# larger, and in every direction; but they say more of a document than its group does.
+_FEW, _MANY = 100.0, 400.0
+# So many persons times ε for each class allow one direction more.
+_FOR_A_DIRECTION, _FEWEST_DIRECTIONS = 40.0, 5
 # Part of the unit length of a document's features that counts the documents of a class;
 # the rest is its vector.
-_CONSTANT = 0.5
+_CONSTANT = 0.3
+# What is expected of a cell before the noise is seen: most have next to nobody, few
+# have many.
+_SHAPE, _OFFSET = 0.3, 0.25
+# Nobody in a cell proves nothing: it counts as so many persons.
+_NOBODY = 0.05
+# Of two classes, the likelier is more likely than features taken one by one make it.
+_SHARPER = 2.0
+# Inverse strength of the penalty of the student.
+_C = 10.0
 
 # -- before: which sums, of what, with which share of ε --------------------------------
 
@@ -34,6 +45,7 @@ class Plan:
     groups_epsilon: float  # share of ε for the sums of groups
     vectors_epsilon: float  # share of ε for the sums of vectors; 0: no vectors
     constant: float = _CONSTANT
+    n_components: int = 20  # directions of the default vectors, at most
 
 
 def make_plan(
@@ -50,12 +62,18 @@ def make_plan(
     `vectors` says whether documents have vectors, and δ is above 0.
     """
     per_class = n_expected * epsilon / n_classes
-    k = n_groups or auto_groups(n_expected, epsilon, n_public)
-    if not vectors or per_class < _FEW:
-        return Plan(k, epsilon, 0.0)
-    if per_class >= _MANY:
-        return Plan(0, 0.0, epsilon)
-    return Plan(k, epsilon / 2, epsilon / 2)
+    shares = (1.0, 0.0)  # of ε, for groups and for vectors
+    if vectors and per_class >= _FEW:
+        shares = (0.0, 1.0) if per_class >= _MANY else (0.5, 0.5)
+    of_groups, of_vectors = shares[0] * epsilon, shares[1] * epsilon
+    k = n_groups or auto_groups(n_expected, of_groups, n_public)
+    directions = int(per_class * shares[1] / _FOR_A_DIRECTION)
+    return Plan(
+        k if of_groups else 0,
+        of_groups,
+        of_vectors,
+        n_components=max(directions, _FEWEST_DIRECTIONS),
+    )
 
 
 def auto_groups(n_expected: int, epsilon: float, n_public: int) -> int:
@@ -90,34 +108,50 @@ def class_shares(table: NoisyTable) -> np.ndarray:
     if table.counts is not None:
         counts, noise = table.counts, table.counts_sigma
     else:
-        assert table.groups is not None
         counts, noise = denoised(table).sum(axis=1), table.groups_scale
     counts = np.maximum(counts, max(1.0, noise))
     return counts / counts.sum()
 
 
 def denoised(table: NoisyTable) -> np.ndarray:
-    """Counts of groups, with 0 in cells that are no larger than noise may be."""
+    """Expected persons in each cell of the groups, given the noisy ones.
+
+    Beforehand a count c has the density (c + ¼)^(s - 1) exp(-s c / m), nearly a gamma
+    distribution of shape s, whose mean m is that of the noisy cells.
+    """
     assert table.groups is not None
-    threshold = max(1.0, 0.7 * math.log(table.groups.size) * table.groups_scale)
-    return np.where(table.groups >= threshold, table.groups, 0.0)
+    noisy, scale = table.groups, table.groups_scale
+    mean = max(float(noisy.mean()), _SHAPE)
+    top = max(float(noisy.max()), 0.0) + 10 * scale + 10.0
+    # points as near to each other, where a count is small, as the noise can tell
+    points = np.expm1(np.linspace(0.0, np.log1p(top / _OFFSET), 400)) * _OFFSET
+    widths = points + _OFFSET  # of equal steps in the logarithm
+    before = (_SHAPE - 1) * np.log(points + _OFFSET) - _SHAPE * points / mean
+    before += np.log(widths)
+    expected = np.empty(noisy.shape)
+    for row, values in zip(expected, noisy, strict=True):
+        log = before - np.abs(values[:, None] - points) / scale
+        weights = np.exp(log - log.max(axis=1, keepdims=True))
+        row[:] = weights @ points / weights.sum(axis=1)
+    return expected
 
 
-def log_posterior_of_groups(table: NoisyTable) -> np.ndarray:
-    """ln Pr[class | group], (n_groups, n_classes); without its prior where unknown."""
-    counts = denoised(table)
-    prior = class_shares(table)
-    smoothing = max(1.0, table.groups_scale)
-    shares = counts + smoothing * prior[:, None]
-    return np.log(shares / shares.sum(axis=0)).T
+def likelihood_of_groups(table: NoisyTable) -> np.ndarray:
+    """ln Pr[group | class], (n_groups, n_classes), up to a constant of each group."""
+    counts = np.maximum(denoised(table), _NOBODY)
+    persons = np.maximum(counts.sum(axis=1), 1.0)
+    return _normalised(np.log(counts / persons[:, None]).T)
 
 
-def log_posterior_of_vectors(table: NoisyTable, vectors: np.ndarray) -> np.ndarray:
-    """ln Pr[class | vector], (n_documents, n_classes)."""
+def likelihood_of_vectors(table: NoisyTable, vectors: np.ndarray) -> np.ndarray:
+    """ln p(vector | class), (n_documents, n_classes), up to a constant of each row.
+
+    Classes are normal distributions of the variance of the public documents. Their
+    means are moved towards that of all, by what noise alone would make of them.
+    """
     assert table.vectors is not None
     assert table.counts is not None
     n_dims = table.vectors.shape[1]
-    prior = class_shares(table)
     counts = np.maximum(table.counts, max(1.0, table.counts_sigma))
     overall = table.vectors.sum(axis=0) / counts.sum()
     means = table.vectors / counts[:, None] - overall
@@ -127,24 +161,37 @@ def log_posterior_of_vectors(table: NoisyTable, vectors: np.ndarray) -> np.ndarr
     kept = np.clip(1 - noise / np.maximum(square, 1e-300), 0.0, 1.0)
     means = overall + means * kept[:, None]
     # directions of unit variance, then unit length: each has the variance 1 / n_dims
-    scores = vectors @ means.T - (means**2).sum(axis=1) / 2
-    return _normalised(n_dims * scores + np.log(prior))
+    return _normalised(n_dims * (vectors @ means.T - (means**2).sum(axis=1) / 2))
 
 
-def log_posterior(
+def likelihood(
     table: NoisyTable, groups: np.ndarray | None, vectors: np.ndarray | None
 ) -> np.ndarray:
-    """ln Pr[class | features], (n_documents, n_classes), of whatever was summed."""
+    """ln Pr[features | class], (n_documents, n_classes), of whatever was summed.
+
+    Up to a constant of each document: what is said of its class before the shares of
+    the classes are. Groups and vectors count as independent.
+    """
     parts = []
     if table.groups is not None:
         assert groups is not None
-        parts.append(log_posterior_of_groups(table)[groups])
+        parts.append(likelihood_of_groups(table)[groups])
     if table.vectors is not None:
         assert vectors is not None
-        parts.append(log_posterior_of_vectors(table, vectors))
-    if len(parts) == 1:
-        return parts[0]
-    return _normalised(parts[0] + parts[1] - np.log(class_shares(table)))
+        parts.append(likelihood_of_vectors(table, vectors))
+    return _normalised(np.sum(parts, axis=0))
+
+
+def targets(likelihoods: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """Weights of public documents for each class, (n_documents, n_classes).
+
+    Posteriors by the shares of the classes, so that a document of a rare class needs
+    better reasons; then each class has the same weight in all. They are sharper than
+    the likelihoods, which are those of noisy sums of few features.
+    """
+    posterior = np.exp(_normalised(_SHARPER * likelihoods + np.log(shares)))
+    n, k = posterior.shape
+    return posterior * (n / k / np.maximum(posterior.sum(axis=0), 1e-3 * n / k))
 
 
 def _normalised(scores: np.ndarray) -> np.ndarray:
@@ -165,11 +212,14 @@ class Student:
     words: tuple[str, ...]
     idf: np.ndarray  # (n_words,)
     weights: np.ndarray  # (n_words, n_classes)
-    bias: np.ndarray  # (n_classes,); −inf for classes that were never learned
+    bias: np.ndarray  # (n_classes,)
 
     def log_proba(self, documents: Sequence[Any]) -> np.ndarray:
         """ln Pr[class | document], (n_documents, n_classes)."""
-        rows = _tfidf(_counts(self.words, documents), self.idf)
+        return self.log_proba_of_rows(_tfidf(_counts(self.words, documents), self.idf))
+
+    def log_proba_of_rows(self, rows: Any) -> np.ndarray:
+        """The same of documents whose TF-IDF rows are known."""
         return _normalised(np.asarray(rows @ self.weights) + self.bias)
 
 
@@ -183,31 +233,32 @@ def words_of_public(documents: Sequence[Any]) -> WordRows:
     return words, idf, _tfidf(counts, idf)
 
 
-def train_student(
-    public: WordRows, log_proba: np.ndarray, shares: np.ndarray
-) -> Student:
-    """Learn the likeliest classes of public documents, given ln Pr[class | document].
+def train_student(public: WordRows, weights: np.ndarray) -> Student:
+    """Logistic regression with weights of each document for each class.
 
-    Where all have the same, it answers with the shares of the classes.
+    Documents may be of several classes in part: that keeps what the sums say of how
+    sure they are, where labels would lose it.
     """
-    from sklearn.linear_model import LogisticRegression  # late, as it is slow to load
+    from scipy.optimize import minimize  # late, as it is slow to load
 
     words, idf, rows = public
-    labels = log_proba.argmax(axis=1)
-    present = np.unique(labels)
-    if len(present) < 2:
-        flat = np.zeros((len(words), len(shares)))
-        return Student(words, idf, flat, np.log(shares))
-    model = LogisticRegression(C=10.0, max_iter=1000).fit(rows, labels)
-    coefficients, intercepts = model.coef_, model.intercept_
-    if len(present) == 2:  # one row for both
-        coefficients = np.concatenate([-coefficients / 2, coefficients / 2])
-        intercepts = np.concatenate([-intercepts / 2, intercepts / 2])
-    n_classes = log_proba.shape[1]
-    weights = np.zeros((len(words), n_classes))
-    bias = np.full(n_classes, -np.inf)
-    weights[:, present], bias[present] = coefficients.T, intercepts
-    return Student(words, idf, weights, bias)
+    n_words, k = len(words), weights.shape[1]
+    of_documents = weights.sum(axis=1)
+    across = sp.csr_array(rows.T)
+
+    def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        coefficients, bias = flat[:-k].reshape(n_words, k), flat[-k:]
+        log = _normalised(rows @ coefficients + bias)
+        wrong = np.exp(log) * of_documents[:, None] - weights
+        slope = across @ wrong + coefficients / _C
+        value = (coefficients**2).sum() / 2 / _C - (weights * log).sum()
+        return float(value), np.concatenate([slope.ravel(), wrong.sum(axis=0)])
+
+    found = minimize(
+        loss, np.zeros((n_words + 1) * k), jac=True, method="L-BFGS-B",
+        options={"maxiter": 200},
+    ).x  # fmt: skip
+    return Student(words, idf, found[:-k].reshape(n_words, k), found[-k:])
 
 
 def _counts(words: Sequence[str], documents: Sequence[Any]) -> sp.csr_array:
@@ -242,7 +293,7 @@ def draw_corpus(
     n_samples: int | None,
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of public documents, and of the class of each.
+    """Numbers of public documents, and of the class of each, by the student's answers.
 
     All of them once, with their likeliest class; or so many, the class of each by the
     shares of the classes, and a document by how well that class fits it.
@@ -250,9 +301,10 @@ def draw_corpus(
     if n_samples is None:
         return np.arange(len(log_proba)), log_proba.argmax(axis=1)
     labels = rng.choice(len(shares), size=n_samples, p=shares)
+    posterior = np.exp(_normalised(_SHARPER * log_proba + np.log(shares)))
+    posterior = np.maximum(posterior, 1e-300)
     drawn = np.empty(n_samples, dtype=np.int64)
     for label in np.unique(labels):
-        at = np.flatnonzero(labels == label)
-        fit = np.exp(log_proba[:, label] - log_proba[:, label].max())
+        at, fit = np.flatnonzero(labels == label), posterior[:, label]
         drawn[at] = rng.choice(len(fit), size=len(at), p=fit / fit.sum())
     return drawn, labels
