@@ -21,6 +21,7 @@ RESULTS = {
     "audit.audit_document_pair": ["DocumentPairAudit"],
     "audit.audit_fresh_noise": ["FreshNoiseAudit"],
     "audit.audit_noise_law": ["NoiseLawAudit"],
+    "audit.audit_training": ["TrainingAudit"],
     "audit.audit_word_privacy": ["WordPrivacyAudit"],
     "inspection.nearest_words_table": ["TextTable"],
     "inspection.obfuscation_report": ["ObfuscationReport"],

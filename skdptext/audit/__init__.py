@@ -10,6 +10,7 @@ from skdptext.audit._documents import (
 )
 from skdptext.audit._fresh import FreshNoiseAudit as FreshNoiseAudit, audit_fresh_noise
 from skdptext.audit._law import NoiseLawAudit as NoiseLawAudit, audit_noise_law
+from skdptext.audit._training import TrainingAudit as TrainingAudit, audit_training
 from skdptext.audit._words import (
     WordPrivacyAudit as WordPrivacyAudit,
     audit_word_privacy,
@@ -20,5 +21,6 @@ __all__ = [
     "audit_document_pair",
     "audit_fresh_noise",
     "audit_noise_law",
+    "audit_training",
     "audit_word_privacy",
 ]

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 
+from skdptext.audit._bounds import best_event_bound, swapped
 from skdptext.documents import row_keys
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.metrics import ReleaseLikelihood, fitted_releaser
@@ -27,8 +28,8 @@ from skdptext.utils import (
     wrapped,
 )
 
-# Releases of a document per batch, and number of thresholds tried.
-_AT_ONCE, _THRESHOLDS = 500, 200
+# Releases of a document per batch.
+_AT_ONCE = 500
 _FALSE_POSITIVES = 0.01
 # Pseudo-counts of the token statistics: small ones trust rare tokens.
 _SHRINKAGE = (0.5, 5.0, 50.0)
@@ -115,8 +116,8 @@ class DocumentPairAudit:
         most = log_ratio_bound(np.array([n_test, 0]), np.array([n_test] * 2), level)
         self.largest_bound = float(most)
         both = [
-            _bound(chosen, measured, level),
-            _bound(-_swapped(chosen), -_swapped(measured), level),
+            best_event_bound(chosen, measured, level),
+            best_event_bound(-swapped(chosen), -swapped(measured), level),
         ]
         bounds, shown = zip(*both, strict=True)
         # equal claims, such as two of inf: the larger bound decides
@@ -357,36 +358,7 @@ def _token_scores(
     return scores - middle, events + [names[j] for j in singles]
 
 
-def _swapped(scores: np.ndarray) -> np.ndarray:
-    """Rows of y before those of x."""
-    return np.concatenate(np.split(scores, 2)[::-1])
-
-
 def _auc(of_x: np.ndarray, of_y: np.ndarray) -> float:
     ranked = np.sort(of_y)
     below = ranked.searchsorted(of_x, "left") + ranked.searchsorted(of_x, "right")
     return float(below.mean() / (2 * len(of_y)))
-
-
-def _bound(chosen: np.ndarray, measured: np.ndarray, level: float) -> tuple[float, int]:
-    """Lower limit of ln(p/q) for the event "statistic above a threshold".
-
-    Statistics have a column each, and rows first of p, then of q. Those in `chosen`
-    select statistic and threshold. Returned with the limit: which statistic.
-    """
-    most, best, threshold = -math.inf, 0, math.inf
-    n = len(chosen) // 2
-    for j, column in enumerate(chosen.T):
-        of_p, of_q = np.sort(column[:n]), np.sort(column[n:])
-        candidates = np.unique(of_p)
-        if len(candidates) > _THRESHOLDS:
-            picks = np.linspace(0, len(candidates) - 1, _THRESHOLDS).astype(int)
-            candidates = candidates[picks]
-        hits = np.array([n - half.searchsorted(candidates) for half in (of_p, of_q)])
-        shown = log_ratio_bound(hits, np.array([n, n]), level)
-        if shown.max() > most:
-            best, most = j, shown.max()
-            threshold = candidates[int(np.argmax(shown))]
-    hits = (measured[:, best] >= threshold).reshape(2, -1).sum(axis=1)
-    bound = float(log_ratio_bound(hits, np.array([len(measured) // 2] * 2), level))
-    return (max(bound, 0.0) if not math.isnan(bound) else 0.0), best

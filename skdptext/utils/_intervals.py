@@ -60,12 +60,14 @@ def half_width(
     return quantile * std * np.sqrt(1 / n + test_over_train)
 
 
-def log_ratio_bound(hits: np.ndarray, n: np.ndarray, level: float) -> Any:
-    """Lower limit of log(p/q), each side at error rate `level`.
+def log_ratio_bound(
+    hits: np.ndarray, n: np.ndarray, level: float, delta: float = 0.0
+) -> Any:
+    """Lower limit of log((p − δ)/q), each side at error rate `level`.
 
     `hits` has the counts of p in its first row and those of q in its second.
     """
     low, _ = clopper_pearson(hits[0], n[0], level)
     _, high = clopper_pearson(hits[1], n[1], level)
     with np.errstate(divide="ignore"):
-        return np.log(low) - np.log(high)
+        return np.log(np.maximum(low - delta, 0.0)) - np.log(high)

@@ -1,0 +1,383 @@
+"""audit_training on sums over people, with the mistakes that are easy to make."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from scipy.stats import binom, norm
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from skdptext.audit import audit_training
+from skdptext.exceptions import InvalidParameterError
+
+WORDS = ["tea", "milk", "rice"]
+# A new word of "Eve", who wrote six times as much as anyone else.
+TEXTS = [f"{WORDS[i % 3]} {WORDS[i % 2]}" for i in range(40)] + ["tea owl"] * 6
+LABELS = np.array(["no", "yes"] * 20 + ["yes"] * 6, dtype="U5")
+AUTHORS = np.array([f"A{i:02d}" for i in range(40)] + ["Eve"] * 6)
+_twice = itertools.count()
+
+
+class NoisySums(BaseEstimator):
+    """Noisy counts of people by class and by the first word that is known."""
+
+    classes = ("maybe", "no", "yes")
+
+    def __init__(self, epsilon=1.0, random_state=0):
+        self.epsilon = epsilon
+        self.random_state = random_state
+
+    def fit(self, X, y, authors=None):
+        authors = np.arange(len(X)) if authors is None else authors
+        self.rng = np.random.default_rng(self.random_state)
+        self.words_ = self.vocabulary(X)
+        self.classes_ = self.classes_of(y)
+        cells = np.zeros((len(X), len(self.classes_), len(self.words_)))
+        for i, (text, label) in enumerate(zip(X, y, strict=True)):
+            known = [w for w in text.split() if w in self.words_] or self.words_[:1]
+            cells[i, self.classes_.index(label), self.words_.index(known[-1])] = 1
+        sums = self.summed(cells, np.asarray(authors))
+        self.noisy_sums_ = self.released(sums)
+        return self
+
+    def guarantee(self):
+        return self
+
+    def vocabulary(self, X):
+        return WORDS
+
+    def classes_of(self, y):
+        return list(self.classes)
+
+    def summed(self, cells, authors):
+        weights = 1 / np.array([(authors == a).sum() for a in authors.tolist()])
+        return np.tensordot(weights, cells, axes=1)
+
+    def released(self, sums):
+        return np.round(sums * 2**30) / 2**30 + self.noise(sums.shape, self.scale)
+
+    @property
+    def scale(self):
+        return 1 / self.epsilon
+
+    def noise(self, shape, scale):
+        step = 2.0**-30
+        drawn = self.rng.geometric(-math.expm1(-step / scale), (2, *shape))
+        return (drawn[0] - drawn[1]) * step
+
+
+class OfRows(NoisySums):
+    def summed(self, cells, authors):
+        return cells.sum(axis=0)
+
+
+class WordsOfX(NoisySums):
+    def vocabulary(self, X):
+        return sorted({word for text in X for word in text.split()})
+
+
+class ClassesOfY(NoisySums):
+    def classes_of(self, y):
+        return sorted(set(y.tolist()))
+
+
+class IdfOfX(NoisySums):
+    def summed(self, cells, authors):
+        self.idf_ = np.log(len(cells) / (1 + cells.sum(axis=(0, 1))))
+        return super().summed(cells, authors)
+
+
+class Floating(NoisySums):
+    def released(self, sums):
+        return sums + self.rng.laplace(0.0, self.scale, sums.shape)
+
+
+class NoNoise(NoisySums):
+    def noise(self, shape, scale):
+        return np.zeros(shape)
+
+
+class OnMeans(NoisySums):
+    """The mean of each class, with noise as if its size could not change."""
+
+    def released(self, sums):
+        sizes = np.maximum(sums.sum(axis=1, keepdims=True), 1)
+        noisy = sums / sizes + self.noise(sums.shape, 1) * self.scale / sizes
+        return np.round(noisy * 2**30) / 2**30  # so that only the law shows it
+
+
+class ClippedAfter(NoisySums):
+    def summed(self, cells, authors):
+        sums = np.zeros(cells.shape[1:])
+        for author in np.unique(authors):
+            sums += cells[authors == author].sum(axis=0)
+        return np.clip(sums, 0, 100)
+
+
+class NoiseTwice(NoisySums):
+    def noise(self, shape, scale):
+        self.rng = np.random.default_rng(next(_twice) // 2)
+        return super().noise(shape, scale)
+
+
+class FewSeeds(NoisySums):
+    def noise(self, shape, scale):
+        self.rng = np.random.default_rng(int(self.rng.integers(2**14)))
+        return super().noise(shape, scale)
+
+
+class ReadingThreshold(NoisySums):
+    def released(self, sums):
+        return np.where(sums > 0.5, super().released(sums), 0.0)
+
+
+class EpsilonForScale(NoisySums):
+    @property
+    def scale(self):
+        return self.epsilon
+
+
+class HalfTheNoise(NoisySums):
+    @property
+    def scale(self):
+        return 0.5 / self.epsilon
+
+
+class Gaussian(NoisySums):
+    """Gaussian noise of the stated deviation, or of a part of it."""
+
+    def __init__(self, epsilon=1.0, random_state=0, part=1.0):
+        super().__init__(epsilon, random_state)
+        self.part = part
+
+    delta = 1e-6
+    sigma = 4.3
+
+    def delta_at(self, epsilon):
+        half, ratio = 1 / (2 * self.sigma), epsilon * self.sigma
+        return norm.cdf(half - ratio) - math.exp(epsilon) * norm.cdf(-half - ratio)
+
+    def noise(self, shape, scale):
+        drawn = self.part * self.sigma * self.rng.normal(size=shape)
+        return np.round(drawn * 2**30) / 2**30
+
+
+def audited(estimator, person=None, **options):
+    options = {"authors": AUTHORS, "n_fits": 400, "random_state": 1} | options
+    return audit_training(estimator, TEXTS, LABELS, person, **options)
+
+
+@pytest.mark.parametrize(
+    "mistaken",
+    [
+        OfRows(),
+        WordsOfX(),
+        IdfOfX(),
+        NoNoise(),
+        ClippedAfter(),
+        ReadingThreshold(),
+        EpsilonForScale(epsilon=0.5),
+        HalfTheNoise(epsilon=1.0),
+    ],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_seeded_mistakes_are_caught(mistaken):
+    audit = audited(mistaken, n_fits=1000 if mistaken.epsilon == 1 else 400)
+    assert audit.violated
+    assert audit.repeats == 0
+    assert "The claim is false" in str(audit).replace("\n", " ")
+
+
+def test_a_class_that_one_person_has_is_caught():
+    labels = LABELS.copy()
+    labels[-6:] = "maybe"
+    audit = audit_training(
+        ClassesOfY(), TEXTS, labels, authors=AUTHORS, n_fits=400, random_state=1
+    )
+    assert audit.person == "Eve"
+    assert audit.violated
+    assert not audit_training(
+        NoisySums(), TEXTS, labels, authors=AUTHORS, n_fits=400, random_state=1
+    ).violated
+
+
+def test_noise_on_means_is_caught_where_a_class_is_small():
+    labels = LABELS.copy()
+    labels[:2] = "maybe"
+    audit = audit_training(
+        OnMeans(), TEXTS[:30], labels[:30], n_fits=1000, random_state=1
+    )
+    assert audit.violated
+
+
+def test_noise_in_floating_point_is_caught_by_its_lowest_bits():
+    labels = LABELS.copy()
+    labels[-6:] = "maybe"
+    audit = audit_training(
+        Floating(), TEXTS, labels, "Eve", authors=AUTHORS, n_fits=400, random_state=1
+    )
+    assert audit.violated
+    assert audit.event == "the lowest bit of a number of noisy_sums_"
+
+
+@pytest.mark.parametrize("mistaken", [NoiseTwice(), FewSeeds()])
+def test_noise_of_two_fits_is_caught(mistaken):
+    audit = audited(mistaken, "Eve")
+    assert audit.repeats > 0
+    assert "Noise was used again" in str(audit).replace("\n", " ")
+
+
+def test_too_little_gaussian_noise_is_caught_by_another_pair_of_epsilon_and_delta():
+    assert not audited(Gaussian(), "Eve", n_fits=1000).violated
+    audit = audited(Gaussian(part=0.3), "Eve", n_fits=1000)
+    assert audit.violated
+    assert audit.delta > Gaussian.delta
+    assert audit.claimed < 1
+    # at the stated δ alone, nothing shows
+    alone = audited(Gaussian(part=0.3), "Eve", n_fits=1000, epsilon=1.0, delta=1e-6)
+    assert not alone.violated
+
+
+class TwoCells(BaseEstimator):
+    """The claim is attained with equality: any bound that is too high is an error."""
+
+    def __init__(self, random_state=0):
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        rng = np.random.default_rng(self.random_state)
+        drawn = rng.geometric(-math.expm1(-1.0), (2, 2))
+        self.counts_ = np.bincount(y, minlength=2) + drawn[0] - drawn[1]
+        return self
+
+
+def test_a_true_claim_is_refuted_no_more_often_than_stated():
+    """At confidence .8; the test fails for right code once in 10⁶ runs."""
+    y = np.array([0, 1] * 5)
+    refuted = [
+        audit_training(
+            TwoCells(),
+            np.zeros((10, 1)),
+            y,
+            0,
+            epsilon=1.0,
+            n_fits=100,
+            confidence=0.8,
+            random_state=i,
+        )
+        for i in range(100)
+    ]
+    assert sum(a.violated for a in refuted) <= binom.isf(1e-6, 100, 0.2)
+    assert sum(a.repeats for a in refuted) == 0
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 2.0])
+def test_the_right_mechanism_is_not_refuted(epsilon):
+    audit = audited(NoisySums(epsilon=epsilon), n_fits=400, confidence=0.999)
+    assert not audit.violated
+    assert audit.repeats == 0
+    assert audit.claimed == epsilon
+    assert "does not prove privacy" in str(audit).replace("\n", " ")
+    assert audit.accuracy < 1 / (1 + math.exp(-epsilon)) + 0.1
+
+
+def test_what_attains_the_claim_shows_most_of_it():
+    audit = audited(NoisySums(), "Eve", n_fits=4000)
+    assert 0.6 < audit.lower_bound <= 1
+    assert audit.accuracy == pytest.approx(1 / (1 + math.exp(-0.5)), abs=0.1)
+
+
+class Means(BaseEstimator):
+    """Means of columns without any noise, seen in predictions or a coefficient."""
+
+    def fit(self, X, y):
+        self.coef_ = np.asarray(sp.csr_array(X).mean(axis=0)).ravel()
+        return self
+
+    def transform(self, X):
+        return X
+
+
+class NoisyMeans(Means):
+    def __init__(self, random_state=0):
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        rng = np.random.default_rng(self.random_state)
+        self.coef_ = self.coef_ + rng.normal(size=3) / 5
+        return self
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [Means(), make_pipeline(FunctionTransformer(), Means())],
+)
+def test_any_estimator_and_kind_of_data_is_taken(estimator):
+    rows = np.random.default_rng(0).normal(size=(20, 3))
+    rows[7] = 50
+    y = np.arange(20) % 2
+    for X in (rows, pd.DataFrame(rows), rows.tolist()):
+        audit = audit_training(estimator, X, y, epsilon=1.0, n_fits=100)
+        assert audit.violated
+    assert audit_training(Means(), sp.csr_array(rows), y, epsilon=1.0, n_fits=100)
+
+
+def test_the_farthest_person_is_chosen():
+    rows = np.random.default_rng(0).normal(size=(20, 3))
+    rows[7] = 50
+    y = np.arange(20) % 2
+    noisy = audit_training(NoisyMeans(), rows, y, epsilon=1.0, n_fits=100)
+    assert noisy.person == 7
+    assert noisy.violated
+
+
+def test_a_statistic_of_ones_own_is_taken():
+    audit = audited(OfRows(), "Eve", statistic=lambda m: m.noisy_sums_[2].sum())
+    assert audit.violated
+    assert "the statistic" in audit.event
+    nothing = audited(OfRows(), "Eve", statistic=lambda m: 0.0)
+    assert nothing.lower_bound == 0
+    assert not nothing.violated
+
+
+def test_few_fits_say_nothing_about_a_large_claim():
+    audit = audited(NoisySums(epsilon=9.0), "Eve", n_fits=100)
+    assert audit.largest_bound < 9
+    assert "nothing is said" in str(audit).replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"person": "Bob"}, "person must be one of the authors, got 'Bob'"),
+        ({"authors": None, "person": 99}, "person must be the number of a row, got 99"),
+        ({"authors": AUTHORS[1:]}, "authors must hold one author per row .46., got"),
+        ({"authors": ["one"] * 46}, "authors must hold 3 or more persons, got 1"),
+        ({"epsilon": 0}, "epsilon must be a finite number > 0, got 0"),
+        ({"delta": 0.1}, "epsilon must be given where delta is"),
+        ({"epsilon": 1, "delta": 1}, "delta must be a finite number"),
+        ({"n_fits": 99}, "n_fits must be an integer >= 100, got 99"),
+        ({"confidence": 1}, "confidence must be a finite number"),
+        ({"statistic": "auc"}, "statistic must be callable or None"),
+    ],
+)
+def test_bad_arguments_are_refused(options, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        audited(NoisySums(), **options)
+
+
+def test_what_has_no_claim_and_no_fit_is_refused():
+    with pytest.raises(InvalidParameterError, match="no guarantee"):
+        audited(Means())
+    with pytest.raises(InvalidParameterError, match="must have fit"):
+        audited(object())
+    with pytest.raises(InvalidParameterError, match="y must hold one label per row"):
+        audit_training(NoisySums(), TEXTS, LABELS[1:])
