@@ -24,6 +24,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -114,6 +115,15 @@ def learner(**options: Any) -> DPTextClassifier:
 @cache
 def learned() -> DPTextClassifier:
     return learner().fit(TEXTS, TOPICS)
+
+
+class LabelsCounted:
+    def fit(self, X: Any, y: Any) -> LabelsCounted:
+        self.n_ = len(y)
+        return self
+
+    def guarantee(self) -> Any:
+        return SimpleNamespace(epsilon=1.0)
 
 
 @cache
@@ -329,6 +339,9 @@ VALID: dict[Any, Valid] = {
     ),
     audit.audit_fresh_noise: Valid(lambda: (released(epsilon=1.0), "w0", 2, 2)),
     audit.audit_noise_law: Valid(lambda: (released(), 100)),
+    audit.audit_training: Valid(
+        lambda: (LabelsCounted(), TEXTS, TOPICS, 0), names=("person",)
+    ),
     audit.audit_word_privacy: Valid(lambda: (released(), [("w0", "w1")], 100)),
     # -- command line ----------------------------------------------------------
     cli.main: Valid(lambda: (["verify", "gone"],), names=("arguments",)),
@@ -700,6 +713,7 @@ RESULTS = {
     audit.DocumentPairAudit,
     audit.FreshNoiseAudit,
     audit.NoiseLawAudit,
+    audit.TrainingAudit,
     audit.WordPrivacyAudit,
     documents.EncodedDocuments,
     inspection.GroupingDisplay,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import copy
 import math
-import warnings
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from inspect import signature
 from typing import Any
 
@@ -21,11 +21,13 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
     check_integer,
     check_methods,
+    check_option,
     check_real,
     check_rng,
     kind_of,
     plain_documents,
     progress_bar,
+    quiet,
     shown,
     wrapped,
 )
@@ -39,6 +41,8 @@ _SINGLES, _CLEARLY = 10, (0.0, 2.0, 4.0)
 # Bits of spread from which on equal numbers are no chance, and that show that a number
 # is not just 0 or 1.
 _FINE_BITS, _ODD_BITS = 28, 20
+# Axes over which rows of numbers are summed, by the dimensions of a row.
+_AXES: dict[int, tuple[Any, ...]] = {1: (1,), 2: ((1, 2), 1, 2)}
 # Share of the fits that chooses among persons, for each of them.
 _PILOT = 20
 
@@ -134,6 +138,7 @@ def audit_training(
     person: Any = None,
     *,
     authors: Any = None,
+    neighbours: str = "add/remove",
     epsilon: float | None = None,
     delta: float | None = None,
     statistic: Callable[[Any], Any] | None = None,
@@ -166,9 +171,13 @@ def audit_training(
     authors : array-like of shape (n_rows,), default=None
         Who wrote each row; given to ``fit``, too, where it takes authors. None: each
         row is a person.
+    neighbours : {"add/remove", "replace"}, default="add/remove"
+        Whether the claim is about one person more or less; or about one who is replaced
+        by another, where the number of rows is taken to be public. Then as many rows of
+        another person with other labels stand in for those left out.
     epsilon : float > 0, default=None
-        The claim, for a person added or removed. None: that of ``guarantee()`` of a
-        fitted estimator.
+        The claim. None: that of ``guarantee()`` of a fitted estimator; its
+        ``epsilon_replace`` where a person is replaced.
     delta : float in [0, 1), default=None
         The δ of the claim; 0 where only `epsilon` is given.
     statistic : callable, default=None
@@ -211,8 +220,8 @@ def audit_training(
     which noise in floating point leaves as they were [3]_; and the predictions for the
     person's documents. Where there are ``noisy_sums_``, of which all the rest is made,
     large other arrays count by whether they are the same, and no prediction is made.
-    The candidates are the single numbers that differ most, how far they are from their
-    median, and averages weighted by their differences over their variances.
+    The candidates are the single numbers and sums that differ most, how far they are
+    from their median, and averages weighted by their differences over their variances.
 
     *Gaussian noise* with a small δ cannot be refuted at this δ by counting. Where
     ``guarantee()`` has ``delta_at(epsilon)``, all its pairs of ε and δ are claims, and
@@ -267,7 +276,8 @@ def audit_training(
     confidence = check_real("confidence", confidence, low=0.5, high=1, open_high=True)
     check_integer("verbose", verbose, low=0)
     rng = check_rng(random_state)
-    data = _Table(X, y, authors)
+    check_option("neighbours", neighbours, ("add/remove", "replace"))
+    data = _Table(X, y, authors, neighbours)
     if person is not None:
         data.rows_of(person)
     claim = _claim(estimator, data, epsilon, delta, rng)
@@ -286,9 +296,10 @@ def audit_training(
 class _Table:
     """Rows, labels and persons."""
 
-    def __init__(self, X: Any, y: Any, authors: Any) -> None:
+    def __init__(self, X: Any, y: Any, authors: Any, neighbours: str) -> None:
+        self.neighbours = neighbours
         X = plain_documents(X)
-        self.X = X if hasattr(X, "shape") else list(X)
+        self.X: Any = X if hasattr(X, "shape") else list(X)
         n = X.shape[0] if hasattr(X, "shape") else len(self.X)
         self.y = np.asarray(y)
         if self.y.shape != (n,):
@@ -318,15 +329,34 @@ class _Table:
         return rows
 
     def part(self, rows: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
-        """Some rows, their labels and persons."""
+        """Rows by number, their labels and persons."""
         X = self.X
         if hasattr(X, "iloc"):
-            X = X.iloc[np.flatnonzero(rows)]
+            X = X.iloc[rows]
         elif hasattr(X, "shape"):
-            X = X[np.flatnonzero(rows)]
+            X = X[rows]
         else:
-            X = [row for row, kept in zip(X, rows.tolist(), strict=True) if kept]
+            X = [X[i] for i in rows.tolist()]
         return X, self.y[rows], self.persons[rows]
+
+    @property
+    def all(self) -> tuple[Any, np.ndarray, np.ndarray]:
+        """All rows."""
+        return self.part(np.arange(len(self.y)))
+
+    def without(
+        self, own: np.ndarray, rng: np.random.Generator
+    ) -> tuple[Any, np.ndarray, np.ndarray]:
+        """All rows but a person's, or with another one's in their places."""
+        rows = np.arange(len(self.y))
+        if self.neighbours == "add/remove":
+            return self.part(rows[~own])
+        other = ~own & ~np.isin(self.y, self.y[own])
+        other = other if other.any() else ~own
+        stand_in = np.flatnonzero(self.persons == rng.choice(self.persons[other]))
+        rows[own] = np.resize(stand_in, own.sum())
+        X, y, _ = self.part(rows)
+        return X, y, self.persons
 
     def candidates(self, rng: np.random.Generator) -> list[Any]:
         """Persons in whom mistakes show first."""
@@ -387,11 +417,19 @@ def _claim(
         raise InvalidParameterError(
             "epsilon must be given where the estimator has no guarantee(), got None."
         )
-    everything = np.ones(len(data.y), dtype=bool)
-    guarantee = _fitted(estimator, *data.part(everything), data, rng).guarantee()
+    guarantee = _fitted(estimator, *data.all, data, rng).guarantee()
+    replaced = data.neighbours == "replace"
+    name = "epsilon_replace" if replaced else "epsilon"
+    stated = getattr(guarantee, name, None)
+    if stated is None:
+        raise InvalidParameterError(
+            f"epsilon must be given where guarantee() has no {name}, got None."
+        )
     curve = getattr(guarantee, "delta_at", None)
+    if callable(curve) and replaced:
+        curve = partial(curve, neighbours="replace")
     return _Claim(
-        check_real("guarantee().epsilon", guarantee.epsilon, low=0, open_low=True),
+        check_real(f"guarantee().{name}", stated, low=0, open_low=True),
         float(getattr(guarantee, "delta", 0.0)),
         curve if callable(curve) else None,
     )
@@ -422,8 +460,7 @@ def _fitted(
     given = {}
     if data.has_authors and "authors" in signature(model.fit).parameters:
         given["authors"] = persons
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what a fit says of public data, each time
+    with quiet(Warning):  # what a fit says of public data, each time
         fitted = model.fit(X, y, **given)
     return model if fitted is None else fitted
 
@@ -439,8 +476,8 @@ def _fit_many(
 ) -> _Columns:
     """What n fits with the person show, and n without."""
     own = data.rows_of(person)
-    parts = [data.part(np.ones(len(own), dtype=bool)), data.part(~own)]
-    theirs = data.part(own)[0]
+    parts = [data.all, data.without(own, rng)]
+    theirs = data.part(np.flatnonzero(own))[0]
     kept = _Kept()
     shown_by: list[list[dict[str, Any]]] = [[], []]
     for _ in range(n):
@@ -490,8 +527,7 @@ def _learned(model: Any, theirs: Any) -> dict[str, Any]:
             if name != "noisy_sums_" and np.size(value) > _MOST_BESIDE_SUMS:
                 found[name] = joblib.hash(value) if _is_numbers(value) else value
         return found
-    with warnings.catch_warnings(), np.errstate(divide="ignore"):
-        warnings.simplefilter("ignore")
+    with quiet(Warning):
         if hasattr(model, "predict_proba"):
             chances = np.asarray(model.predict_proba(theirs), dtype=float)
             found["predict_proba"] = np.log(np.maximum(chances, 1e-300)).mean(axis=0)
@@ -543,6 +579,8 @@ class _Columns:
     def __init__(self, seen: list[dict[str, Any]]) -> None:
         values: list[np.ndarray] = []
         self.names: list[str] = []
+        sums: list[np.ndarray] = []
+        self.sum_names: list[str] = []
         kinds: list[np.ndarray] = []
         self.kind_names: list[str] = []
         for name in dict.fromkeys(name for fit in seen for name in fit):
@@ -562,13 +600,18 @@ class _Columns:
             rows = [
                 v if f == shape else blank for v, f in zip(each, forms, strict=True)
             ]
-            block = np.array(rows, dtype=float).reshape(len(each), -1)
+            block = np.array(rows, dtype=float)
             block = np.nan_to_num(block, nan=0.0, posinf=1e300, neginf=-1e300)
+            for axes in _AXES.get(len(shape), ()):
+                sums.append(block.sum(axis=axes).reshape(len(each), -1))
+                self.sum_names += [f"a sum of {name}"] * sums[-1].shape[1]
+            block = block.reshape(len(each), -1)
             block = block[:, (block != block[0]).any(axis=0)]
             values.append(block)
             self.names += [f"a number of {name}"] * block.shape[1]
         n = len(seen)
         self.values = np.hstack(values) if values else np.zeros((n, 0))
+        self.sums = np.hstack(sums) if sums else np.zeros((n, 0))
         self.kinds = np.column_stack(kinds) if kinds else np.zeros((n, 0))
 
 
@@ -631,7 +674,7 @@ def _farthest(
     most = []
     for person in candidates:
         columns = _fit_many(estimator, data, person, statistic, n, rng, bar)
-        every = np.hstack([columns.values, columns.kinds])
+        every = np.hstack([columns.values, columns.sums, columns.kinds])
         most.append(np.abs(_differences(every, np.arange(2 * n))[1]).max(initial=0.0))
     return candidates[int(np.argmax(most))]
 
@@ -661,6 +704,7 @@ def _statistics(columns: _Columns, learns: np.ndarray) -> tuple[np.ndarray, list
     blocks = [
         (columns.kinds, columns.kind_names, "{}", "an average"),
         (columns.values, columns.names, "{}", "an average of numbers"),
+        (columns.sums, columns.sum_names, "{}", "an average of sums"),
         (
             _low_bits(columns.values),
             columns.names,

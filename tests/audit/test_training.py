@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
+from skdptext import DPTextClassifier
 from skdptext.audit import audit_training
 from skdptext.exceptions import InvalidParameterError
 
@@ -22,6 +23,7 @@ WORDS = ["tea", "milk", "rice"]
 TEXTS = [f"{WORDS[i % 3]} {WORDS[i % 2]}" for i in range(40)] + ["tea owl"] * 6
 LABELS = np.array(["no", "yes"] * 20 + ["yes"] * 6, dtype="U5")
 AUTHORS = np.array([f"A{i:02d}" for i in range(40)] + ["Eve"] * 6)
+GRID = 2**30
 _twice = itertools.count()
 
 
@@ -170,7 +172,7 @@ class Gaussian(NoisySums):
 
 
 def audited(estimator, person=None, **options):
-    options = {"authors": AUTHORS, "n_fits": 400, "random_state": 1} | options
+    options = {"authors": AUTHORS, "n_fits": 200, "random_state": 1} | options
     return audit_training(estimator, TEXTS, LABELS, person, **options)
 
 
@@ -189,7 +191,7 @@ def audited(estimator, person=None, **options):
     ids=lambda estimator: type(estimator).__name__,
 )
 def test_seeded_mistakes_are_caught(mistaken):
-    audit = audited(mistaken, n_fits=1000 if mistaken.epsilon == 1 else 400)
+    audit = audited(mistaken, n_fits=1000 if type(mistaken) is HalfTheNoise else 200)
     assert audit.violated
     assert audit.repeats == 0
     assert "The claim is false" in str(audit).replace("\n", " ")
@@ -199,12 +201,12 @@ def test_a_class_that_one_person_has_is_caught():
     labels = LABELS.copy()
     labels[-6:] = "maybe"
     audit = audit_training(
-        ClassesOfY(), TEXTS, labels, authors=AUTHORS, n_fits=400, random_state=1
+        ClassesOfY(), TEXTS, labels, authors=AUTHORS, n_fits=200, random_state=1
     )
     assert audit.person == "Eve"
     assert audit.violated
     assert not audit_training(
-        NoisySums(), TEXTS, labels, authors=AUTHORS, n_fits=400, random_state=1
+        NoisySums(), TEXTS, labels, authors=AUTHORS, n_fits=200, random_state=1
     ).violated
 
 
@@ -235,14 +237,132 @@ def test_noise_of_two_fits_is_caught(mistaken):
 
 
 def test_too_little_gaussian_noise_is_caught_by_another_pair_of_epsilon_and_delta():
-    assert not audited(Gaussian(), "Eve", n_fits=1000).violated
+    assert not audited(Gaussian(), "Eve").violated
     audit = audited(Gaussian(part=0.3), "Eve", n_fits=1000)
     assert audit.violated
     assert audit.delta > Gaussian.delta
     assert audit.claimed < 1
     # at the stated δ alone, nothing shows
-    alone = audited(Gaussian(part=0.3), "Eve", n_fits=1000, epsilon=1.0, delta=1e-6)
+    alone = audited(Gaussian(part=0.3), "Eve", epsilon=1.0, delta=1e-6)
     assert not alone.violated
+
+
+# -- the same in DPTextClassifier ------------------------------------------------------
+
+PUBLIC = ["tea and milk", "milk", "rice", "rice and tea", "owl", "tea"] * 4
+CLASSES = ["maybe", "no", "yes"]
+# Eve alone is in a class, whose cells are 0 without her.
+ALONE = np.where(AUTHORS == "Eve", "maybe", LABELS)
+HERE = "skdptext.learning._classifier"
+
+
+class LearnsWords(DPTextClassifier):
+    def fit(self, X, y, authors=None):
+        self.public_documents = PUBLIC + X
+        return super().fit(X, y, authors)
+
+
+class LearnsClasses(DPTextClassifier):
+    def fit(self, X, y, authors=None):
+        self.classes = None
+        return super().fit(X, y, authors)
+
+
+class SumsChanged(DPTextClassifier):
+    """The exact sums are changed before the noise."""
+
+    def _release(self, sums, *others):
+        sums.table = self.changed(sums.table)
+        return super()._release(sums, *others)
+
+
+class Averaged(SumsChanged):
+    def changed(self, table):
+        sizes = np.maximum(table.sum(axis=1, keepdims=True) / GRID, 1)
+        return np.round(20 * table / sizes).astype(np.int64)  # 20 would be the mean
+
+
+class Clipped(SumsChanged):
+    def changed(self, table):
+        return np.minimum(table, 100 * GRID)
+
+
+class NoiseChanged(DPTextClassifier):
+    """The noisy sums are changed with an eye on the exact ones."""
+
+    def _release(self, sums, *others):
+        super()._release(sums, *others)
+        self.noisy_sums_ = self.changed(sums.table / GRID)
+        return self
+
+
+class FloatingNoise(NoiseChanged):
+    def changed(self, exact):
+        return exact + np.random.default_rng(next(_twice)).laplace(size=exact.shape)
+
+
+class WithoutNoise(NoiseChanged):
+    def changed(self, exact):
+        return exact
+
+
+class ReadsForItsThreshold(NoiseChanged):
+    def changed(self, exact):
+        return np.where(exact > 0, self.noisy_sums_, 0.0)
+
+
+class RowsForPeople(DPTextClassifier):
+    patched = ("_documents_of_each", lambda authors, n, totals: np.ones(n))
+
+
+class RowsThenClipped(Clipped, RowsForPeople):
+    pass
+
+
+class ScaleForEpsilon(DPTextClassifier):
+    patched = ("laplace_scale", lambda epsilon, grid: int(epsilon * grid))
+
+
+def _same_noise_twice(rng, scale, size):
+    return np.random.default_rng(next(_twice) // 2).integers(-scale, scale, size)
+
+
+class SameNoiseTwice(DPTextClassifier):
+    patched = ("discrete_laplace", _same_noise_twice)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        RowsForPeople,
+        LearnsWords,
+        LearnsClasses,
+        WithoutNoise,
+        FloatingNoise,
+        Averaged,
+        RowsThenClipped,
+        ReadsForItsThreshold,
+        ScaleForEpsilon,
+        SameNoiseTwice,
+        DPTextClassifier,
+    ],
+)
+def test_mistakes_seeded_in_the_classifier_are_caught(kind, monkeypatch):
+    if hasattr(kind, "patched"):
+        name, instead = kind.patched
+        monkeypatch.setattr(f"{HERE}.{name}", instead)
+    epsilon = 0.2 if kind is ScaleForEpsilon else 1.0
+    model = kind(PUBLIC, n_groups=3, epsilon=epsilon, classes=CLASSES)
+    n_fits = 400 if kind is FloatingNoise else 100
+    audit = audit_training(
+        model, TEXTS, ALONE, "Eve", authors=AUTHORS, n_fits=n_fits, random_state=1
+    )
+    right = kind is DPTextClassifier
+    assert audit.violated == (not right and kind is not SameNoiseTwice)
+    assert (audit.repeats > 0) == (kind is SameNoiseTwice)
+
+
+# -- how often right code is called wrong ----------------------------------------------
 
 
 class TwoCells(BaseEstimator):
@@ -280,7 +400,7 @@ def test_a_true_claim_is_refuted_no_more_often_than_stated():
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 2.0])
 def test_the_right_mechanism_is_not_refuted(epsilon):
-    audit = audited(NoisySums(epsilon=epsilon), n_fits=400, confidence=0.999)
+    audit = audited(NoisySums(epsilon=epsilon), n_fits=200, confidence=0.999)
     assert not audit.violated
     assert audit.repeats == 0
     assert audit.claimed == epsilon
@@ -289,8 +409,8 @@ def test_the_right_mechanism_is_not_refuted(epsilon):
 
 
 def test_what_attains_the_claim_shows_most_of_it():
-    audit = audited(NoisySums(), "Eve", n_fits=4000)
-    assert 0.6 < audit.lower_bound <= 1
+    audit = audited(NoisySums(), "Eve", n_fits=2000)
+    assert 0.4 < audit.lower_bound <= 1
     assert audit.accuracy == pytest.approx(1 / (1 + math.exp(-0.5)), abs=0.1)
 
 
@@ -328,6 +448,29 @@ def test_any_estimator_and_kind_of_data_is_taken(estimator):
         audit = audit_training(estimator, X, y, epsilon=1.0, n_fits=100)
         assert audit.violated
     assert audit_training(Means(), sp.csr_array(rows), y, epsilon=1.0, n_fits=100)
+
+
+class FixedSize(NoisySums):
+    """Counts that add up to the true number of rows, which is taken to be public."""
+
+    delta, epsilon_replace = 0.0, 2.0
+
+    def released(self, sums):
+        noisy = super().released(sums)
+        noisy[0, 0] += sums.sum() - noisy.sum()
+        return noisy
+
+
+def test_a_claim_about_a_person_replaced_is_tested_by_replacing():
+    assert audited(FixedSize(), "Eve").violated
+    replaced = audited(FixedSize(), "Eve", neighbours="replace")
+    assert not replaced.violated
+    assert replaced.claimed == 2
+    assert audited(OfRows(), "Eve", neighbours="replace", epsilon=1.0).violated
+    with pytest.raises(InvalidParameterError, match="has no epsilon_replace"):
+        audited(NoisySums(), "Eve", neighbours="replace")
+    with pytest.raises(InvalidParameterError, match="neighbours must be one of"):
+        audited(NoisySums(), neighbours="remove")
 
 
 def test_the_farthest_person_is_chosen():
