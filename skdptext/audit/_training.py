@@ -16,15 +16,17 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from skdptext.audit._bounds import best_event_bound, log_ratio_bound, swapped
+from skdptext.audit._bounds import best_event_bound, swapped
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
     check_integer,
+    check_labels,
     check_methods,
     check_option,
     check_real,
     check_rng,
     kind_of,
+    log_ratio_bound,
     plain_documents,
     progress_bar,
     quiet,
@@ -301,18 +303,11 @@ class _Table:
         X = plain_documents(X)
         self.X: Any = X if hasattr(X, "shape") else list(X)
         n = X.shape[0] if hasattr(X, "shape") else len(self.X)
-        self.y = np.asarray(y)
-        if self.y.shape != (n,):
-            raise InvalidParameterError(
-                f"y must hold one label per row ({n}), got shape {self.y.shape}."
-            )
+        self.y = check_labels("y", y, n, of="row")
         self.has_authors = authors is not None
-        self.persons = np.asarray(authors) if self.has_authors else np.arange(n)
-        if self.persons.shape != (n,):
-            raise InvalidParameterError(
-                f"authors must hold one author per row ({n}), got shape "
-                f"{self.persons.shape}."
-            )
+        self.persons = np.arange(n)
+        if self.has_authors:
+            self.persons = check_labels("authors", authors, n, of="row")
         if len(np.unique(self.persons)) < 3:
             name = "authors" if self.has_authors else "X"
             raise InvalidParameterError(
