@@ -17,7 +17,7 @@ from skdptext.mechanisms._directional import (
     DirectionalChannel as DirectionalChannel,
 )
 from skdptext.mechanisms._exact_response import (
-    ExactResponseChannel as ExactResponseChannel,
+    ExactResponse as ExactResponse,
 )
 from skdptext.mechanisms._exponential import (
     Exponential,

@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms import ExactResponse
 from skdptext.model_selection import score_summary
 from skdptext.preprocessing import TopicEncoder
 from skdptext.replacement._groups import (
@@ -27,7 +28,6 @@ from skdptext.replacement._groups import (
 from skdptext.replacement._guarantee import (
     ReplacementGuarantee,
     ReplacementPart,
-    response,
 )
 from skdptext.replacement._public import PublicDocuments
 from skdptext.utils import (
@@ -700,7 +700,7 @@ def _learned(fit: Any, learned: list[Any], *labels: Any) -> Any:
 
 
 def _part(n_groups: int, epsilon: float) -> ReplacementPart:
-    return ReplacementPart(response(n_groups, epsilon), np.asarray, b"")
+    return ReplacementPart(ExactResponse(n_groups, epsilon), np.asarray, b"")
 
 
 def _law(part: ReplacementPart) -> np.ndarray:

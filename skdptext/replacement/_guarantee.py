@@ -10,15 +10,8 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-from skdptext.embeddings import one_hot_embedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import (
-    ExactResponseChannel,
-    LossDistribution,
-    RandomizedResponse,
-    check_exponents,
-    word_losses,
-)
+from skdptext.mechanisms import ExactResponse, LossDistribution
 from skdptext.privacy import ComposedGuarantee
 from skdptext.utils import (
     bisect,
@@ -39,17 +32,11 @@ _CANDIDATES = 100
 _UP = 1 + 2.0**-40
 
 
-def response(n_groups: int, epsilon: float) -> ExactResponseChannel:
-    """Randomized response over so many groups."""
-    groups = one_hot_embedding(n_groups)
-    return ExactResponseChannel(RandomizedResponse(), groups, epsilon, 0.0)
-
-
 @dataclass(frozen=True, eq=False)
 class ReplacementPart:
     """Releases through one grouping of documents."""
 
-    channel: ExactResponseChannel  # over the groups
+    channel: ExactResponse  # over the groups
     assign: Callable[[Sequence[Any]], np.ndarray]  # documents to numbers of groups
     grouping: bytes  # digest of the groups
     releases: int = 1
@@ -67,7 +54,7 @@ class ReplacementPart:
 
     @property
     def n_groups(self) -> int:
-        return len(self.channel.embedding)
+        return self.channel.n_groups
 
     @property
     def log_proba_own(self) -> float:
@@ -77,13 +64,11 @@ class ReplacementPart:
     def exponent(self, x: Any, y: Any) -> float:
         """Of all releases, pure."""
         g, h = self.assign([x, y])
-        costs = check_exponents(self.channel, np.array([g]), np.array([h]))
-        return self.releases * float(costs[0, 0])
+        return self.releases * self.epsilon if g != h else 0.0
 
     def losses(self, x: Any, y: Any) -> LossDistribution:
         g, h = self.assign([x, y])
-        (loss,) = word_losses(self.channel, np.array([g]), np.array([h]))
-        return loss.times(self.releases)
+        return self.channel.losses(g, h).times(self.releases)
 
     @property
     def capacity(self) -> float:
@@ -353,11 +338,8 @@ class ReplacementGuarantee(ComposedGuarantee):
         share = check_real("found", found, low=0, high=1, open_low=True)
         n = check_integer("n_candidates", n_candidates, low=1)
 
-        own = part.channel
-
         def within(epsilon: float) -> bool:
-            channel = type(own)(own.mechanism, own.embedding, epsilon, 0.0)
-            at = replace(part, channel=channel)
+            at = replace(part, channel=ExactResponse(part.n_groups, epsilon))
             return ReplacementGuarantee([at]).found_at_most(n) <= share * _UP**2
 
         low, high = 2.0**-30, 64.0

@@ -22,7 +22,7 @@ from skdptext.documents import (
 )
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
-from skdptext.mechanisms import check_draws, check_words
+from skdptext.mechanisms import ExactResponse
 from skdptext.replacement._groups import (
     PublicGroups,
     check_grouper,
@@ -34,7 +34,6 @@ from skdptext.replacement._groups import (
 from skdptext.replacement._guarantee import (
     ReplacementGuarantee,
     ReplacementPart,
-    response,
 )
 from skdptext.replacement._public import (
     PublicDocuments,
@@ -137,7 +136,7 @@ class DPDocumentReplacer(
 
     Attributes
     ----------
-    channel_ : ExactResponseChannel
+    channel_ : ExactResponse
         Randomized response over the groups: it draws, and the guarantee is its.
     grouper_ : estimator
         The fitted grouper.
@@ -274,7 +273,7 @@ class DPDocumentReplacer(
         self._check_encoder(groups.grouper)
         warn_of_repeats(self.random_state, has_ids=True)
         self._groups = groups
-        self.channel_ = response(len(groups.names), epsilon)
+        self.channel_ = ExactResponse(len(groups.names), epsilon)
         self.grouper_ = groups.grouper
         self.groups_ = groups.names
         self.n_groups_ = len(groups.names)
@@ -440,8 +439,7 @@ class DPDocumentReplacer(
             watch.see(block)
             draws = _Draws(streams, ids, block, start)
             rng = draws.given(b"answer", numbers)
-            drawn = check_draws(channel, rng, len(block))
-            noisy = check_words(channel, channel.apply(numbers, drawn), len(block))
+            noisy = channel.apply(numbers, channel.draw(rng, len(block)))
             if self.output != "group":
                 # only the noisy group matters, and never the one it is in
                 order, starts = groups.members
@@ -524,9 +522,11 @@ class DPDocumentReplacer(
         """
         at = _numbers(self._check_ready(), documents)
         shares = self._shares(released)
-        law = np.exp(self.channel_.log_proba(np.arange(self.n_groups_)))
+        # Each answer has the probability of one other group, and its own has more.
+        own, other = self.channel_.proba
+        law = other * shares.sum(axis=1, keepdims=True) + (own - other) * shares
         with np.errstate(divide="ignore"):
-            of_groups = np.log(shares @ law.T)
+            of_groups = np.log(law)
         return of_groups[:, at]
 
     def _shares(self, released: Any) -> np.ndarray:

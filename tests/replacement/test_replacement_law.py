@@ -20,7 +20,7 @@ from skdptext import DPDocumentReplacer
 from skdptext.audit import audit_document_law
 from skdptext.embeddings import one_hot_embedding
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
-from skdptext.mechanisms import ExactResponseChannel, RandomizedResponse
+from skdptext.mechanisms import ExactResponse, LossDistribution
 from skdptext.preprocessing import TopicEncoder
 from skdptext.replacement import _groups, _replacer
 from tests.laws import assert_counts
@@ -34,11 +34,7 @@ SEED = 2**100 + 17
 
 @given(st.integers(2, 4096), st.floats(1e-300, 300.0))
 def test_the_ratio_of_whole_numbers_is_at_most_what_is_claimed(k, epsilon):
-    channel = ExactResponseChannel(
-        RandomizedResponse(), one_hot_embedding(2), epsilon, 0.0
-    )
-    channel.embedding = range(k)  # as many words, without their matrix
-    kept, each, moved = channel.shares
+    kept, each, moved = ExactResponse(k, epsilon).shares
     assert moved == (k - 1) * each
     assert kept >= each >= 1
     assert kept + moved < 2**63
@@ -56,17 +52,43 @@ def test_the_ratio_of_whole_numbers_is_at_most_what_is_claimed(k, epsilon):
 @pytest.mark.parametrize("k", [2, 3, 7])
 def test_every_number_leads_where_it_should(k):
     """All numbers of a channel with few of them, applied to each word."""
-    channel = ExactResponseChannel(RandomizedResponse(), one_hot_embedding(k), 1.0, 0)
+    channel = ExactResponse(k, 1.0)
     vars(channel)["shares"] = 5, 2, 2 * (k - 1)
     numbers = np.arange(5 + 2 * (k - 1))
     for word in range(k):
-        stand_ins = channel.apply(np.full(len(numbers), word), (numbers,))
+        stand_ins = channel.apply(np.full(len(numbers), word), numbers)
         expected = np.full(k, 2)
         expected[word] = 5
         assert np.bincount(stand_ins, minlength=k).tolist() == expected.tolist()
     law = np.exp(channel.log_proba(np.arange(k)))
     np.testing.assert_allclose(law.sum(axis=1), 1)
     assert law[0, 0] / law[0, 1] == pytest.approx(2.5)
+
+
+@pytest.mark.parametrize("k", [2, 3, 50])
+def test_losses_are_those_of_all_answers(k):
+    coin = ExactResponse(k, 1.5)
+    g, h = coin.log_proba(np.array([0, 1]))
+    for ours, theirs in (
+        (coin.losses(0, 1), LossDistribution.of_log_proba(g, h)),
+        (coin.losses(1, 1), LossDistribution.of_log_proba(h, h)),
+    ):
+        for t in (0.0, 0.5, 1.0, 1.499, 1.5001):
+            np.testing.assert_allclose(ours.delta(t), theirs.delta(t), rtol=1e-6)
+        assert ours.times(9).exponent(1e-3) == pytest.approx(
+            theirs.times(9).exponent(1e-3), rel=1e-6
+        )
+
+
+def test_a_coin_over_many_groups_takes_no_matrix_of_them():
+    """4,096 groups took 128 MB, as each was a word with a vector of its own."""
+    with traced_memory() as memory:
+        coin = ExactResponse(4096, 2.0)
+        answers = coin.apply(np.arange(4096), coin.draw(np.random.default_rng(0), 4096))
+        coin.losses(3, 4)
+        assert len(coin.fingerprint) == 32
+    assert memory.peak < 2**20
+    assert answers.max() < 4096
 
 
 def test_the_ratio_between_documents_is_that_of_the_guarantee(replacer, public):
@@ -438,9 +460,7 @@ def test_audit_input(replacer):
 
 @pytest.mark.parametrize("epsilon", [42.0, 42.91, 42.97, 42.98, 43.0, 43.1, 700.0])
 def test_no_change_is_rarer_than_claimed_at_the_end_of_the_range(epsilon):
-    groups = one_hot_embedding(["a", "b", "c"])
-    channel = ExactResponseChannel(RandomizedResponse(), groups, epsilon, 0.0)
-    kept, each, _ = channel.shares
+    kept, each, _ = ExactResponse(3, epsilon).shares
     with localcontext() as context:
         context.prec = 60
         assert Decimal(kept) / each <= Decimal(epsilon).exp()
