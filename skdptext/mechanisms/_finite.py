@@ -92,7 +92,8 @@ class InvertedChannel(FiniteChannel):
     """A channel that is fully defined by its `log_proba`.
 
     Each word takes one uniform number, and becomes the word at which the cumulative
-    probabilities of its row pass that number.
+    probabilities of its row pass that number. A call asks for the row of each different
+    word once, so that its time tells how many there are.
 
     Parameters
     ----------

@@ -173,6 +173,9 @@ class SensitiveWords(WordMechanism):
 
     *ε* and *λ* belong to the inner mechanism, among the words of S.
 
+    *Time* tells on how many different words there are, as with `Exponential`: nothing
+    here hides it.
+
     *p* costs words and buys doubt: the larger p and the rarer S, the more often a word
     of S in the release stands for a word outside of S.
 

@@ -183,6 +183,9 @@ class WordClasses(WordMechanism):
     *λ* selects the metric inside the classes. The classes are made with the Euclidean
     one.
 
+    *Time* tells on how many different words there are: each is looked up once in a
+    call, as by `Exponential`. Nothing here hides it.
+
     The paper [1]_ scales the scores of each word to [0, 1], and halves the rate in
     return. Here scores are distances, with the largest rate that ε allows.
 

@@ -55,6 +55,7 @@ def test_each_kind_says_what_it_promises(small_embedding, say):
         "its covariance, ε or λ was learned",
         "equal documents come out equal, unless each has its own id",
         "More releases of the same document",
+        "Time: how long a release takes",
     ):
         assert part in plain
     assert "‖·‖_RM" not in plain
