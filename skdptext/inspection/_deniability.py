@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skdptext.inspection._drawing import COLORS, MARKERS, make_axes
+from skdptext.inspection._drawing import COLORS, MARKERS, make_axes, place_legend
 from skdptext.metrics import PlausibleDeniability, plausible_deniability
 from skdptext.utils import check_kind
 
@@ -166,7 +166,7 @@ class PlausibleDeniabilityDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        axes = make_axes(ax, 2, (10, 4.2))
+        axes = make_axes(ax, 2, (11, 4.2))
         self.axes_ = np.array(axes, dtype=object)
         self.figure_ = axes[0].figure
         order = np.argsort(self.epsilons)
@@ -197,5 +197,5 @@ class PlausibleDeniabilityDisplay:
             axis.set(xlabel="ε", ylabel=text.format(n=self.n_draws))
             axis.set_ylim(-0.03 * self.n_draws, 1.03 * self.n_draws)
             self.lines_.append(lines)
-        axes[0].legend(title="median, 5 % to 95 %", fontsize="small")
+        place_legend(axes[1], title="median, 5 % to 95 %", fontsize="small")
         return self

@@ -39,6 +39,17 @@ def make_axes(ax: Any, n_axes: int, size: tuple[float, float]) -> list[Any]:
     return axes
 
 
+def place_legend(axis: Any, **options: Any) -> None:
+    """A legend beside the axes, where it covers nothing; inside where no room is made.
+
+    A layout of the figure makes room for it, as that of `make_axes` does.
+    """
+    if axis.figure.get_layout_engine() is None:
+        axis.legend(loc="best", **options)
+    else:
+        axis.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), **options)
+
+
 def place_labels(
     axis: Any, points: np.ndarray, texts: Sequence[str], **style: Any
 ) -> list[Any]:

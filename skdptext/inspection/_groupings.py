@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.inspection._drawing import COLORS, MARKERS, make_axes, place_labels
+from skdptext.inspection._drawing import (
+    COLORS,
+    MARKERS,
+    make_axes,
+    place_labels,
+    place_legend,
+)
 from skdptext.replacement import GroupingComparison, GroupingScore
 from skdptext.utils import check_flag, check_kind, check_real
 
@@ -113,7 +119,7 @@ class GroupingDisplay:
             If matplotlib is not installed.
         """
         check_flag("label_groups", label_groups)
-        (self.ax_,) = make_axes(ax, 1, (6.4, 4.4))
+        (self.ax_,) = make_axes(ax, 1, (8.4, 4.4))
         self.figure_ = self.ax_.figure
         rows = self.comparison.rows
         several = len({row.epsilon for row in rows}) > 1
@@ -137,7 +143,9 @@ class GroupingDisplay:
                 capsize=2,
                 label=name,
             )
-        self.ax_.axhline(self.comparison.chance, color="0.6", linewidth=1, zorder=0)
+        self.ax_.axhline(
+            self.comparison.chance, color="0.4", linestyle=":", zorder=0, label="chance"
+        )
         if self.found is not None:
             self.ax_.axvline(self.found, color="0.8", linewidth=1, zorder=0)
         self.chosen_ = None
@@ -150,7 +158,7 @@ class GroupingDisplay:
             xlabel=f"found at most, of {self.comparison.n_candidates:,} candidates",
             ylabel=self.comparison.criterion,
         )
-        self.ax_.legend(fontsize="small")
+        place_legend(self.ax_, fontsize="small")
         self.labels_: list[Any] = []
         if label_groups and self.chosen is not None:
             shown = [row for row in rows if row.name == self.chosen.name]

@@ -8,9 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from skdptext.inspection._drawing import COLORS, MARKERS, make_axes, place_labels
+from skdptext.inspection._drawing import (
+    COLORS,
+    MARKERS,
+    make_axes,
+    place_labels,
+    place_legend,
+)
 from skdptext.model_selection import pareto_front, search_results
-from skdptext.utils import check_flag, check_option
+from skdptext.utils import check_flag, check_option, check_real, warn_once
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -37,6 +43,8 @@ class PrivacyUtilityDisplay:
         Names of the scores, for the axes.
     confidence : float, default=0.95
         Confidence of the intervals.
+    chance : float, default=None
+        The utility that guessing reaches; drawn where it is given.
 
     Attributes
     ----------
@@ -44,8 +52,8 @@ class PrivacyUtilityDisplay:
     figure_ : matplotlib Figure
     lines_ : dict of str to matplotlib ErrorbarContainer
         One per group.
-    front_, chosen_ : matplotlib artist or None
-        The Pareto front, and the ring around the chosen candidate.
+    front_, chosen_, chance_ : matplotlib artist or None
+        The Pareto front, the ring around the chosen candidate, and the line of chance.
     labels_ : list of matplotlib Annotation
 
     See Also
@@ -78,6 +86,7 @@ class PrivacyUtilityDisplay:
     privacy_name: str = "privacy"
     utility_name: str = "utility"
     confidence: float = 0.95
+    chance: float | None = None
 
     @classmethod
     def from_search(
@@ -90,6 +99,7 @@ class PrivacyUtilityDisplay:
         by: str | Sequence[str] | None = None,
         confidence: float = 0.95,
         test_over_train: float | None = None,
+        chance: float | None = None,
     ) -> PrivacyUtilityDisplay:
         """The numbers of a search that has a privacy and a utility score.
 
@@ -111,6 +121,11 @@ class PrivacyUtilityDisplay:
         test_over_train : float, default=None
             As in `skdptext.model_selection.search_results_frame`, where the intervals
             are described.
+        chance : float, default=None
+            The utility that guessing reaches, such as the share of the most frequent
+            label for ``"accuracy"``. None: known for ``"balanced_accuracy"``, one over
+            the number of labels, and for ``"roc_auc"``, where the search itself is
+            given; else no line.
 
         Returns
         -------
@@ -120,7 +135,15 @@ class PrivacyUtilityDisplay:
         ------
         InvalidParameterError
             If a parameter breaks a rule, or the search lacks a score, ε or λ.
+
+        Warns
+        -----
+        UserWarning
+            If the interval of the chosen candidate's utility holds chance, or reaches
+            no further: it may have learned nothing.
         """
+        if chance is not None:
+            chance = check_real("chance", chance)
         results = search_results(
             search, confidence=confidence, test_over_train=test_over_train
         )
@@ -129,6 +152,19 @@ class PrivacyUtilityDisplay:
         columns = results.params
         scores = [results.scores[name] for name in (privacy, utility)]
         groups = _groups(columns, _separating(columns, by))
+        if chance is None:
+            chance = _chance(search, utility)
+        if chance is not None and results.chosen is not None:
+            near = scores[1].low if directions[1] == "max" else -scores[1].high
+            least = float(near[results.chosen])
+            if least <= (chance if directions[1] == "max" else -chance):
+                warn_once(
+                    f"The chosen candidate may be no better than chance: its {utility} "
+                    f"is {scores[1].mean[results.chosen]:.3g}, its interval begins at "
+                    f"{abs(least):.3g}, and guessing reaches {chance:.3g}. Ask for "
+                    "more, or try less noise.",
+                    UserWarning,
+                )
         return cls(
             epsilon=columns["epsilon"],
             lam=columns["lam"],
@@ -145,6 +181,7 @@ class PrivacyUtilityDisplay:
             privacy_name=privacy,
             utility_name=utility,
             confidence=confidence,
+            chance=chance,
         )
 
     def plot(
@@ -173,7 +210,7 @@ class PrivacyUtilityDisplay:
         """
         check_option("kind", kind, ("trade", "privacy", "utility"))
         check_flag("label_epsilon", label_epsilon)
-        (self.ax_,) = make_axes(ax, 1, (6.4, 4.4))
+        (self.ax_,) = make_axes(ax, 1, (8.4, 4.4))
         self.figure_ = self.ax_.figure
         against = "epsilon" if kind != "trade" else "privacy"
         over = kind if kind != "trade" else "utility"
@@ -203,8 +240,15 @@ class PrivacyUtilityDisplay:
             self.ax_.set_xscale("log")
             self.ax_.set_xticks(values, [f"{value:g}" for value in values])
             self.ax_.minorticks_off()
-        marks = [mark for mark in (self.front_, self.chosen_) if mark is not None]
-        self.ax_.legend(handles=[*self.lines_.values(), *marks], fontsize="small")
+        self.chance_ = None
+        if self.chance is not None and over == "utility":
+            self.chance_ = self.ax_.axhline(
+                self.chance, color="0.4", linestyle=":", zorder=0, label="chance"
+            )
+        marks = [self.front_, self.chosen_, self.chance_]
+        marks = [mark for mark in marks if mark is not None]
+        handles = [*self.lines_.values(), *marks]
+        place_legend(self.ax_, handles=handles, fontsize="small")
         self.labels_: list[Any] = []
         if kind == "trade" and label_epsilon:
             self._label()
@@ -246,8 +290,24 @@ class PrivacyUtilityDisplay:
             [f"ε = {value:g}" for value in self.epsilon[rows]],
             fontsize=8,
             color="0.2",
+            zorder=5,  # above the ring
             bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.5},
         )
+
+
+def _chance(search: Any, utility: str) -> float | None:
+    """What guessing reaches, where the scorer and the labels of a search tell it."""
+    scoring = getattr(search, "scoring", None)
+    if isinstance(scoring, Mapping):
+        scoring = scoring.get(utility)
+    elif isinstance(scoring, list | tuple | set):
+        scoring = utility
+    if scoring in ("roc_auc", "roc_auc_ovr", "roc_auc_ovo"):
+        return 0.5
+    labels = getattr(search, "classes_", None)
+    if scoring != "balanced_accuracy" or labels is None:
+        return None
+    return 1 / len(labels)
 
 
 def _separating(

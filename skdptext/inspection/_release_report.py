@@ -16,7 +16,7 @@ import numpy as np
 from skdptext.attacks import holds_words
 from skdptext.embeddings import WordEmbedding, check_embedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.inspection._drawing import COLORS, make_axes
+from skdptext.inspection._drawing import COLORS, make_axes, place_legend
 from skdptext.inspection._release_scores import (
     MANY_CANDIDATES,
     ReleasedTexts,
@@ -221,7 +221,7 @@ class ReleaseReport:
         copied = [(f"copies: {name}", score) for name, score in self.copies.items()]
         return [*self.scores.items(), *self.details.items(), *copied]
 
-    def plot(self, *, ax: Any = None) -> Any:
+    def plot(self, *, ax: Any = None) -> ReleaseReport:
         """Draw the scores with their intervals, chance, and what is found in clear.
 
         Parameters
@@ -231,8 +231,8 @@ class ReleaseReport:
 
         Returns
         -------
-        ax : matplotlib Axes
-            The axes drawn into.
+        report : ReleaseReport
+            Itself, with the axes and the figure as attributes `ax_` and `figure_`.
 
         Raises
         ------
@@ -266,11 +266,9 @@ class ReleaseReport:
             xlabel="share (95 % intervals)",
             title=self._title(),
         )
-        if ax.figure.get_layout_engine() is None:  # nothing makes room beside the axes
-            ax.legend(loc="best")
-        else:
-            ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
-        return ax
+        place_legend(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
 
     def _parts(self) -> list[str]:
         rows = [

@@ -25,6 +25,7 @@ from skdptext.metrics._words import (
     words_changed_scorer,
     words_unchanged,
     words_unchanged_scorer,
+    warn_of_halving as warn_of_halving,
 )
 from skdptext.metrics._word_transitions import (
     released_profiles as released_profiles,

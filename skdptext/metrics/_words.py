@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -42,6 +42,9 @@ def find_perturber(estimator: Any, name: str | None = None) -> DPWordPerturber:
     -----
     PrivacyLeakWarning
         If a pipeline has a `memory`, which writes private texts to files.
+    UserWarning
+        If a halving search was given a rule such as `best_under_constraint`: it never
+        calls it.
 
     Examples
     --------
@@ -57,7 +60,20 @@ def find_perturber(estimator: Any, name: str | None = None) -> DPWordPerturber:
     >>> find_perturber(columns, "dpwordperturber-2").lam
     1
     """
+    warn_of_halving(estimator)
     return _find(estimator, name)[0]
+
+
+def warn_of_halving(search: Any) -> None:
+    """Warn of a halving search that was given a rule, which it never calls."""
+    results = getattr(search, "cv_results_", search)
+    halved = isinstance(results, Mapping) and "iter" in results
+    if halved and callable(getattr(search, "refit", None)):
+        warn_once(
+            "A halving search never calls its refit: it chose by its own rule, "
+            "whatever constraint was given. Use GridSearchCV or RandomizedSearchCV.",
+            UserWarning,
+        )
 
 
 def has_perturber(estimator: Any) -> bool:

@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.base import clone
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.metrics import find_perturber
+from skdptext.mechanisms import resolve_mechanism
+from skdptext.metrics import find_perturber, warn_of_halving
 from skdptext.model_selection._intervals import (
     Scores,
     check_confidence,
@@ -18,7 +19,7 @@ from skdptext.model_selection._intervals import (
     score_summary,
 )
 from skdptext.perturbation import DPWordPerturber
-from skdptext.utils import import_pandas, warn_once
+from skdptext.utils import import_pandas
 
 _NOISE = ("epsilon", "lam")
 
@@ -84,12 +85,7 @@ def search_results(
             "search must be a fitted search or its cv_results_, got "
             f"{type(search).__name__}."
         )
-    if "iter" in results and callable(getattr(search, "refit", None)):
-        warn_once(
-            "A halving search never calls its refit: it chose by its own rule, "
-            "whatever constraint was given. Use GridSearchCV or RandomizedSearchCV.",
-            UserWarning,
-        )
+    warn_of_halving(search)
     return SearchResults(
         _params(search, list(results["params"]), name),
         {
@@ -200,11 +196,13 @@ def _params(
     """ε, λ and the other parameters of each candidate, as columns."""
     keys = _noise_columns(params, step)
     columns: dict[str, np.ndarray] = {}
+    twins: list[Any] = []
     if hasattr(search, "estimator"):
         steps = []
         for candidate in params:  # the perturber of each, as it was fitted
             twin = clone(search.estimator)
             twin.set_params(**clone(dict(candidate), safe=False))
+            twins.append(twin)
             steps.append(find_perturber(twin, step))
         for name in _NOISE:
             columns[name] = np.array([float(getattr(p, name, np.nan)) for p in steps])
@@ -223,6 +221,15 @@ def _params(
     for key in others:
         values = np.empty(len(params), dtype=object)
         values[:] = [candidate.get(key) for candidate in params]
+        known = np.array([key in candidate for candidate in params])
+        for i, twin in enumerate(twins):  # of several grids, one may not vary it
+            own = twin.get_params()
+            if not known[i] and key in own:
+                values[i], known[i] = own[key], True
+        if f"__{key}".endswith("__mechanism"):
+            default = resolve_mechanism(None)
+            bare = np.array([value is None for value in values])
+            values[known & bare] = default
         columns[key] = _named(values)
     return columns
 

@@ -466,8 +466,9 @@ def _part_limits(part: PerturbationPart) -> list[str]:
         "id.",
         "What goes with a document: ids, labels and columns that are kept are released "
         "as they are.",
-        "Time: how long a release takes, and how much memory, depends on the documents: "
-        "on their lengths and, by mechanism, on how many different words they have.",
+        "Time: how long a release takes, and how much memory, depends on the "
+        "documents: on their lengths and, by mechanism, on how many different words "
+        "they have.",
         "Perfect arithmetic: the odds are those of exact arithmetic; with finite "
         f"numbers a release differs from it {differs} per {per}; and ChaCha20, from "
         "which noise is drawn, is taken for random bits.",

@@ -119,6 +119,30 @@ def test_less_may_be_better_and_one_split_has_no_bars():
     assert display.labels_ == []
 
 
+def test_chance_is_a_line_and_no_legend_covers_anything(perturber):
+    display = trade_display()
+    assert display.plot().chance_ is None
+    display.chance = 0.5
+    for kind, drawn in (("trade", True), ("utility", True), ("privacy", False)):
+        line = display.plot(kind=kind).chance_
+        assert (line is not None) == drawn
+        if drawn:
+            assert set(line.get_ydata()) == {0.5}
+            texts = display.ax_.get_legend().get_texts()
+            assert "chance" in [text.get_text() for text in texts]
+    deniability = PlausibleDeniabilityDisplay.from_estimator(perturber, n_draws=5)
+    for axis in (display.ax_, deniability.plot().axes_[1]):
+        axis.figure.canvas.draw()
+        legend = axis.get_legend().get_window_extent()
+        assert legend.x0 > axis.get_window_extent().x1
+        assert legend.x1 <= axis.figure.bbox.x1
+    # in a figure without a layout nothing makes room
+    _, axis = plt.subplots()
+    display.plot(axis)
+    legend = axis.get_legend().get_window_extent()
+    assert legend.x1 < axis.get_window_extent().x1
+
+
 @pytest.mark.no_cover
 def test_percentiles_and_their_artists(small_embedding):
     perturber = DPWordPerturber(small_embedding.restrict(40), document_length=1).fit([])
@@ -148,7 +172,7 @@ def test_percentiles_and_their_artists(small_embedding):
         np.testing.assert_allclose(shown(lines[0.5])[0], [1, 3, 10])
     assert display.axes_[0].get_xlabel() == "ε"
     assert "of 10" in display.axes_[0].get_ylabel()
-    legend = display.axes_[0].get_legend().get_texts()
+    legend = display.axes_[1].get_legend().get_texts()
     assert [text.get_text() for text in legend] == ["λ = 0", "λ = 0.5", "λ = 1"]
 
 

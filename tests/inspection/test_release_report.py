@@ -373,11 +373,13 @@ def test_says_at_least_and_is_one_file(tmp_path):
     assert all(source.startswith("data:") for source in sources)
     for layout, inside in ((None, True), ("constrained", False)):
         _, ax = plt.subplots(layout=layout)
-        legend = report.plot(ax=ax).get_legend()
+        legend = report.plot(ax=ax).ax_.get_legend()
         ax.figure.canvas.draw()
         assert (legend.get_window_extent().x1 < ax.bbox.x1) == inside
-    ax = report.plot()
-    assert len(ax.get_yticklabels()) == len(report.frame().query("strongest"))
+    drawn = report.plot()  # itself, as displays do
+    assert drawn is report
+    assert drawn.figure_ is drawn.ax_.figure
+    assert len(drawn.ax_.get_yticklabels()) == len(report.frame().query("strongest"))
 
 
 def test_rare_words_are_those_of_public_texts():

@@ -180,14 +180,17 @@ def test_estimators_are_named_and_have_lines_of_their_own(small_embedding):
     search.fit([[w] for w in small_embedding.words[:8]], [0, 1] * 4)
     frame = search_results_frame(search)
     assert set(frame["c"]) == {"MultinomialNB", "LogisticRegression"}
-    mechanisms = {"None", "Exponential()", "Exponential(calibration='half')"}
+    mechanisms = {
+        "MahalanobisNoise", "Exponential()", "Exponential(calibration='half')"
+    }  # fmt: skip
     assert set(frame["p__mechanism"]) == mechanisms
     scores = {"privacy": "score", "utility": "score"}
     display = PrivacyUtilityDisplay.from_search(search, **scores)
     assert len(set(display.groups)) == 6
     for line in display.plot().lines_.values():
         assert line[0].get_xdata().shape == (2,)  # one point per ε
-    assert "λ = 0.3, c = MultinomialNB, p__mechanism = None" in display.groups
+    named = "λ = 0.3, c = MultinomialNB, p__mechanism = MahalanobisNoise"
+    assert named in display.groups
     by_class = PrivacyUtilityDisplay.from_search(search, by="c", **scores)
     assert set(by_class.groups) == {"c = MultinomialNB", "c = LogisticRegression"}
     both = PrivacyUtilityDisplay.from_search(search, by=["lam", "c"], **scores)
@@ -195,6 +198,71 @@ def test_estimators_are_named_and_have_lines_of_their_own(small_embedding):
     for by in ("epsilon", "C", ["c", "d"]):
         with refused("by must be one of 'lam', 'c'"):
             PrivacyUtilityDisplay.from_search(search, by=by, **scores)
+
+
+def test_what_a_grid_leaves_out_is_what_the_search_fits(small_embedding):
+    """Of two grids, one of which varies a mechanism: no NaN and no None."""
+    perturber = DPWordPerturber(small_embedding, lam=0.3, document_length=1)
+    model = Pipeline([("p", perturber), ("c", LogisticRegression(C=0.7))])
+    grid = [
+        {"p__epsilon": [3.0]},
+        {"p__epsilon": [3.0], "p__mechanism": [Exponential()], "c__C": [2.0]},
+    ]
+    search = GridSearchCV(model, grid, cv=2)
+    search.fit([[w] for w in small_embedding.words[:8]], [0, 1] * 4)
+    frame = search_results_frame(search)
+    assert frame["p__mechanism"].tolist() == ["MahalanobisNoise", "Exponential"]
+    assert frame["c__C"].tolist() == [0.7, 2.0]
+    alone = search_results_frame(
+        {"params": [{"epsilon": 1, "lam": 0, "mechanism": m} for m in (None, "ranked")],
+         "mean_test_a": [0, 0], "split0_test_a": [0, 0], "split1_test_a": [0, 0]}
+    )  # fmt: skip
+    assert alone["mechanism"].tolist() == ["MahalanobisNoise", "ranked"]
+
+
+def test_a_choice_that_may_be_chance_is_told(searched):
+    """Guessing finds half of two topics; at ε = 1 hardly a word is left."""
+    scores = {"privacy": "changed", "utility": "accuracy"}
+    with no_warning():
+        assert PrivacyUtilityDisplay.from_search(searched, **scores).chance is None
+        sure = PrivacyUtilityDisplay.from_search(searched, chance=0.1, **scores)
+    low, high = sure.utility_interval[sure.chosen]
+    with pytest.warns(UserWarning, match="may be no better than chance: its accuracy"):
+        PrivacyUtilityDisplay.from_search(searched, chance=(low + high) / 2, **scores)
+    with pytest.warns(UserWarning, match="may be no better than chance"):
+        PrivacyUtilityDisplay.from_search(searched, chance=high + 0.01, **scores)
+    # of a loss, less is better
+    down = scores | {"directions": ("max", "min")}
+    with no_warning():
+        PrivacyUtilityDisplay.from_search(searched, chance=high + 0.01, **down)
+    with pytest.warns(UserWarning, match="may be no better than chance"):
+        PrivacyUtilityDisplay.from_search(searched, chance=low, **down)
+    with refused("chance must be a"):
+        PrivacyUtilityDisplay.from_search(searched, chance="half", **scores)
+
+
+@pytest.mark.parametrize(
+    ("scoring", "utility", "chance"),
+    [
+        ("balanced_accuracy", "score", 1 / 3),
+        ("accuracy", "score", None),
+        (["accuracy", "balanced_accuracy"], "balanced_accuracy", 1 / 3),
+        ({"own": "balanced_accuracy"}, "own", 1 / 3),
+        ({"own": "roc_auc"}, "own", 0.5),
+        ({"own": words_changed_scorer}, "own", None),
+    ],
+)
+def test_chance_is_known_where_the_scorer_tells_it(scoring, utility, chance):
+    search = SimpleNamespace(
+        cv_results_=results([0.5], [0.6], name=utility),
+        scoring=scoring,
+        classes_=np.arange(3),
+    )
+    scores = {"privacy": utility, "utility": utility}
+    display = PrivacyUtilityDisplay.from_search(search, **scores)
+    assert display.chance == chance
+    plain = PrivacyUtilityDisplay.from_search(search.cv_results_, **scores)
+    assert plain.chance is None
 
 
 def test_searched_perturbers_are_told_apart_by_all_but_epsilon_and_lam(
@@ -364,3 +432,18 @@ def test_a_halving_search_that_ignored_its_rule_is_told():
         search_results(search)
     with no_warning():
         search_results(SimpleNamespace(cv_results_=table, refit=True))
+
+
+def test_a_perturber_taken_from_a_halving_search_is_told(small_embedding):
+    """Not only who reads the results."""
+    rule = best_under_constraint(maximize="a", subject_to={"a": 2}, tuned_on="public")
+    perturber = DPWordPerturber(small_embedding)
+    table = results([0.5]) | {"iter": np.array([0])}
+    options = {"cv_results_": table, "best_estimator_": perturber}
+    search = GridSearchCV(perturber, {}, refit=rule)
+    vars(search).update(options)
+    with pytest.warns(UserWarning, match="never calls its refit"):
+        assert find_perturber(search) is perturber
+    search.refit = True
+    with no_warning():
+        find_perturber(search)
