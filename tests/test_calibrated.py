@@ -14,18 +14,19 @@ from functools import cache
 import numpy as np
 import pytest
 from scipy.stats import binom
+from sklearn.base import BaseEstimator
 from sklearn.model_selection import KFold, ShuffleSplit, cross_val_score
 from sklearn.naive_bayes import MultinomialNB
 
-from skdptext import DPWordPerturber
+from skdptext import DPDocumentReplacer, DPWordPerturber
 from skdptext.attacks import linkage_attack
-from skdptext.audit import audit_document_pair, audit_word_privacy
+from skdptext.audit import audit_document_pair, audit_training, audit_word_privacy
 from skdptext.datasets import make_embedding
 from skdptext.inspection import obfuscation_report, release_report
 from skdptext.mechanisms import RandomizedResponse
 from skdptext.model_selection import calibrate_epsilon, search_results
 from skdptext.preprocessing import TopicEncoder
-from skdptext.replacement import compare_groupings
+from skdptext.replacement import compare_groupings, topic_shares
 from tests.expected import leaks_allowed
 
 pytestmark = [leaks_allowed, pytest.mark.no_cover]
@@ -142,6 +143,37 @@ def of_audits(seed):
     yield "words", float(np.max(word.lower_bound)), 1.0, np.inf
 
 
+class Chance(BaseEstimator):
+    """Learns a number that has nothing to do with the data."""
+
+    def __init__(self, random_state=None):
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        self.number_ = np.random.default_rng(self.random_state).normal()
+        return self
+
+
+def of_training(seed):
+    audit = audit_training(
+        Chance(0), np.eye(6), list("aabbcc"), 0, epsilon=1.0, n_fits=200,
+        statistic=lambda model: model.number_, confidence=0.95, random_state=seed,
+    )  # fmt: skip
+    yield "fits", audit.lower_bound, 0.0, np.inf
+
+
+def of_topic_shares(seed):
+    """Groups that are all noise but for a little."""
+    truth = np.repeat([0, 1, 2], [5, 25, 70])
+    source = DPDocumentReplacer(
+        ["cat", "tea", "star"], public_labels=[0, 1, 2], epsilon=0.5, output="group"
+    ).fit()
+    texts = np.array(["cat", "tea", "star"])[truth].tolist()
+    found = topic_shares(source.transform(texts), source.guarantee(), groups=[0, 1, 2])
+    for k in range(3):
+        yield f"group {k}", found.low[k], np.mean(truth == k), found.high[k]
+
+
 # With each, how many trials take about a second or two.
 TRIALS = {
     "linkage_attack": (of_linkage, 2),
@@ -150,9 +182,11 @@ TRIALS = {
     "obfuscation_report": (of_obfuscation, 1),
     "compare_groupings": (of_groupings, 8),
     "compare_groupings, many splits": (of_many_splits, 8),
-    "search_results": (of_a_search, 20),
-    "calibrate_epsilon": (of_a_calibration, 60),
+    "search_results": (of_a_search, 4),
+    "calibrate_epsilon": (of_a_calibration, 15),
     "audits": (of_audits, 20),
+    "audit_training": (of_training, 6),
+    "topic_shares": (of_topic_shares, 60),
 }
 
 

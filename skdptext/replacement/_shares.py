@@ -200,12 +200,12 @@ def topic_shares(
     >>> public = ["a cat and a dog", "dogs and a cat", "tea and milk", "milk or tea"]
     >>> labels = ["pets", "pets", "food", "food"]
     >>> replacer = DPDocumentReplacer(
-    ...     public, public_labels=labels, epsilon=2.0, random_state=2**71).fit()
+    ...     public, public_labels=labels, epsilon=2.0, random_state=2**72).fit()
     >>> tickets = [f"my cat, number {i}" for i in range(300)] + [
     ...     f"no milk on day {i}" for i in range(100)]
     >>> shares = topic_shares(replacer.transform(tickets), replacer, n_words=2)
     >>> [f"{low:.2f} to {high:.2f}" for low, high in zip(shares.low, shares.high)]
-    ['0.23 to 0.31', '0.69 to 0.78']
+    ['0.20 to 0.28', '0.71 to 0.80']
     """
     confidence = check_real(
         "confidence", confidence, low=0, high=1, open_low=True, open_high=True
