@@ -387,10 +387,9 @@ class ReplacementGuarantee(ComposedGuarantee):
             "The author of the stand-in, who wrote a public document and is shown. "
             "Readers must be told that it is a stand-in.",
             "More releases of the same document with fresh noise: their ε add up (see "
-            "compose), and so do those of the documents of one author. A release "
-            "repeated under the same secret and id answers the same, at no further "
-            "cost. An edited document needs a new id, and costs ε again: under the old "
-            "one, an answer that changes shows that its group did.",
+            "compose), and so do those of the documents of one author. An unchanged "
+            "document under the same secret and id is answered the same, at no further "
+            "cost; an edited one, or one under another id, costs ε again.",
             "Anything, if the public documents, their labels or the grouper were "
             "learned from the documents to be protected: they must be public. So must "
             "the choice of ε and of the groups.",

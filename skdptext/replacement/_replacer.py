@@ -123,12 +123,12 @@ class DPDocumentReplacer(
     random_state : None, int, Generator or RandomState, default=None
         None: fresh noise in every call, from ChaCha20 keyed by the operating system.
         An int: a repeatable release. The answer for a document is derived by a keyed
-        hash from the integer, the public groups, ε, and the document's id and group:
-        it does not depend on the other documents, and asking again shows nothing new,
-        even if the document has changed within its group. Without ids it is derived
-        from the document itself, so that equal documents get equal answers. The integer
-        is a secret: ``secrets.randbits(128)`` gives one. A Generator
-        or RandomState of NumPy: a key is drawn from it in every call.
+        hash from the integer, the public groups, ε, the document's id and the document
+        itself: it does not depend on the other documents, and asking again shows
+        nothing new. An edited document gets an independent answer, also under its old
+        id, and costs ε again. Without ids, equal documents get equal answers. The
+        integer is a secret: ``secrets.randbits(128)`` gives one. A Generator or
+        RandomState of NumPy: a key is drawn from it in every call.
     n_jobs : int, default=None
         Threads that group documents. None: one, unless joblib's context says more.
     verbose : int, default=0
@@ -438,12 +438,12 @@ class DPDocumentReplacer(
         for block, numbers in grouped:
             watch.see(block)
             draws = _Draws(streams, ids, block, start)
-            rng = draws.given(b"answer", numbers)
+            rng = draws.of(b"answer")
             noisy = channel.apply(numbers, channel.draw(rng, len(block)))
             if self.output != "group":
                 # only the noisy group matters, and never the one it is in
                 order, starts = groups.members
-                place = draws.given(b"stand-in", noisy)
+                place = draws.of(b"stand-in")
                 sizes = np.diff(starts)[noisy]
                 noisy = order[starts[noisy] + place.integers(sizes)]
             clear.append(numbers)
@@ -647,9 +647,11 @@ def _numbers(groups: PublicGroups, documents: Iterable[Any]) -> np.ndarray:
 class _Draws:
     """Draws for some documents, the first of which is document `start`.
 
-    Fresh ones come from one stream. Else each document has its own numbers, by its id;
-    without ids, by its position and content: a generator is copied by `clone`, and what
-    answers two documents must not be the same noise.
+    Fresh ones come from one stream. Else each document has its own numbers, by its id
+    and its content: an edit under the same id must not repeat the noise, or an answer
+    that changes would show that the group did, whatever ε is. Without ids they are by
+    content, and by position for a generator, which is copied by `clone`: what answers
+    two documents must not be the same noise.
     """
 
     def __init__(
@@ -660,25 +662,16 @@ class _Draws:
         if label is None:
             self._stream = streams.open(b"%d" % start)
             return
-        by_content = ids is None
         self._owners = [
-            label(i, document_bytes(document, i) if by_content else b"")
+            label(i, document_bytes(document, i))
             for i, document in enumerate(documents, start)
         ]
 
-    def given(self, what: bytes, groups: np.ndarray) -> Any:
-        """What draws a whole number for each document, given a group of each."""
+    def of(self, what: bytes) -> Any:
+        """What draws a whole number for each document."""
         if self._streams.fresh:
             return self._stream
-        asked = [
-            what + b"%d" % group for group in range(int(groups.max(initial=0)) + 1)
-        ]
-        return self._streams.numbers(
-            [
-                owner + asked[group]
-                for owner, group in zip(self._owners, groups.tolist(), strict=True)
-            ]
-        )
+        return self._streams.numbers([what + owner for owner in self._owners])
 
 
 class _Watch:
