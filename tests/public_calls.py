@@ -323,6 +323,7 @@ VALID: dict[Any, Valid] = {
     attacks.holds_words: Valid(lambda: ("w0",)),
     attacks.learned_similarity: Valid(lambda: ({"a": np.eye(10)}, list(range(10)))),
     attacks.near_copies: Valid(lambda: (TEXTS,)),
+    attacks.parts_of_words: Valid(lambda: (["w0"],)),
     attacks.split_words: Valid(lambda: ("w0 w1",)),
     attacks.text_similarities: Valid(lambda: (TEXTS, TEXTS)),
     attacks.linear_topic_classifier: Valid(

@@ -17,6 +17,7 @@ from skdptext.attacks._similarity import (
     found_among as found_among,
     holds_words as holds_words,
     learned_similarity,
+    parts_of_words as parts_of_words,
     split_words as split_words,
     text_similarities,
 )

@@ -12,6 +12,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
 from skdptext.attacks._bags import TextEstimator, words_and_bags
+from skdptext.attacks._similarity import LETTERS
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
@@ -30,9 +31,10 @@ class KoppelAuthorClassifier(ClassifierMixin, TextEstimator):
     """Attribute documents to authors by repeated cosine similarity.
 
     Each author is represented by the counts of character n-grams in all their known
-    text; n-grams do not cross blanks. Each of many rounds uses a random subset of the
-    n-grams, and the author with the largest cosine similarity to the document wins. The
-    score of an author is the share of rounds won [1]_. The method needs no training
+    text; n-grams do not cross blanks, and none is beyond a word's first thousand
+    letters. Each of many rounds uses a random subset of the n-grams, and the author
+    with the largest cosine similarity to the document wins. The score of an author is
+    the share of rounds won [1]_. The method needs no training
     beyond counting, and finds style in words and parts of words; so [2]_ uses it as the
     adversary with a different representation.
 
@@ -239,6 +241,7 @@ class KoppelAuthorClassifier(ClassifierMixin, TextEstimator):
 
 def _ngrams(word: str, size: int) -> list[str]:
     """Runs of `size` characters of a word; the word itself if it is shorter."""
+    word = word[: max(LETTERS, size)]
     return [word[i : i + size] for i in range(max(1, len(word) - size + 1))]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,9 @@ _WORD = re.compile(rf"[{_ALONE}]|(?:(?![{_ALONE}])[\w{_SIGNS}])+")
 _DIM = 100
 # Words of a text that are compared place by place, or by their distances.
 _PLACES, _NEAR_WORDS = 500, 300
+# Letters of a word that are looked at in parts: one of millions, such as a picture that
+# was pasted as text, would take minutes and gigabytes.
+LETTERS = 1000
 # Folds of the adversary that learns, and its examples of wrong pairs per right one.
 _FOLDS, _WRONG = 5, 30
 # The fewest right pairs that there is anything to learn from.
@@ -131,7 +134,8 @@ def text_similarities(
 
         - ``"shared words"``: how many words both have;
         - ``"tf-idf"``: cosine of their weighted counts;
-        - ``"character n-grams"``: the same for two to four letters of a word;
+        - ``"character n-grams"``: the same for two to four letters of a word, of
+          its first thousand;
         - ``"mean vectors"``: inner product of their words' mean vectors, centred;
         - ``"word by word"``: sum of the inner products of the n-th words' centred
           vectors, of the first 500 words; if `ordered`;
@@ -192,6 +196,17 @@ def text_similarities(
             scores[name] = with_ties(score())
             bar.update()
     return scores
+
+
+def parts_of_words(words: Iterable[str]) -> sp.csr_matrix:
+    """How often each word has each two to four letters on end; ValueError without any.
+
+    Of the first thousand letters of a word.
+    """
+    counter = CountVectorizer(
+        analyzer="char_wb", ngram_range=(2, 4), lowercase=False, dtype=np.float64
+    )
+    return counter.fit_transform(word[:LETTERS] for word in words)
 
 
 def with_ties(scores: np.ndarray) -> np.ndarray:
@@ -272,11 +287,8 @@ class _Texts:
         return _cosines(self.of_released, self.of_clear)
 
     def ngrams(self) -> np.ndarray:
-        counter = CountVectorizer(
-            analyzer="char_wb", ngram_range=(2, 4), lowercase=False, dtype=np.float64
-        )
         try:
-            of_word = counter.fit_transform(self.words)
+            of_word = parts_of_words(self.words)
         except ValueError:  # no word has a letter
             return np.zeros((self.n_groups, len(self.clear)))
         return _cosines(self.of_released @ of_word, self.of_clear @ of_word)

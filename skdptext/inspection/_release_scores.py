@@ -32,6 +32,7 @@ from skdptext.attacks import (
     learned_similarity,
     make_folds,
     near_copies,
+    parts_of_words,
     run_trials,
     split_words,
     text_similarities,
@@ -515,10 +516,7 @@ def _views(
         name: sp.csr_array(every.transform(part) if part else (0, len(names)))
         for name, part in words.items()
     }
-    ngrams = CountVectorizer(
-        analyzer="char_wb", ngram_range=(2, 4), lowercase=False, dtype=np.float64
-    )
-    of_word = sp.csr_array(ngrams.fit_transform(names))
+    of_word = sp.csr_array(parts_of_words(names))
     parts = {name: sp.csr_array(count @ of_word) for name, count in counts.items()}
     views: dict[str, dict[str, Any]] = {"counts": counts, "parts": parts}
     if isinstance(mechanism, DPWordPerturber):

@@ -211,3 +211,11 @@ def test_generators_are_documents():
     model = KoppelAuthorClassifier(random_state=0)
     model.fit((text for text in TEXTS), AUTHORS)
     assert model.predict(text for text in TEXTS).tolist() == AUTHORS
+
+
+def test_only_the_first_thousand_letters_of_a_word_count():
+    model = KoppelAuthorClassifier(ngram_size=2, n_features=10**5, random_state=0)
+    model.fit(["a" * 998 + "bcd" * 50, "efg"], ["me", "you"])
+    assert sorted(model.ngrams_) == ["aa", "ab", "bc", "ef", "fg"]
+    model.set_params(ngram_size=1200).fit(["ab" * 600, "efg"], ["me", "you"])
+    assert "ab" * 600 in model.ngrams_

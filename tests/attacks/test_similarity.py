@@ -109,6 +109,20 @@ def test_texts_without_words_or_of_unknown_words():
     assert all(score.tolist() == [[0]] for score in nothing.values())
 
 
+def test_parts_of_words_are_of_their_first_thousand_letters():
+    """One of millions, a picture as text, would take minutes and gigabytes."""
+    same = RNG.choice(list("abcd"), 1000)
+    long = ["".join([*same, *RNG.choice(list("efgh"), 50)]) for _ in range(3)]
+    exact, longer = (
+        text_similarities([["tea"], *texts], texts)["character n-grams"]
+        for texts in ([[word[:1000]] for word in long], [[word] for word in long])
+    )
+    np.testing.assert_array_equal(exact[:, 1:], longer[:, 1:])
+    cut = [[word[:999]] for word in long]
+    shorter = text_similarities([["tea"], *cut], cut)["character n-grams"]
+    assert exact[0, 0] == shorter[0, 0] == 0
+
+
 def test_found_among_against_all_draws_of_candidates():
     for _ in range(40):
         score = RNG.integers(0, 4, 6).astype(float)

@@ -122,7 +122,7 @@ def test_neighbours_by_blocks(client, tmp_path, monkeypatch):
         got = model.kneighbors_graph(mode="distance", folder=tmp_path)
     assert np.array_equal(got.indices, want.indices)
     assert np.array_equal(got.data, want.data)
-    assert len(list(tmp_path.glob("*.npz"))) == 5
+    assert len(list(tmp_path.glob("*.bin"))) == 5
 
 
 def test_neighbours_of_partitions(client):
