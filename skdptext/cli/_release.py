@@ -145,13 +145,19 @@ def _add_replacing(parser: argparse.ArgumentParser) -> None:
         "(default 8)"
     )
     add_option(group, "--groups", text, type=int, metavar="K")
+    text = (
+        "release although public texts are among the documents, which are refused "
+        "otherwise: all of them are public, and the release says so"
+    )
+    add_option(group, "--allow-shared-texts", text, action="store_true")
 
 
 def _releaser(arguments: argparse.Namespace) -> Any:
     """The perturber or replacer that the arguments describe."""
     if arguments.replace_by is not None:
         return _replacer(arguments)
-    refuse(arguments, "--text-column --label-column --groups", "without --replace-by.")
+    flags = "--text-column --label-column --groups --allow-shared-texts"
+    refuse(arguments, flags, "without --replace-by.")
     if arguments.length is None:
         raise InvalidParameterError(
             "--length must be given: the number of words that each document is "
@@ -200,6 +206,7 @@ def _release(arguments: argparse.Namespace) -> int:
             text=arguments.column,
             id=arguments.id,
             keep=arguments.keep,
+            allow_shared_texts=arguments.allow_shared_texts,
         )
         with _writing(arguments.out, "--out must be a folder that can be written to"):
             release_files(

@@ -34,6 +34,7 @@ _MECHANISMS = ", ".join(
 # error names the first of these arguments that the command has.
 _FLAGS = {
     "allow_shared": ("allow_shared_key",),
+    "allow_shared_texts": ("allow_shared_texts",),
     "authors": ("author",),
     "columns": ("column",),
     "document_length": ("length",),
@@ -53,6 +54,7 @@ _FLAGS = {
 }
 # What flags are where they are not given; None otherwise.
 _DEFAULTS = {
+    "allow_shared_texts": False,
     "candidates": 100,
     "examples": False,
     "lam": 0.0,
@@ -277,7 +279,7 @@ def in_flags(message: str, arguments: argparse.Namespace) -> str:
         message = message[: rule.start(1)] + names + message[rule.end(1) :]
     # settings that a message quotes, as Python writes them
     return re.sub(
-        r'(?<=with )(allow_shared|output)(=)?(?:"(\w+)")?',
+        r'(?<=with )(allow_shared(?:_texts)?|output)(=)?(?:"(\w+)")?',
         lambda rule: f"{flag(rule[1])}{' ' if rule[2] else ''}{rule[3] or ''}",
         message,
     )

@@ -4,6 +4,12 @@ from skdptext.documents._encoding import (
     EncodedDocuments as EncodedDocuments,
     resample as resample,
 )
+from skdptext.documents._known_texts import (
+    KnownTexts as KnownTexts,
+    SharedTexts as SharedTexts,
+    are_shared_texts_counted as are_shared_texts_counted,
+    shared_texts_counted as shared_texts_counted,
+)
 from skdptext.documents._output import (
     FORMATS as FORMATS,
     ColumnOutput as ColumnOutput,

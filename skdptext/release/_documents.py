@@ -12,12 +12,20 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from skdptext.exceptions import InvalidParameterError
+from skdptext.documents import SharedTexts, shared_texts_counted
+from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.perturbation import DPWordPerturber
 from skdptext.release._key import ReleaseKey
 from skdptext.release._manifest import describe
 from skdptext.release._types import CastError, converted, type_shown
-from skdptext.utils import import_pyarrow, is_fitted, kind_of, shown
+from skdptext.utils import (
+    check_flag,
+    import_pyarrow,
+    is_fitted,
+    kind_of,
+    shown,
+    warn_once,
+)
 
 # Columns of a bag: the ids of its words, and how often each occurs.
 BAG_COLUMNS = ("word_ids", "counts")
@@ -65,10 +73,14 @@ class DocumentRelease:
     keep : iterable of str, or mapping of str to pyarrow.DataType, default=()
         Further columns, which are released in clear. If types are given, the columns
         are cast to them.
+    allow_shared_texts : bool, default=False
+        Release although public texts of the releaser are among the documents, copies
+        and near-copies: all of them are public. The manifest says so. Without it, such
+        documents are refused, since stand-ins would publish them.
 
     Attributes
     ----------
-    perturber, key, name, text, id
+    perturber, key, name, text, id, allow_shared_texts
         As given; the perturber is fitted.
     keep : dict
         Name to type, or to None.
@@ -145,6 +157,7 @@ class DocumentRelease:
     text: str = "text"
     id: str = "id"
     keep: Any = ()
+    allow_shared_texts: bool = False
     canary: str = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -160,6 +173,7 @@ class DocumentRelease:
                 raise InvalidParameterError(
                     f"{what} must be a str of printable characters, got {shown(value)}."
                 )
+        check_flag("allow_shared_texts", self.allow_shared_texts)
         self._set("keep", self._checked_keep())
         names = [*self._out_names, *self.keep]
         if len(set(names)) < len(names) or self.id == self.text:
@@ -281,7 +295,8 @@ class DocumentRelease:
         ------
         InvalidParameterError
             If a column is missing, of the wrong type or not UTF-8, an id is null, empty
-            or repeated in the batch, or the key is not there.
+            or repeated in the batch, the key is not there, or public texts are among
+            the documents.
         RuntimeError
             If this worker draws different noise from the process that made the release.
         """
@@ -291,12 +306,43 @@ class DocumentRelease:
                 "batch must be a pyarrow RecordBatch or Table, got "
                 f"{kind_of(batch)} of {type(batch).__module__}."
             )
+        count = self._count_shared_texts()
+        if count is not None:
+            count.see(columns_of(self, batch)[1])
+            self._check_shared_texts(count.result())
+        return self._of_checked(batch)
+
+    def _of_checked(self, batch: Any) -> Any:
+        """Release documents among which public texts were looked for."""
+        pa = import_pyarrow("DocumentRelease")
         self._check_worker()
         ids, texts, columns = columns_of(self, batch)
         seed = self.key.derive(b"noise:" + self.name.encode())
-        released = _repeatable(self.perturber, seed).transform(texts, document_ids=ids)
+        releaser = _repeatable(self.perturber, seed)
+        with shared_texts_counted():
+            released = releaser.transform(texts, document_ids=ids)
         arrays = [pa.array(ids, pa.string()), *self._arrays(released), *columns]
         return type(batch).from_arrays(arrays, names=[*self._out_names, *self.keep])
+
+    def _count_shared_texts(self) -> Any:
+        """A count of the releaser's public texts; None if it has none."""
+        known = getattr(self.perturber, "known_texts", None)
+        return None if known is None else known().count()
+
+    def _check_shared_texts(self, shared: SharedTexts) -> None:
+        """Refuse public texts among the documents to be released; tell of a few."""
+        if shared.too_many and not self.allow_shared_texts:
+            raise InvalidParameterError(
+                "public_documents must not be among the documents to be released, got "
+                f"{shared}, copies and near-copies: stand-ins would publish them. If "
+                "all of them are public, accept it with allow_shared_texts."
+            )
+        if shared.any and not self.allow_shared_texts:
+            warn_once(
+                f"{shared}, copies and near-copies. What is public cannot be "
+                "protected; if they are not public, this release publishes them.",
+                PrivacyLeakWarning,
+            )
 
     def _arrays(self, released: Any) -> list[Any]:
         pa = import_pyarrow("DocumentRelease")

@@ -108,9 +108,11 @@ def release_files(
     InvalidParameterError
         Before any noise is drawn: if a parameter breaks its rule; an input cannot be
         read, or lacks a column; a text or a column kept is of the wrong type; an id is
-        null, empty or repeated in the inputs; or `out` lies among the inputs or holds
-        something else: a release with another name, key, ε or embedding, made by other
-        versions, from inputs that have changed, or with another `format` or
+        null, empty or repeated in the inputs; public texts of a releaser are among the
+        documents, unless the release has `allow_shared_texts`; the key lies in `out`;
+        or `out` lies among the inputs or holds something else: a release with another
+        name, key, ε or embedding, made by other versions, from inputs that have
+        changed, or with another `format` or
         `batch_rows`.
 
     Warns
@@ -175,6 +177,12 @@ def release_files(
         raise InvalidParameterError(
             f"out must not be in the folder of the inputs, got {shown(os.fspath(out))}."
         )
+    place = release.key.source.partition("file:")[2]
+    if place and Path(place).resolve().is_relative_to(Path(out).resolve()):
+        raise InvalidParameterError(
+            "key must not be in the folder of the release, where whoever gets it can "
+            f"undo the noise, got {release.key.source}. Take a new one elsewhere."
+        )
     form = inputs[0].format if format is None else format
     check_option("format", form, FORMATS)
     if form == "csv" and release.perturber.output in ("tokens", "bow", "vector"):
@@ -235,7 +243,7 @@ def _survey(
     surveyed: list[dict[str, Any]] = []
     types = _types(release)
     first_types: dict[str, tuple[Any, str]] = {}
-    texts = _Texts()
+    texts, shared = _Texts(), release._count_shared_texts()
     with UniqueIds() as unique:
         for place in inputs:
             rows: list[int] = []
@@ -255,6 +263,8 @@ def _survey(
                         raise InvalidParameterError(f"{place.name}: {error}") from None
                     unique.add(ids)
                     texts.count(said, place)
+                    if shared is not None:
+                        shared.see(said)
                     rows[-1] += len(table)
             digest = digest_of(place.path, release.key.derive(b"inputs"))
             surveyed.append({"name": place.name, "rows": rows, "digest": digest})
@@ -264,6 +274,8 @@ def _survey(
             "id must be unique over all documents of all inputs, or equal documents "
             f"get equal noise, got {repeated} repeated."
         )
+    if shared is not None:
+        release._check_shared_texts(shared.result())
     texts.tell(verbose)
     return {"documents": sum(sum(i["rows"]) for i in surveyed), "inputs": surveyed}
 
@@ -379,7 +391,7 @@ def _release(
 
 
 def _released(shard: Shard, table: Any, release: DocumentRelease) -> tuple[Shard, Any]:
-    return shard, release(table)
+    return shard, release._of_checked(table)
 
 
 def _tables(

@@ -19,13 +19,21 @@ from skdptext.mechanisms import resolve_mechanism
 from skdptext.perturbation import DPWordPerturber
 from skdptext.release._formats import FORMATS
 from skdptext.release._key import check_value
-from skdptext.utils import replacing
+from skdptext.utils import replacing, wrapped
 
 FILE_NAME = "_release.json"
 FORMAT = "skdptext release, version 1"
 
 _READING = ("resize", "oov", "lowercase", "stop_words", "token_pattern", "tokenizer")
 _PACKAGES = ("numpy", "randomgen", "scikit-learn", "pyarrow")
+
+# The same whatever the documents are: a number of them would tell something.
+_SHARED = (
+    "Public texts may be among the documents to be released: whoever made the release "
+    "has accepted that (allow_shared_texts), and that all of these are public is taken "
+    "on trust. Whatever of them was not public is published, and nothing below holds "
+    "for it."
+)
 
 
 def describe(release: Any) -> dict[str, Any]:
@@ -34,6 +42,9 @@ def describe(release: Any) -> dict[str, Any]:
     of_words = isinstance(perturber, DPWordPerturber)
     details = _of_words(perturber) if of_words else perturber.release_details()
     guarantee = perturber.guarantee()
+    words = str(guarantee)
+    if release.allow_shared_texts:
+        words = f"{wrapped(_SHARED)}\n{words}"
     stated = ("epsilon", "metric", "metric_lam", "n_words", "numerical_delta")
     return {
         "format": FORMAT,
@@ -50,7 +61,7 @@ def describe(release: Any) -> dict[str, Any]:
             },
         },
         "guarantee": {
-            "words": str(guarantee),
+            "words": words,
             **{n: getattr(guarantee, n) for n in stated if hasattr(guarantee, n)},
             "released_as_they_are": [release.id, *release.keep],
             "scale": _plain(guarantee.scale()),
@@ -63,6 +74,8 @@ def describe(release: Any) -> dict[str, Any]:
                 "costs no more privacy."
             ),
         },
+        # only where it is so: releases begun before go on
+        **({"allow_shared_texts": True} if release.allow_shared_texts else {}),
         "key_check": check_value(release.key, release.name),
         "canary": release.canary,
         "versions": versions(),

@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from skdptext.documents import KnownTexts
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
     ProcessLock,
@@ -126,6 +127,11 @@ class PublicDocuments(Sequence[Any]):
     def hashes(self) -> frozenset[int]:
         """Python's hashes of the documents: those of this process."""
         return frozenset(map(document_hash, self))
+
+    @memo_property
+    def known(self) -> KnownTexts:
+        """The documents, to be looked for among others."""
+        return KnownTexts(self)
 
     def __len__(self) -> int:
         return len(self._ends) - 1

@@ -17,6 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 from skdptext.documents import (
     ColumnOutput,
     DocumentReader,
+    KnownTexts,
+    are_shared_texts_counted,
     as_column,
     row_keys,
 )
@@ -39,7 +41,6 @@ from skdptext.replacement._public import (
     PublicDocuments,
     PublicLabels,
     document_bytes,
-    document_hash,
 )
 from skdptext.utils import (
     REPEATABLE,
@@ -64,8 +65,6 @@ from skdptext.utils import (
 OUTPUTS = ("text", "bow", "vector", "group", "index")
 # Groups, where nothing says how many.
 _N_GROUPS = 8
-# Texts of this length do not coincide by chance.
-_LONG = 30
 _FITTED_BEFORE = (
     "The grouper was given fitted: that it learned from public documents only is taken "
     "on trust. Everything below is void if it did not."
@@ -606,6 +605,16 @@ class DPDocumentReplacer(
             }
         return details
 
+    def known_texts(self) -> KnownTexts:
+        """The public texts, to be looked for among those to be released.
+
+        Returns
+        -------
+        known : KnownTexts
+            `~skdptext.release.DocumentRelease` refuses to release them.
+        """
+        return self._check_ready().documents.known
+
     # -- scikit-learn's conventions --------------------------------------------
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
@@ -678,23 +687,21 @@ class _Watch:
     """Looks for public documents among those to be released."""
 
     def __init__(self, public: PublicDocuments) -> None:
-        self._public = public
-        self._seen = self._same = 0
-        self._long = False
+        self._count = None if are_shared_texts_counted() else public.known.count()
 
     def see(self, documents: list[Any]) -> None:
-        known = self._public.hashes
-        same = [d for d in documents if document_hash(d) in known]
-        self._seen += len(documents)
-        self._same += len(same)
-        self._long = self._long or any(len(d) >= _LONG for d in same)
+        if self._count is not None:
+            self._count.see(documents)
 
     def warn(self) -> None:
-        if self._long or self._same > self._seen / 2:
+        if self._count is None:
+            return
+        shared = self._count.result()
+        if shared.any:
             warn_once(
-                "Some of the documents to be released are among public_documents, word "
-                "for word. What is public cannot be protected; and if the documents "
-                "are not, neither the stand-ins nor the groups may be made of them.",
+                f"{shared}, copies and near-copies. What is public cannot be "
+                "protected; and if the documents are not, neither the stand-ins nor "
+                "the groups may be made of them: this release would publish them.",
                 PrivacyLeakWarning,
             )
 

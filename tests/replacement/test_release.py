@@ -6,6 +6,7 @@ import csv
 import json
 import pickle
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
@@ -14,7 +15,7 @@ from sklearn.base import clone
 from skdptext import DPDocumentReplacer
 from skdptext.cli import main
 from skdptext.embeddings import one_hot_embedding
-from skdptext.exceptions import InvalidParameterError
+from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.release import (
     DocumentRelease,
     ReleaseKey,
@@ -23,6 +24,7 @@ from skdptext.release import (
     seal,
     verify,
 )
+from tests.expected import no_warning
 from tests.releases import write_key
 from tests.replacement.conftest import WORDS
 
@@ -120,6 +122,137 @@ def test_what_cannot_be_released(folder, public):
     fitted = clone(replacer).fit().set_params(epsilon=0.1)
     with pytest.raises(InvalidParameterError, match="epsilon must not change"):
         DocumentRelease(fitted, key, "q4")
+
+
+def _texts(n, seed):
+    """Sentences of 16 words, of 400: no two have three of these in a row."""
+    rng = np.random.default_rng(seed)
+    return [" ".join(f"{i:03}word" for i in rng.integers(0, 400, 16)) for _ in range(n)]
+
+
+def _save(path, texts):
+    rows = {"id": [f"{i}" for i in range(len(texts))], "said": texts}
+    if path.endswith("parquet"):
+        return parquet.write_table(pa.table(rows), path)
+    names = zip(*rows.values(), strict=True)
+    lines = [f'{i},"{text}"\n' for i, text in names]
+    with open(path, "w", encoding="utf-8") as file:
+        return file.write("id,said\n" + "".join(lines))
+
+
+PRIVATE = _texts(60, 3)
+MADE_OF_PRIVATE = {
+    "as they are": list,
+    "another order": lambda texts: texts[::-1],
+    "a full stop": lambda texts: [f" {text}." for text in texts],
+    "capitals": lambda texts: [text.upper() for text in texts],
+    "other blanks": lambda texts: [text.replace("wo", " wo") for text in texts],
+    "wide letters": lambda texts: [
+        text.translate({i: i + 0xFEE0 for i in range(ord("a"), ord("z") + 1)})
+        for text in texts
+    ],
+    "accents": lambda texts: [text.replace("o", "o\u0301") for text in texts],
+    "unseen signs": lambda texts: [text.replace("r", "r\u200b") for text in texts],
+    "a word before": lambda texts: [f"Re: {text}" for text in texts],
+    "a word less": lambda texts: [text.partition(" ")[2] for text in texts],
+    "one word in eight": lambda texts: [
+        " ".join("x" if i % 8 == 7 else w for i, w in enumerate(text.split()))
+        for text in texts
+    ],
+    "a half": lambda texts: [" ".join(text.split()[:8]) for text in texts],
+    "five in one": lambda texts: [
+        " ".join(texts[i : i + 5]) for i in range(0, len(texts), 5)
+    ],
+    "under other texts": lambda texts: [
+        f"{other} {text} {other}"
+        for text, other in zip(texts, _texts(len(texts), 5), strict=True)
+    ],
+    "a fifth of them": lambda texts: _texts(48, 6) + texts[:12],
+    "all among many others": lambda texts: _texts(2000, 6) + texts[:12],
+}
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("made", MADE_OF_PRIVATE)
+def test_private_documents_are_not_published_as_stand_ins(folder, capsys, made, kind):
+    private = PRIVATE[:12] if made == "all among many others" else PRIVATE
+    _save("in.csv", private)
+    _save(f"other.{kind}", MADE_OF_PRIVATE[made](private))
+    command = [*COMMAND, "--replace-by", f"other.{kind}", "--groups", "2"]
+    assert main(command) == 2
+    said = capsys.readouterr().err
+    assert "--replace-by must not be among the documents to be released, got" in said
+    assert "accept it with --allow-shared-texts" in said
+    assert "public texts are among" in said
+    assert "word" not in said.replace("near-copies", "")
+    assert not (folder / "out").exists()
+
+
+def test_who_says_that_they_are_public_may_release_them(folder, capsys):
+    _save("in.csv", PRIVATE)
+    command = [*COMMAND, "--replace-by", "in.csv", "--groups", "2"]
+    assert main([*command, "--allow-shared-texts"]) == 0
+    manifest = json.loads((folder / "out" / "_release.json").read_text())
+    assert manifest["allow_shared_texts"] is True
+    said = "Public texts may be among the documents to be released"
+    assert manifest["guarantee"]["words"].startswith(said)
+    # begun with it, it is not another one's
+    assert main(command) == 2
+    capsys.readouterr()
+
+
+def test_engines_refuse_them_too(folder):
+    key = ReleaseKey(f"file:{folder / 'key'}")
+    replacer = DPDocumentReplacer(PRIVATE, n_groups=2)
+
+    def batch(texts):
+        return pa.table({"id": [f"{i}" for i in range(len(texts))], "text": texts})
+
+    release = DocumentRelease(replacer, key, "q4")
+    with pytest.raises(InvalidParameterError, match="got 60 of 60 public texts are"):
+        release(batch(PRIVATE))
+    with pytest.raises(
+        InvalidParameterError, match="and 1 of these 1 among the public"
+    ):
+        pickle.loads(pickle.dumps(release))(batch(PRIVATE[:1]))
+    allowed = DocumentRelease(replacer, key, "q4", allow_shared_texts=True)
+    with no_warning():
+        assert len(allowed(batch(PRIVATE))) == 60
+    with no_warning():
+        assert len(release(batch(_texts(100, 9)))) == 100
+
+
+def test_a_few_shared_texts_are_told(folder):
+    key = ReleaseKey(f"file:{folder / 'key'}")
+    replacer = DPDocumentReplacer(_texts(299, 1) + PRIVATE[:1], n_groups=2)
+    _save("in.csv", PRIVATE)
+    release = DocumentRelease(replacer, key, "q4", text="said")
+    with pytest.warns(PrivacyLeakWarning, match="^1 of 300 public texts are among"):
+        release_files("in.csv", "out", release)
+    assert "allow_shared_texts" not in release.manifest()
+
+
+def test_short_texts_coincide_by_chance_but_not_most(folder):
+    key = ReleaseKey(f"file:{folder / 'key'}")
+    words = [f"word{i} and {('tea', 'milk')[i % 2]}" for i in range(20)]
+    release = DocumentRelease(DPDocumentReplacer(words, n_groups=2), key, "q4")
+    for n, refused in ((10, False), (11, True)):
+        said = [w.title() for w in words[:n]] + ["no", "yes"]
+        table = pa.table({"id": [f"{i}" for i in range(n + 2)], "text": said})
+        if refused:
+            with pytest.raises(InvalidParameterError, match="got 11 of 20 public"):
+                release(table)
+        else:
+            assert len(release(table)) == n + 2
+
+
+@pytest.mark.parametrize("place", ["out/.key", "out/deep/key"])
+def test_the_key_is_not_in_the_release(folder, place, capsys):
+    path = folder / place
+    path.parent.mkdir(parents=True)
+    assert main(["key", str(path)]) == 0
+    assert main([*COMMAND, "--key", f"file:{path}"]) == 2
+    assert "--key must not be in the folder of the release" in capsys.readouterr().err
 
 
 COMMAND = [
