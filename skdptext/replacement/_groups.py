@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
@@ -34,8 +35,9 @@ from skdptext.utils import (
 
 # Documents that are grouped at a time: so many, or so many characters.
 _TOGETHER, _CHARACTERS = 4096, 2**24
-# Public documents that are grouped alone, too, to see whether the others matter.
-_ALONE = 32
+# Documents of a block that are grouped alone, too, to see whether the others matter;
+# all of them, where they are no more than the second number.
+_ALONE, _FEW = 8, 32
 _MOST_GROUPS = 4096
 _WORD = re.compile(r"(?u)\b\w\w+\b")
 
@@ -52,6 +54,8 @@ class PublicGroups:
     origin: bytes
     # it, or a step of it, was given fitted: what it learned from is not known
     fitted_before: bool
+    # the default ones: no document has an effect on another one's group, by arithmetic
+    by_rows: bool
 
     @memo_property
     def members(self) -> tuple[np.ndarray, np.ndarray]:
@@ -85,8 +89,9 @@ class PublicGroups:
 
         No error quotes a document or a label.
         """
+        label = _labels if self.by_rows else _labels_each_by_itself
         with quiet(Warning):  # of the grouper: they may quote documents
-            labels = _labels(self.grouper, documents, "document", start)
+            labels = label(self.grouper, documents, "document", start)
         at = np.searchsorted(self.names, labels).clip(max=len(self.names) - 1)
         wrong = np.flatnonzero(self.names[at] != labels)
         if len(wrong):
@@ -200,18 +205,33 @@ def fitted_groups(
 
         def by_default() -> _Grouping:
             fitted = _fit_default(labels, n_groups, documents)
-            return _grouped(documents, fitted, labels, of_labels, before=False)
+            return _grouped(
+                documents, fitted, labels, of_labels, before=False, by_rows=True
+            )
 
         return _memo.get(key, by_default)(documents)
     if before := is_fitted(grouper):
-        fitted, origin = grouper, _digest(grouper)
+        fitted, origin = _own_copy(grouper), _digest(grouper)
     else:
-        fitted = _fit_given(clone(grouper, safe=False), documents, labels)
+        before = _has_fitted_steps(grouper)
+        own = clone(grouper, safe=False)  # but for what is frozen in it
+        fitted = _fit_given(_own_copy(own) if before else own, documents, labels)
         origin = _digest(grouper)
         if _is_random(grouper):  # another one at every fit
             origin += _digest(fitted)
-        before = _has_fitted_steps(grouper)
     return _grouped(documents, fitted, labels, origin, before)(documents)
+
+
+def _own_copy(grouper: Any) -> Any:
+    """A copy of a fitted grouper, which its owner may fit again, on private text."""
+    try:
+        return deepcopy(grouper)
+    except Exception as error:  # whatever a user's grouper holds
+        raise InvalidParameterError(
+            "grouper must be one that can be copied if it is given fitted, as the "
+            "groups must not change when it is fitted again, but its copy failed with "
+            f"{type(error).__name__}: {error}"
+        ) from error
 
 
 def _digest(grouper: Any) -> bytes:
@@ -257,9 +277,10 @@ def _is_frozen(estimator: Any) -> bool:
 
 def default_grouper(labels: Any, n_groups: int, documents: Sequence[Any]) -> Any:
     """What ``grouper=None`` stands for."""
-    from sklearn.cluster import KMeans  # late, as it is slow to load
-    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.feature_extraction.text import TfidfVectorizer  # late, as it is slow
     from sklearn.linear_model import LogisticRegression
+
+    from skdptext.replacement._centres import NearestCentre
 
     if labels is not None:
         encoder = TfidfVectorizer(analyzer=words_of, sublinear_tf=True)
@@ -269,7 +290,8 @@ def default_grouper(labels: Any, n_groups: int, documents: Sequence[Any]) -> Any
             f"n_groups must be at most the number of public documents "
             f"({len(documents)}), got {n_groups}."
         )
-    return make_pipeline(TopicEncoder(), KMeans(n_groups, n_init=10, random_state=0))
+    centres = NearestCentre(n_groups, n_init=10, random_state=0)
+    return make_pipeline(TopicEncoder(), centres)
 
 
 def words_of(document: Any) -> list[str]:
@@ -319,13 +341,18 @@ def _fit_given(grouper: Any, documents: PublicDocuments, labels: Any) -> Any:
 
 
 def _grouped(
-    documents: PublicDocuments, grouper: Any, labels: Any, origin: bytes, before: bool
+    documents: PublicDocuments,
+    grouper: Any,
+    labels: Any,
+    origin: bytes,
+    before: bool,
+    by_rows: bool = False,
 ) -> _Grouping:
     texts = list(documents)
     parts: list[np.ndarray] = []
     for block in in_blocks(iter(texts)):
         done = sum(map(len, parts))
-        parts.append(_labels(grouper, block, "public document", done))
+        parts.append(_labels_each_by_itself(grouper, block, "public document", done))
     assigned = np.concatenate(parts)
     # what a stand-in is, where that is known, and not what it was taken for
     labelled = labels is not None and is_classifier(grouper)
@@ -349,7 +376,7 @@ def _grouped(
             "grouper must put the public documents into at least 2 groups, got 1. "
             f"{_WHAT_TO_DO}"
         )
-    _check_each_by_itself(grouper, texts, assigned, names)
+    _check_odd_documents(grouper, isinstance(texts[0], str), names)
     digest = blake2b(origin, digest_size=32)
     digest.update(np.searchsorted(names, assigned).astype("<i8").tobytes())
     for shared in (names, numbers):
@@ -361,6 +388,7 @@ def _grouped(
         of_public=numbers,
         origin=digest.digest(),
         fitted_before=before,
+        by_rows=by_rows,
     )
 
 
@@ -383,31 +411,40 @@ def last_step(grouper: Any) -> Any:
             return grouper
 
 
-def _check_each_by_itself(
-    grouper: Any, texts: list[Any], assigned: np.ndarray, names: np.ndarray
-) -> None:
-    """Refuse a grouper for which other documents matter, or that fails on odd ones."""
-    picks = np.unique(np.linspace(0, len(texts) - 1, _ALONE).astype(int))
-    alone = [_labels(grouper, [texts[i]], "a public document")[0] for i in picks]
-    together = _labels(grouper, [texts[i] for i in picks[::-1]], "a public document")[
-        ::-1
-    ]
-    wrong = [
-        i for i, a, b in zip(picks, alone, together, strict=True)
-        if not a == b == assigned[i]
-    ]  # fmt: skip
-    if wrong:
-        raise InvalidParameterError(
-            "grouper must assign each document by itself, always to the same group, "
-            f"but public document {wrong[0]} comes into different groups by itself and "
-            "among others: what is released of a document would depend on the others, "
-            "and no promise would hold."
-        )
+def _labels_each_by_itself(
+    grouper: Any, documents: Sequence[Any], what: str, start: int
+) -> np.ndarray:
+    """Labels of documents, after a look at whether the others matter.
+
+    Few documents are grouped one by one, twice, which leaves no others. Many are
+    grouped together, then again in a random order and in halves, and some alone: what
+    depends on the batch, on the order or on chance differs for one of them.
+    """
+    n, rng = len(documents), np.random.default_rng()
+    order = rng.permutation(n)
+    labels = _labels(grouper, documents, what, start)
+    ways = [order[: n // 2], order[n // 2 :]] if n > _FEW else []
+    ways += [order[i : i + 1] for i in range(n if n <= _FEW else _ALONE)]
+    for rows in ways:
+        again = _labels(grouper, [documents[i] for i in rows], what, start, rows)
+        wrong = np.flatnonzero(again != labels[rows])
+        if len(wrong):
+            raise InvalidParameterError(
+                "grouper must assign each document by itself, always to the same "
+                f"group, but {what} {start + rows[wrong[0]]} comes into different "
+                "groups by itself and among others: what is released of a document "
+                "would depend on the others, and no promise would hold."
+            )
+    return labels
+
+
+def _check_odd_documents(grouper: Any, of_text: bool, names: np.ndarray) -> None:
+    """Refuse a grouper that fails on odd documents."""
     odd: list[tuple[str, Any]] = [
         ("an empty document", ""),
         ("unknown words", "\ufffd"),
     ]
-    if not isinstance(texts[0], str):
+    if not of_text:
         odd = [(what, [text] if text else []) for what, text in odd]
     for what, document in odd:
         if not np.isin(_labels(grouper, [document], what), names).all():
@@ -418,28 +455,34 @@ def _check_each_by_itself(
 
 
 def _labels(
-    grouper: Any, documents: Sequence[Any], what: str, start: int | None = None
+    grouper: Any,
+    documents: Sequence[Any],
+    what: str,
+    start: int | None = None,
+    rows: np.ndarray | None = None,
 ) -> np.ndarray:
     """Labels by a grouper, one per document; an error says nothing of the documents.
 
-    But their number, where `start` is that of the first one.
+    But their numbers, where `start` is that of the first one; `rows` are their
+    distances from it, where they do not follow one another.
     """
+    rows = np.arange(len(documents)) if rows is None else rows
     try:
         labels = np.asarray(grouper.predict(documents))
     except Exception as error:  # whatever a user's grouper raises
         if start is not None and len(documents) > 1:
-            for i, document in enumerate(documents, start):
-                _labels(grouper, [document], what, i)
-            what = f"{what}s {start} to {start + len(documents) - 1} together"
+            for row, document in zip(rows.tolist(), documents, strict=True):
+                _labels(grouper, [document], what, start + row)
+            what = f"{what}s {start} to {start + rows.max()} together"
         elif start is not None:
-            what = f"{what} {start}"
+            what = f"{what} {start + rows[0]}"
         raise InvalidParameterError(
             f"grouper must assign every document to a group, but its predict failed on "
             f"{what} with {type(error).__name__}. (Its message may quote a document, "
             "and is not shown.)"
         ) from None
     if start is not None:
-        what = f"{what}s {start} to {start + len(documents) - 1}"
+        what = f"{what}s {start} to {start + rows.max()}"
     if labels.shape != (len(documents),):
         raise InvalidParameterError(
             f"grouper must return one label per document ({len(documents)}), got "

@@ -393,6 +393,10 @@ class ReplacementGuarantee(ComposedGuarantee):
             "Anything, if the public documents, their labels or the grouper were "
             "learned from the documents to be protected: they must be public. So must "
             "the choice of ε and of the groups.",
+            "A grouper of your own for which other documents matter, where no check "
+            "shows it: every block is grouped again, in another order and in halves, "
+            "and some documents alone. One that fails on a document stops the release "
+            "and names its position, which tells something of the document.",
             "How many documents were released, and in which order. What goes with a "
             "document: ids, labels and columns that are kept are released as they are.",
             "Secrecy of the key: anyone who has the integer random_state or the key of "

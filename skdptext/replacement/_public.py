@@ -236,4 +236,6 @@ def document_bytes(document: Any, position: int, of: str = "") -> bytes:
                 f"every token must be a str, got {kind_of(token)} as token {i} of "
                 f"document {position}{of}."
             )
-    return b"l" + json.dumps([str(token) for token in tokens]).encode()
+    # escaped, a pair of surrogates would be the character that it stands for
+    text = json.dumps([str(token) for token in tokens], ensure_ascii=False)
+    return b"l" + text.encode("utf-8", "surrogatepass")

@@ -100,10 +100,11 @@ class DPDocumentReplacer(
     grouper : estimator with `predict`, default=None
         Assigns a document to a group: a pipeline that ends in a clusterer or in a
         classifier. Unfitted, a clone of it is fitted on the public documents (and
-        labels). Fitted, it is used as it is: what it learned from is taken to be
-        public, and the guarantee says so; for clones, such as those of a grid search,
-        to keep it fitted, wrap it in scikit-learn's ``FrozenEstimator``. It must assign
-        each document by itself, whatever the others are. None:
+        labels). Fitted, a copy of it is used as it is: what it learned from is taken to
+        be public, and the guarantee says so; for clones, such as those of a grid
+        search, to keep it fitted, wrap it in scikit-learn's ``FrozenEstimator``. It
+        must assign each document by itself, whatever the others are, which is checked
+        in `fit` and in every release. None:
         `~skdptext.preprocessing.TopicEncoder` and k-means; with `public_labels`, TF-IDF
         and logistic regression.
     n_groups : int >= 2, default=None
@@ -181,7 +182,8 @@ class DPDocumentReplacer(
     all that anyone wants, there is nothing better.
 
     *Cost.* That of the grouper's `predict`, in blocks of documents, and some
-    microseconds each where noise is repeatable. Memory: two numbers per document, what
+    microseconds each where noise is repeatable. A grouper of your own predicts twice,
+    to see whether other documents matter. Memory: two numbers per document, what
     is returned, and the ids.
 
     References

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import threading
 import warnings
 
 import numpy as np
@@ -28,8 +29,10 @@ from skdptext.embeddings import one_hot_embedding
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.preprocessing import TopicEncoder
 from skdptext.replacement import PublicDocuments
+from skdptext.replacement._centres import NearestCentre
+from skdptext.replacement._public import document_bytes
 from tests.expected import no_warning, refusals
-from tests.replacement.conftest import WORDS
+from tests.replacement.conftest import WORDS, texts_of
 
 SEED = 2**100 + 17
 ALL_WORDS = [word for words in WORDS.values() for word in words]
@@ -247,14 +250,18 @@ def test_a_fitted_grouper_is_used_and_said(public, private):
     texts, topics = public
     grouper = make_pipeline(TfidfVectorizer(), LogisticRegression()).fit(texts, topics)
     replacer = DPDocumentReplacer(texts, grouper).fit()
-    assert replacer.grouper_ is grouper
+    assert replacer.grouper_ is not grouper  # a copy, which nobody fits again
+    assert (
+        replacer.groups_of(private[0]).tolist() == grouper.predict(private[0]).tolist()
+    )
     assert "was given fitted" in str(replacer.guarantee())
     # a clone of it is fitted anew, unless it is frozen
     assert (
         clone(replacer).set_params(public_labels=topics).fit().grouper_ is not grouper
     )
     frozen = DPDocumentReplacer(texts, FrozenEstimator(grouper), output="vector")
-    assert clone(frozen).fit().grouper_.estimator is grouper
+    again = clone(frozen).fit()
+    assert again.groups_of(private[0]).tolist() == grouper.predict(private[0]).tolist()
     assert frozen.fit().transform(private[0]).shape[0] == 24
     own = DPDocumentReplacer(texts, public_labels=topics).fit()
     assert "was given fitted" not in str(own.guarantee())
@@ -384,6 +391,131 @@ def test_a_grouper_fitted_on_public_documents_is_not_taken_for_another(public):
 )
 def test_groupers_that_void_the_promise_are_refused(public, rule):
     DPDocumentReplacer(public[0], Fixed(rule)).fit()
+
+
+class OfBatch(Fixed):
+    """Groups by a number that is worked out with the others of the batch."""
+
+    def predict(self, X):
+        return self.rule(np.array([float(len(text)) for text in X]), self)
+
+
+def counted(x, grouper):
+    grouper.calls_ = getattr(grouper, "calls_", 0) + 1
+    return (x + grouper.calls_) % 2
+
+
+# Numbers of characters of the texts, to groups
+DEPEND_ON_THE_BATCH = {
+    "scaled by the largest": lambda x, _: x > 0.8 * x.max(),
+    "centred on the batch": lambda x, _: x > x.mean(),
+    "rank in the batch": lambda x, _: x.argsort().argsort() >= len(x) / 2,
+    "int8 of one scale per batch": lambda x, _: np.rint(127 * x / x.max()) % 2,
+    "beside the first row": lambda x, _: x > x[0],
+    "beside the row before": lambda x, _: x > np.roll(x, 1),
+    "size of the batch": lambda x, _: (x + len(x)) % 2,
+    "number of the call": counted,
+    "by chance": lambda x, _: np.random.default_rng().random(len(x)) < 0.5,
+    "a duplicate is another group": lambda x, _: np.isin(
+        np.arange(len(x)), np.unique(x, return_index=True)[1]
+    ),
+}
+
+
+@pytest.mark.parametrize("size", [30, 300])
+@pytest.mark.parametrize("rule", DEPEND_ON_THE_BATCH.values(), ids=DEPEND_ON_THE_BATCH)
+def test_groupers_for_which_others_matter_do_not_pass_fit(rule, size):
+    texts = texts_of(size, 5)[0]
+    with pytest.raises(InvalidParameterError, match="each document by itself"):
+        DPDocumentReplacer(texts, OfBatch(rule)).fit()
+
+
+class Normalised(Fixed):
+    """Scales a batch by what exceeds the public documents: they do not show it."""
+
+    def predict(self, X):
+        sizes = np.array([float(len(text)) for text in X])
+        return np.rint(sizes / max(1.0, sizes.max(initial=0) / 1000)) % 2
+
+
+@pytest.mark.parametrize("n", [1, 20, 33, 2000])
+def test_groupers_for_which_others_matter_are_refused_in_transform(public, n):
+    """Those who hide it on the public documents; one document of 3,000 letters."""
+    replacer = DPDocumentReplacer(public[0], Normalised(None), output="index").fit()
+    texts = [f"{'x' * (i % 50)} text" for i in range(n)]
+    replacer.transform(texts)
+    texts[n // 2] = "y" * 3000
+    if n == 1:  # there are no others
+        replacer.transform(texts)
+        return
+    with pytest.raises(InvalidParameterError, match="each document by itself") as error:
+        replacer.transform(texts)
+    assert "yyy" not in str(error.value)
+
+
+def test_few_documents_are_grouped_alone(public):
+    """So that the others are not there, whatever the grouper would make of them."""
+    sizes = []
+
+    def rule(X):
+        sizes.append(len(X))
+        return by_length(X)
+
+    replacer = DPDocumentReplacer(public[0], Fixed(rule)).fit()
+    sizes.clear()
+    replacer.transform(["a", "bb", "ccc"])
+    assert sizes == [3, 1, 1, 1]
+    sizes.clear()
+    replacer.transform(["a"] * 101)
+    assert sizes == [101, 50, 51, *[1] * 8]
+
+
+def test_a_grouper_that_is_fitted_again_changes_no_release(public, private):
+    """Nor what is frozen in one that was given unfitted."""
+    texts, topics = public
+    scrambled = np.random.default_rng(3).permutation(topics)
+    for wrapped in (False, True):
+        owned = make_pipeline(TfidfVectorizer(), LogisticRegression())
+        owned.fit(texts, topics)
+        grouper = owned
+        if wrapped:
+            grouper = make_pipeline(FrozenEstimator(owned[:-1]), KMeans(3, n_init=3))
+        replacer = DPDocumentReplacer(texts, grouper).fit()
+        before = replacer.groups_of(private[0])
+        owned.fit(private[0], np.resize(scrambled, len(private[0])))
+        np.testing.assert_array_equal(replacer.groups_of(private[0]), before)
+
+
+def test_a_fitted_grouper_that_cannot_be_copied_is_refused(public):
+    grouper = Fixed(by_length).fit(public[0])
+    grouper.lock_ = threading.Lock()
+    with pytest.raises(InvalidParameterError, match=r"can be copied.*TypeError"):
+        DPDocumentReplacer(public[0], grouper).fit()
+
+
+def test_default_centres_are_those_of_k_means_row_by_row():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((3000, 7))
+    ours, theirs = NearestCentre(5, random_state=0), KMeans(5, random_state=0)
+    together = ours.fit(X).predict(X)
+    np.testing.assert_array_equal(together, theirs.fit(X).predict(X))
+    # rows that are equally far from two centres, but for rounding
+    a, b = ours.cluster_centers_[:2]
+    normal = rng.standard_normal((500, 7))
+    normal -= np.outer(normal @ (a - b), a - b) / ((a - b) @ (a - b))
+    ties = (a + b) / 2 + 0.01 * normal
+    together = ours.predict(ties)
+    assert len(np.unique(together)) > 1
+    alone = [ours.predict(row[None])[0] for row in ties]
+    np.testing.assert_array_equal(together, alone)
+    np.testing.assert_array_equal(together[::-1], ours.predict(ties[::-1]))
+
+
+def test_texts_that_differ_in_a_pair_of_surrogates_only_are_two():
+    pair, character = ["\ud83d\ude00"], ["\U0001f600"]
+    documents = PublicDocuments([pair, character])
+    assert list(documents) == [pair, character]
+    assert document_bytes(pair, 0) != document_bytes(character, 0)
 
 
 def test_what_a_grouper_says_of_private_documents_is_not_repeated(public):
@@ -654,7 +786,7 @@ def test_groupers_that_are_no_estimators(public):
     assert not hasattr(given, "seen_")  # a copy is fitted
     assert "was given fitted" not in str(replacer.guarantee())
     fitted = Fits().fit(public[0])
-    assert DPDocumentReplacer(public[0], fitted).fit().grouper_ is fitted
+    assert DPDocumentReplacer(public[0], fitted).fit().grouper_.seen_ == fitted.seen_
 
 
 def test_as_many_groups_as_documents_hide_nothing():
