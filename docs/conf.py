@@ -113,7 +113,7 @@ sphinx_gallery_conf = {
 warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
 
 # In the order of use.
-COMMANDS = ("calibrate", "key", "release", "verify", "report", "audit")
+COMMANDS = ("calibrate", "key", "release", "verify", "report", "audit", "learn")
 # Public name to its subpackage; filled with the API's index.
 ROOM_OF = {}
 

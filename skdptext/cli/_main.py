@@ -12,10 +12,13 @@ from functools import cache
 from typing import TextIO
 
 from skdptext._version import __version__
-from skdptext.cli import _choosing, _release
+from skdptext.cli import _choosing, _learn, _release
 from skdptext.cli._settings import HelpFormatter, in_flags
 
-_DESCRIPTION = "Release texts with a stated privacy guarantee, and attack releases."
+_DESCRIPTION = """\
+Release texts, or a model learned from them, with a stated privacy guarantee, and attack
+releases.
+"""
 
 _EPILOG = """\
 in this order (the mechanism is exponential with lam 0, unless you name another):
@@ -29,6 +32,9 @@ in this order (the mechanism is exponential with lam 0, unless you name another)
                             # _release.json in released/ states the guarantee
   skdptext report old-reviews.csv --column text --epsilon E --length 20 \\
     --embedding glove.6B.50d.txt --n-words 6000   # what an adversary finds
+or, if you hold the texts and may be trusted with them:
+  skdptext learn reviews.csv --text text --label topic --author user \
+    --public old-reviews.csv --epsilon 1 -o model.npz --sample corpus.csv
 Each command says more with --help.
 
 exit status:
@@ -74,6 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     _choosing.add_calibrate(commands)
     _release.add_commands(commands)
     _choosing.add_attacks(commands)
+    _learn.add_learn(commands)
     return parser
 
 

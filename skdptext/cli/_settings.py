@@ -39,18 +39,20 @@ _FLAGS = {
     "columns": ("column",),
     "document_length": ("length",),
     "documents": ("source", "public"),
+    "encoder": ("public",),  # whose groups are made of public documents
     "grouper": ("groups",),
     "n_candidates": ("candidates",),
     "n_draws": ("draws",),
     "n_groups": ("groups",),
     "n_pairs": ("pairs",),
     "path": ("embedding",),
-    "public_documents": ("replace_by",),
+    "public_documents": ("replace_by", "public"),
     "public_labels": ("label_column",),
     "source": ("source", "public"),
     "text": ("column",),
     "topics": ("topic",),
-    "X": ("replace_by",),  # nothing else is learned from documents
+    "X": ("replace_by", "source"),  # nothing else is learned from documents
+    "y": ("label",),
 }
 # What flags are where they are not given; None otherwise.
 _DEFAULTS = {

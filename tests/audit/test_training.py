@@ -502,7 +502,7 @@ def test_few_fits_say_nothing_about_a_large_claim():
     [
         ({"person": "Bob"}, "person must be one of the authors, got 'Bob'"),
         ({"authors": None, "person": 99}, "person must be the number of a row, got 99"),
-        ({"authors": AUTHORS[1:]}, "authors must hold one author per row .46., got"),
+        ({"authors": AUTHORS[1:]}, "authors must hold one label per row .46., got"),
         ({"authors": ["one"] * 46}, "authors must hold 3 or more persons, got 1"),
         ({"epsilon": 0}, "epsilon must be a finite number > 0, got 0"),
         ({"delta": 0.1}, "epsilon must be given where delta is"),

@@ -493,7 +493,8 @@ def test_a_refuted_claim_is_an_exit_status(files, capsys, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "command", ["", "release", "verify", "key", "calibrate", "audit", "report"]
+    "command",
+    ["", "release", "verify", "key", "calibrate", "audit", "report", "learn"],
 )
 def test_help_teaches(command, capsys):
     with pytest.raises(SystemExit) as stopped:
@@ -645,6 +646,8 @@ VALID = {
     "audit": ["audit", *RELEASE[8:10], *NOISE, "--draws", "100"],
     "verify": ["verify", "in.csv"],
     "key": ["key", "in.csv"],
+    "learn": ["learn", "in.csv", "--column", "said", "--label", "what", "--public",
+              "in.csv", "-o", "out.npz"],
 }  # fmt: skip
 WRONG = ["0", "-7", "gone", "words.txt"]
 REPLACED = ["release", "in.csv", "--column", "said", "--id", "row", "-o", "out",

@@ -1,0 +1,226 @@
+"""skdptext learn: a model and a labelled corpus from texts that are held."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sklearn
+
+from skdptext._version import __version__
+from skdptext.cli._settings import (
+    BUILT_IN,
+    FILES,
+    add_command,
+    add_option,
+    load_embedding,
+    read_flagged,
+)
+from skdptext.exceptions import InvalidParameterError
+from skdptext.learning import DPTextClassifier
+from skdptext.utils import replacing
+
+_LEARN = """\
+Learn from private texts that you hold: noise is added once, to one sum over the people
+who wrote them. What is written may be published: a model (-o), public documents that it
+labelled (--sample), and what they promise, as a file .json beside the model. Protected
+are all texts of a person, their labels, and who wrote what; you are trusted.
+
+Without --author each document counts as a person of its own, and what several documents
+of one person tell adds up. Every run is another release: their ε add up, too. So files
+that are there are never written over.
+
+example:
+  skdptext learn reviews.csv --text review --label stars --author user \\
+    --public old-reviews.csv --classes 1 2 3 4 5 --epsilon 1 \\
+    -o model.npz --sample corpus.csv
+
+The model is read by skdptext.DPTextClassifier.load; anybody trains anything on the
+corpus.
+"""
+
+
+def add_learn(commands: Any) -> None:
+    """The command."""
+    summary = "learn a model and a labelled corpus from texts that you hold"
+    parser = add_command(commands, "learn", summary, _LEARN, _learn)
+    add_option(parser, "source", f"private texts: {FILES}")
+    add_option(parser, "-o --out", "new file for the model: .npz", required=True)
+    text = "new file for the labelled public documents: .csv or .jsonl"
+    add_option(parser, "--sample", text, metavar="FILE")
+    text = "column with the texts"
+    add_option(parser, "--text --column", text, "text", dest="column")
+    add_option(parser, "--label", "column with the labels, private, too", "label")
+    text = "column that says who wrote each text (default: each is a person)"
+    add_option(parser, "--author", text)
+    text = "all labels that there may be (default: those in the file, with a warning)"
+    add_option(parser, "--classes", text, nargs="+", metavar="LABEL")
+    group = parser.add_argument_group("what is public")
+    text = f"public texts of the same kind, without labels: {FILES}"
+    add_option(group, "--public", text, metavar="FILE", required=True)
+    text = "its column with the texts (default: that of --text)"
+    add_option(group, "--public-text", text, metavar="NAME")
+    text = (
+        "public word vectors: .npz, .txt, .vec or .bin, also .gz; or "
+        f'"{BUILT_IN}", the built-in ones, for a trial (default: none, groups alone)'
+    )
+    add_option(group, "--embedding", text, metavar="FILE")
+    add_option(group, "--n-words", "use only its first N words", type=int, metavar="N")
+    text = "about how many people there are: a guess (default: as many as public texts)"
+    add_option(group, "--n-expected", text, type=int, metavar="N")
+    group = parser.add_argument_group("privacy")
+    text = "privacy loss of a person, in nats: smaller is more private"
+    add_option(group, "--epsilon", text, 1.0)
+    text = "probability that the promise may fail; with --embedding only"
+    add_option(group, "--delta", text, 1e-6)
+    text = "show neither progress nor what is promised"
+    add_option(parser, "--quiet", text, action="store_true")
+
+
+def _learn(arguments: argparse.Namespace) -> int:
+    places = _places(arguments)
+    model = _model(arguments)
+    columns = {"--text": arguments.column, "--author": arguments.author}
+    read = read_flagged(arguments.source, "source", columns)
+    # labels as text, as --classes gives them
+    of_labels = {"--label": arguments.label}
+    labels = read_flagged(arguments.source, "source", of_labels)["--label"]
+    model.fit([text or "" for text in read["--text"]], labels, read.get("--author"))
+    with _all_or_none(places):
+        _write(model, arguments, places)
+    if not arguments.quiet:
+        sample = "" if arguments.sample is None else f", {arguments.sample}"
+        print(
+            f"The release is in {arguments.out}{sample} and {places['manifest']}.\n\n"
+            f"{model.guarantee()}\n\nLearning again from the same people costs another "
+            "ε.",
+            file=sys.stderr,
+        )
+    return 0
+
+
+def _places(arguments: argparse.Namespace) -> dict[str, Path]:
+    """The files to be written, none of which is there, before anything is read."""
+    given: dict[str, tuple[str, tuple[str, ...]]] = {
+        "--out": (arguments.out, (".npz",))
+    }
+    if arguments.sample is not None:
+        given["--sample"] = (arguments.sample, (".csv", ".jsonl"))
+    places = {}
+    for flag, (name, suffixes) in given.items():
+        path = places[flag[2:]] = Path(name)
+        if path.suffix not in suffixes:
+            kinds = " or ".join(suffixes)
+            raise InvalidParameterError(
+                f"{flag} must be a file that ends in {kinds}, got {name!r}."
+            )
+        if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+            raise InvalidParameterError(
+                f"{flag} must be in a folder that can be written to, got {name!r}."
+            )
+    places["manifest"] = places["out"].with_suffix(".json")
+    for path in places.values():
+        if path.exists() or path.is_symlink():
+            raise InvalidParameterError(
+                f"--out must name new files, but {str(path)!r} is there: each run is "
+                "another release, and none is written over."
+            )
+    return places
+
+
+def _model(arguments: argparse.Namespace) -> DPTextClassifier:
+    flag = "--public-text" if arguments.public_text else "--text"
+    column = {flag: arguments.public_text or arguments.column}
+    public = read_flagged(arguments.public, "--public", column)[flag]
+    return DPTextClassifier(
+        [text or "" for text in public],
+        embedding=None if arguments.embedding is None else load_embedding(arguments),
+        n_expected=arguments.n_expected,
+        epsilon=arguments.epsilon,
+        delta=arguments.delta,
+        classes=arguments.classes,
+        verbose=int(not arguments.quiet),
+    )
+
+
+@contextmanager
+def _all_or_none(places: dict[str, Path]) -> Iterator[None]:
+    """No file is left where one of them could not be written."""
+    try:
+        yield
+    except BaseException:
+        for path in places.values():
+            path.unlink(missing_ok=True)
+        raise
+
+
+def _write(
+    model: DPTextClassifier, arguments: argparse.Namespace, places: dict[str, Path]
+) -> None:
+    model.save(places["out"])
+    if "sample" in places:
+        names = arguments.column, arguments.label
+        with replacing(places["sample"]) as file:
+            file.write(_table(model, names, places["sample"].suffix))
+    guarantee = model.guarantee()
+    written = [path for kind, path in places.items() if kind != "manifest"]
+    manifest = {
+        "format": "skdptext model, version 1",
+        "files": {p.name: sha256(p.read_bytes()).hexdigest() for p in written},
+        "unit": guarantee.unit,
+        "epsilon": guarantee.epsilon,
+        "delta": guarantee.delta,
+        "classes": model.classes_.tolist(),
+        "sums": list(model.noisy_sums_.shape),
+        "public": {
+            "documents": len(model.public_),
+            "fingerprint": model.public_.fingerprint.hex(),
+        },
+        "embedding": _embedding(model),
+        "guarantee": {"words": str(guarantee), "scale": guarantee.scale()},
+        "versions": {
+            "skdptext": __version__,
+            "numpy": np.__version__,
+            "scikit-learn": sklearn.__version__,
+        },
+    }
+    with replacing(places["manifest"]) as file:
+        text = json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False)
+        file.write(text.encode() + b"\n")
+
+
+def _embedding(model: DPTextClassifier) -> dict[str, Any] | None:
+    embedding = model.embedding
+    if embedding is None:
+        return None
+    return {
+        "words": len(embedding),
+        "dimensions": embedding.dim,
+        "fingerprint": embedding.fingerprint.hex(),
+    }
+
+
+def _table(model: DPTextClassifier, names: tuple[str, str], suffix: str) -> bytes:
+    """The labelled public documents."""
+    documents, labels = model.sample()
+    rows = zip(documents, labels.tolist(), strict=True)
+    with io.StringIO(newline="") as text:
+        if suffix == ".csv":
+            writer = csv.writer(text)
+            writer.writerow(names)
+            writer.writerows(rows)
+        else:
+            for row in rows:
+                line = dict(zip(names, row, strict=True))
+                text.write(json.dumps(line, ensure_ascii=False) + "\n")
+        return text.getvalue().encode()

@@ -1,0 +1,149 @@
+"""``skdptext learn``: what it writes, what it refuses, and what it leaves behind."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+
+import numpy as np
+import pytest
+
+from skdptext import DPTextClassifier, WordEmbedding
+from skdptext.cli import main
+
+PETS, DRINKS = ["cat", "dog", "cats", "dogs"], ["tea", "milk", "coffee", "cocoa"]
+PUBLIC = [
+    f"{some} and {other} {also}"
+    for kind in (PETS, DRINKS)
+    for some in kind
+    for other in kind
+    for also in ("now", "again")
+]
+PRIVATE = ["my cat Tom", "a dog", "no milk today", "some tea"] * 30
+LABELS = ["1", "1", "2", "2"] * 30
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with open("private.csv", "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["said", "what", "who"])
+        rows = zip(PRIVATE, LABELS, [f"zq{i % 50}" for i in range(120)], strict=True)
+        writer.writerows(rows)
+    with open("public.csv", "w", newline="") as file:
+        csv.writer(file).writerows([["body"], *([text] for text in PUBLIC)])
+    words = ["cat", "dog", "tea", "milk"]
+    WordEmbedding(words, np.eye(4)).save("words.txt")
+    return tmp_path
+
+
+LEARN = ["learn", "private.csv", "--text", "said", "--label", "what", "--author", "who",
+         "--public", "public.csv", "--public-text", "body", "--epsilon", "2",
+         "--classes", "1", "2", "-o", "model.npz"]  # fmt: skip
+
+
+@pytest.mark.parametrize("more", [[], ["--embedding", "words.txt", "--delta", "1e-5"]])
+def test_a_model_a_corpus_and_what_they_promise(files, capsys, more):
+    assert main([*LEARN, "--sample", "corpus.csv", *more]) == 0
+    model = DPTextClassifier.load("model.npz")
+    assert model.predict(["two cats and a dog", "tea"]).tolist() == ["1", "2"]
+    guarantee = model.guarantee()
+    assert (guarantee.unit, guarantee.epsilon) == ("person", 2.0)
+    with open("corpus.csv", newline="") as file:
+        names, *rows = csv.reader(file)
+    assert names == ["said", "what"]
+    documents, labels = model.sample()
+    assert rows == [list(row) for row in zip(documents, labels.tolist(), strict=True)]
+    manifest = json.loads((files / "model.json").read_text())
+    assert manifest["guarantee"]["words"] == str(guarantee)
+    assert manifest["classes"] == ["1", "2"]
+    assert manifest["unit"] == "person"
+    assert (manifest["embedding"] is None) == (not more)
+    assert set(manifest["files"]) == {"model.npz", "corpus.csv"}
+    for name, digest in manifest["files"].items():
+        content = (files / name).read_bytes()
+        assert hashlib.sha256(content).hexdigest() == digest
+        assert b"zq" not in content
+    printed = " ".join(capsys.readouterr().err.split())
+    assert "is right about whether one person is in it at most" in printed
+    assert "costs another ε" in printed
+    assert "Tom" not in printed
+    assert "120" not in json.dumps(manifest)  # the number of rows is not released
+
+
+def test_json_lines_documents_as_unit_and_classes_of_the_file(files, capsys):
+    given = [*LEARN[:6], *LEARN[8:14], "-o", "other.npz", "--quiet"]
+    assert main([*given, "--sample", "corpus.jsonl"]) == 0
+    rows = [json.loads(r) for r in (files / "corpus.jsonl").read_text().splitlines()]
+    assert [row["said"] for row in rows] == PUBLIC
+    assert {row["what"] for row in rows} == {"1", "2"}
+    assert json.loads((files / "other.json").read_text())["unit"] == "document"
+    printed = capsys.readouterr().err
+    assert printed.startswith("Warning: classes is None")
+    assert "right about" not in printed
+
+
+@pytest.mark.parametrize("there", ["model.npz", "model.json", "corpus.csv"])
+def test_nothing_is_written_over(files, capsys, there):
+    (files / there).write_text("before")
+    before = sorted(files.iterdir())
+    assert main([*LEARN, "--sample", "corpus.csv"]) == 2
+    message = capsys.readouterr().err
+    assert message.startswith("skdptext learn: --out must name new files, but ")
+    assert there in message
+    assert (files / there).read_text() == "before"
+    assert sorted(files.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (["--epsilon", "0"], "--epsilon must be a finite number > 0, got 0"),
+        (["--delta", "1"], "--delta must be a finite number"),
+        (["--text", "gone"], "--text and --author must name columns"),
+        (["--label", "gone"], "--label must name columns"),
+        (["--author", "gone"], "--text and --author must name columns"),
+        (["--public", "gone.csv"], "--public must name files"),
+        (["--public-text", "gone"], "--public-text must name columns"),
+        (["--classes", "1"], "--classes must hold at least 2 different labels"),
+        (["--classes", "1", "3"], "--label must hold labels of classes only"),
+        (["--embedding", "gone.npz"], "There is no embedding file 'gone.npz'"),
+        (["--n-expected", "0"], "--n-expected must be an integer >= 1"),
+        (["--out", "model.pkl"], "--out must be a file that ends in .npz"),
+        (["--out", "gone/m.npz"], "--out must be in a folder that can be written"),
+        (["--sample", "c.txt"], "--sample must be a file that ends in .csv or .jsonl"),
+    ],
+)
+def test_what_breaks_a_rule_is_refused_and_nothing_is_left(
+    files, capsys, change, message
+):
+    before = sorted(files.iterdir())
+    assert main([*LEARN, *change]) == 2
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert error.startswith("skdptext learn: ")
+    assert message in error
+    assert "Tom" not in error
+    assert sorted(files.iterdir()) == before
+
+
+def test_a_missing_label_is_refused_by_its_place(files, capsys):
+    rows = [{"said": "a", "what": what, "who": "x"} for what in ("1", None)]
+    text = "".join(f"{json.dumps(row)}\n" for row in rows)
+    (files / "private.jsonl").write_text(text)
+    assert main(["learn", "private.jsonl", *LEARN[2:]]) == 2
+    assert "--label must not be missing, got None for document 1" in (
+        capsys.readouterr().err
+    )
+
+
+def test_nothing_is_left_half_written(files, monkeypatch):
+    before = sorted(files.iterdir())
+
+    def full(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("skdptext.cli._learn._table", full)
+    assert main([*LEARN, "--sample", "corpus.csv"]) == 130
+    assert sorted(files.iterdir()) == before
