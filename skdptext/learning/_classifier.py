@@ -458,7 +458,7 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
             n_expected=len(public) if self.n_expected is None else self.n_expected,
             epsilon=float(self.epsilon),
             n_classes=len(classes),
-            n_public=len(public),
+            n_public=len(public.hashes),  # equal ones make no more groups
             vectors=vectors and float(self.delta) > 0,
             n_groups=None if self.n_groups == "auto" else int(self.n_groups),
         )
