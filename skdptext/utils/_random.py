@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from skdptext.exceptions import InvalidParameterError
+from skdptext.utils._system import loading
 from skdptext.utils._validation import kind_of
 
 # The largest number of 64 bits
@@ -270,7 +271,8 @@ def keyed_generators(keys: Sequence[bytes]) -> Sequence[np.random.Generator]:
 
 
 def _generator(key: bytes) -> np.random.Generator:
-    from randomgen import ChaCha  # late, as it loads 30 generators
+    with loading:
+        from randomgen import ChaCha  # late, as it loads 30 generators
 
     bits = ChaCha(key=int.from_bytes(key, "little"), rounds=20)
     return np.random.Generator(bits)

@@ -96,6 +96,18 @@ def _is_locked(file: IO[bytes], wait: int) -> bool:
 
 # -- packages that are imported where they are used ---------------------------------
 
+# Held while a release imports or compiles. A fork waits for it: Python keeps a lock for
+# each module that is being imported, and a process that is forked meanwhile would wait
+# forever for the thread that holds it.
+loading = threading.RLock()
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(
+        before=loading.acquire,
+        after_in_parent=loading.release,
+        after_in_child=loading.release,
+    )
+
 
 def import_gensim(needed_by: str) -> Any:
     """gensim, or an error that says what needs it: some Pythons have no wheel of it."""
@@ -114,7 +126,8 @@ def import_pyarrow(needed_by: str) -> Any:
 
 def _import(name: str, needed_by: str, remedy: str) -> Any:
     try:
-        return importlib.import_module(name)
+        with loading:
+            return importlib.import_module(name)
     except ImportError as error:
         raise ImportError(f"{needed_by} needs {name}: {remedy}.") from error
 
@@ -235,7 +248,7 @@ class LoadedOnce(Generic[T]):
     def __call__(self) -> T:
         """The result of the loader."""
         if not self._loaded:
-            with self._lock():
+            with loading, self._lock():
                 if not self._loaded:  # no other thread was first
                     self._loaded.append(self.__wrapped__())
         return self._loaded[0]

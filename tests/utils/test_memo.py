@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib
 import os
 import pickle
 import signal
+import sys
 import threading
 import time
 import warnings
@@ -27,6 +29,7 @@ from skdptext.utils import (
     limit_blas_threads,
     memo_property,
 )
+from tests.processes import run_python
 
 
 def test_what_was_asked_for_last_is_kept():
@@ -225,10 +228,86 @@ def test_no_lock_is_inherited_and_no_property_waits():
     forbidden = {}
     for path in Path(skdptext.__file__).parent.rglob("*.py"):
         text = path.read_text()
-        if path.name == "_system.py":  # the two of `ProcessLock` itself
-            for own in ("self._lock = ", "lock._lock = "):
+        if path.name == "_system.py":  # those of `ProcessLock`, and `loading`
+            for own in ("self._lock = ", "lock._lock = ", "loading = "):
                 text = text.replace(f"{own}threading.RLock()", "", 1)
         for word in ("threading.Lock(", "threading.RLock(", "@cached_property"):
             if word in text:
                 forbidden[path.name] = word
     assert forbidden == {}
+
+
+FIRST_USE = """
+import os, signal, sys, threading, warnings
+import numpy as np
+from skdptext import DPWordPerturber, WordEmbedding
+
+warnings.simplefilter("ignore")  # of a fork with threads, and of few words
+words = [f"w{i}" for i in range(40)]
+embedding = WordEmbedding(words, np.random.default_rng(0).normal(size=(40, 4)))
+texts = [" ".join(words[i : i + 5]) for i in range(30)]
+# not DPDocumentReplacer: each k-means of scikit-learn sets the threads of OpenBLAS,
+# whose own lock a child inherits
+releasers = [
+    DPWordPerturber(embedding, epsilon=5.0, document_length=5, output=output).fit([])
+    for output in ("bow", "tokens")
+]
+going = True
+
+
+def release(releaser):
+    while going:
+        releaser.transform(texts)
+
+
+threads = [threading.Thread(target=release, args=(r,)) for r in releasers * 2]
+for thread in threads:
+    thread.start()
+failed = []
+for i in range(int(sys.argv[1])):
+    child = os.fork()
+    if not child:
+        signal.alarm(60)  # ends it if it waits
+        releasers[i % 2].transform(texts[:3])
+        os._exit(7)
+    if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 7:
+        failed.append(i)
+going = False
+for thread in threads:
+    thread.join()
+sys.exit(f"{failed}" if failed else 0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows does not fork")
+@pytest.mark.no_cover
+@pytest.mark.parametrize(
+    ("processes", "forks"), [(2, 5), pytest.param(100, 20, marks=pytest.mark.slow)]
+)
+def test_children_of_a_process_whose_threads_release(processes, forks):
+    """From the first release on, when modules are imported and loops are loaded."""
+    for _ in range(processes):
+        run_python("-c", FIRST_USE, str(forks))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows does not fork")
+def test_a_fork_waits_for_what_is_being_imported(tmp_path, monkeypatch):
+    """A child would wait for the lock of the module forever."""
+    reached, go_on = threading.Event(), threading.Event()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(threading, "of_slow_module", (reached, go_on), raising=False)
+    (tmp_path / "slow_module.py").write_text(
+        "import threading\nreached, go_on = threading.of_slow_module\n"
+        "reached.set()\ngo_on.wait()\n"
+    )
+
+    def load():
+        return importlib.import_module("slow_module")
+
+    # the fork itself waits, so that somebody else has to let the import go on
+    timer = threading.Timer(0.2, go_on.set)
+    timer.start()
+    once = LoadedOnce(load)
+    assert forked_while(once, reached, go_on, load) == 7
+    timer.join()
+    del sys.modules["slow_module"]
