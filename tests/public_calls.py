@@ -687,6 +687,7 @@ VALID: dict[Any, Valid] = {
     ),
     replacement.document_bytes: Valid(lambda: ("w0 w1", 0)),
     replacement.document_hash: Valid(lambda: ("w0 w1",)),
+    replacement.default_grouper: Valid(lambda: (None, 2, TEXTS)),
     replacement.is_classifier: Valid(lambda: (None,)),
     replacement.words_of: Valid(lambda: ("w0 w1",)),
     replacement.PublicDocuments: Valid(lambda: (TEXTS,)),

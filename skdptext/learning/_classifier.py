@@ -12,6 +12,7 @@ from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from skdptext.documents import are_shared_texts_counted
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.learning._features import (
@@ -43,7 +44,6 @@ from skdptext.mechanisms import (
 from skdptext.replacement import (
     PublicDocuments,
     document_bytes,
-    document_hash,
     in_blocks,
 )
 from skdptext.utils import (
@@ -489,8 +489,8 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         shares = _documents_of_each(authors, n, totals)
         k = features.n_groups
         table = np.zeros((len(classes), k + features.n_vector_cells), dtype=np.int64)
-        public = features.documents.hashes
-        among: set[int] = set()
+        counted = are_shared_texts_counted()
+        shared = None if counted else features.documents.known.count()
         done = 0
         for block, groups, vectors in self._encoded(_checked(X, n), features):
             at = slice(done, done + len(block))
@@ -501,16 +501,18 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
             if vectors is not None:
                 rows = whole_vectors(vectors, plan.constant, shares[at])
                 add_rows(table, numbers[at], slice(k, None), rows)
-            among.update(public.intersection(map(document_hash, block)))
+            if shared is not None:
+                shared.see(block)
         if done != n:
             raise InvalidParameterError(
                 f"y must hold one label per document ({done}), got {n}."
             )
-        if among:
+        if shared is not None and (found := shared.result()).any:
             warn_once(
-                f"{len(among)} of the public documents are among the private ones, "
-                "word for word. What is public cannot be protected; and if they are "
-                "not, the corpus that is handed over shows them.",
+                f"{max(found.public, found.different)} of the public documents are "
+                "among the private ones, copies and near-copies. What is public cannot "
+                "be protected; and if they are not, the corpus that is handed over "
+                "shows them.",
                 PrivacyLeakWarning,
             )
         unit = "document" if authors is None else "person"

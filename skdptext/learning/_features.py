@@ -160,8 +160,8 @@ def _called_encoder() -> Iterator[None]:
 
 
 @dataclass(frozen=True, eq=False)
-class GivenGroups:
-    """The groups of a user's own encoder."""
+class NamedGroups:
+    """Groups, whose errors speak of the encoder."""
 
     groups: PublicGroups
 
@@ -202,30 +202,6 @@ def mean_vectors(
         key,
         lambda: public_vectors(documents, MeanVectorEncoder(embedding, n_components)),
     )
-
-
-@dataclass(frozen=True, eq=False)
-class NearestGroups:
-    """The default groups: those whose centre is nearest, each document by itself."""
-
-    groups: PublicGroups
-
-    def assign(self, documents: Sequence[Any], start: int = 0) -> np.ndarray:
-        """Numbers of the groups of documents."""
-        encoder, centres = self.parts
-        places = encoder.transform(documents)
-        scores = np.tile(-(centres**2).sum(axis=1) / 2, (len(places), 1))
-        # one direction after the other: a product of matrices may add in another order
-        # in other blocks
-        for column, of_centres in zip(places.T, centres.T, strict=True):
-            scores += column[:, None] * of_centres
-        return np.asarray(scores.argmax(axis=1))
-
-    @property
-    def parts(self) -> tuple[Any, np.ndarray]:
-        """The encoder, and the centres in the order of the numbers of groups."""
-        encoder, clusterer = self.groups.grouper[:-1], self.groups.grouper[-1]
-        return encoder, np.asarray(clusterer.cluster_centers_)[self.groups.names]
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,8 +264,7 @@ def make_features(
     if n_groups:
         with _called_encoder():
             groups = fitted_groups(documents, grouper, n_groups, None)
-        given = grouper is not None
-        assign = (GivenGroups(groups) if given else NearestGroups(groups)).assign
+        assign = NamedGroups(groups).assign
     if vectors:
         if embedding is not None:
             of_vectors = mean_vectors(documents, embedding, n_components)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import Pipeline
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
@@ -22,7 +22,7 @@ from skdptext.learning._model import Model
 from skdptext.learning._readout import Student
 from skdptext.learning._sums import Noise, unit_rows
 from skdptext.preprocessing import MeanVectorEncoder, TopicEncoder
-from skdptext.replacement import PublicDocuments, document_bytes
+from skdptext.replacement import PublicDocuments, default_grouper, document_bytes
 from skdptext.utils import is_fitted, replacing
 
 _FORMAT = "skdptext-model-1"
@@ -220,19 +220,19 @@ def _kept_encoder(
     """The default encoder of groups, from its arrays."""
     if about["kind"] != "topics":
         return None
-    from sklearn.cluster import KMeans  # late, as it is slow to load
-
-    topics = TopicEncoder(about["n_components"])
+    centres = arrays["of_centres"]
+    encoder = default_grouper(None, len(centres), range(len(centres)))
+    topics, clusters = encoder
+    topics.set_params(n_components=about["n_components"])
     for name in _TOPICS:
         setattr(topics, name, arrays[f"of_{name}"])
     topics.words_ = np.array(_unpacked("of_words", arrays), dtype=object)
     topics.n_components_ = topics._n_features_out = len(topics.components_)
     # one point in each cluster: fitted by scikit-learn's own means, whatever it keeps
-    centres = arrays["of_centres"]
-    clusters = KMeans(len(centres), init=centres, n_init=1, random_state=0)
-    clusters.fit(centres)
+    clusters.set_params(init=centres, n_init=1).fit(centres)
+    clusters.set_params(init="k-means++", n_init=10)
     clusters.cluster_centers_ = centres.copy()
-    return make_pipeline(topics, clusters)
+    return encoder
 
 
 def _with_vectors(

@@ -8,6 +8,7 @@ from skdptext.replacement._comparison import (
 from skdptext.replacement._groups import (
     PublicGroups as PublicGroups,
     check_grouper as check_grouper,
+    default_grouper as default_grouper,
     fitted_groups as fitted_groups,
     in_blocks as in_blocks,
     is_classifier as is_classifier,
