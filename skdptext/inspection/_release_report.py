@@ -239,8 +239,13 @@ class ReleaseReport:
         ImportError
             If matplotlib is not installed.
         """
+        (self.ax_,) = make_axes(ax, 1, (8.0, 1.4 + 0.42 * len(self._all())))
+        self.figure_ = self.ax_.figure
+        self._draw(self.ax_)
+        return self
+
+    def _draw(self, ax: Any) -> None:
         rows = self._all()[::-1]
-        (ax,) = make_axes(ax, 1, (8.0, 1.4 + 0.42 * len(rows)))
         places = np.arange(len(rows))
         values = np.array([[s.value, s.low, s.high, s.chance] for _, s in rows])
         value, low, high, chance = values.T
@@ -267,8 +272,6 @@ class ReleaseReport:
             title=self._title(),
         )
         place_legend(ax)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
 
     def _parts(self) -> list[str]:
         rows = [
@@ -339,7 +342,7 @@ class ReleaseReport:
             return Fragment("")
         rows = len(self._all())
         figure = Figure(figsize=(9.0, 1.4 + 0.42 * rows), layout="constrained")
-        self.plot(ax=figure.subplots())
+        self._draw(figure.subplots())
         file = io.BytesIO()
         FigureCanvasSVG(figure).print_svg(file, metadata={"Date": None})
         data = b64encode(file.getvalue()).decode("ascii")

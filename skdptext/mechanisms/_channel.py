@@ -52,7 +52,7 @@ class Law:
         uniform there. Losses, posteriors and utility then follow from the noise.
     scales : bool, default=False
         Whether `apply` takes the word nearest to φ(w) plus noise, and the noise scales
-        with 1/ε. All words and all ε then share draws in statistics; no release does.
+        with 1/ε. Words and all ε then share draws in statistics; no release does.
     log_proba : callable, default=None
         ``log_proba(words)`` gives rows of ln Pr[z | w], shape (n, number of words in
         `released`), in float64. Small δ, deniability and calibration are then exact.

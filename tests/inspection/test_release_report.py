@@ -378,6 +378,9 @@ def test_says_at_least_and_is_one_file(tmp_path):
         assert (legend.get_window_extent().x1 < ax.bbox.x1) == inside
     drawn = report.plot()  # itself, as displays do
     assert drawn is report
+    axes = drawn.ax_
+    report.to_html()  # which draws a figure of its own
+    assert report.ax_ is axes
     assert drawn.figure_ is drawn.ax_.figure
     assert len(drawn.ax_.get_yticklabels()) == len(report.frame().query("strongest"))
 

@@ -283,8 +283,8 @@ def test_noise_tells_nothing(source, request):
     for k in (2, 8):
         mine = [row for row in rows if row.n_groups == k]
         scores = np.array([*(row.score for row in mine), mine[0].without_noise])
-        # half of an interval of 95 % is three standard errors of four splits; the same
-        # splits are compared, so that a tenth of one is enough
+        # half of an interval of 95 % is about three standard errors; the same splits
+        # are compared, so that a tenth of one is enough
         errors = np.array([(row.high - row.low) / 2 for row in mine]) / 3
         assert (np.diff(scores) > -errors / 10).all()
         assert scores[-1] > 0
