@@ -205,7 +205,7 @@ def measured(division: Division) -> dict[str, dict[str, float]]:
     bags = perturber.transform(protected.data)
     bayes = ChannelNaiveBayes(perturber, alpha=10.0, prior="uniform")
     answers = division.replacer.transform(protected.data)
-    by_group = GroupBayes(division.replacer)
+    by_group = ChannelNaiveBayes(division.replacer, prior="uniform")
     texts = [protected.data[row] for row in division.targets]
     of_words = ReleaseLikelihood(perturber, texts)(bags[division.targets])
     of_groups = division.replacer.log_likelihood(texts, answers[division.targets])
@@ -228,23 +228,6 @@ def measured(division: Division) -> dict[str, dict[str, float]]:
         }
         for release, (model, released) in models.items()
     }
-
-
-class GroupBayes:
-    """Names the class whose public documents make a replaced document likeliest."""
-
-    def __init__(self, replacer: DPDocumentReplacer) -> None:
-        self.replacer = replacer
-
-    def fit(self, texts: Any, y: np.ndarray) -> GroupBayes:
-        self.texts, self.y = list(texts), y
-        self.classes_ = np.unique(y)
-        return self
-
-    def predict(self, released: np.ndarray) -> np.ndarray:
-        likely = np.exp(self.replacer.log_likelihood(self.texts, released))
-        means = [likely[:, self.y == name].mean(axis=1) for name in self.classes_]
-        return self.classes_[np.argmax(means, axis=0)]
 
 
 def _topics_told(model: Any, released: Any, public: Bunch, protected: Bunch) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from sklearn.utils import Bunch
 
-from skdptext import DPDocumentReplacer, demo
+from skdptext import demo
 
 
 @pytest.fixture(scope="module")
@@ -107,25 +107,6 @@ def test_no_identifiers_among_the_words(printed, read):
 def test_it_writes_a_figure(printed):
     _, figure = printed
     assert figure.read_bytes().startswith(b"\x89PNG")
-
-
-def test_the_adversary_of_groups_is_the_best():
-    """Against Bayes' rule by hand: the class that makes the answer likeliest."""
-    public = ["cat one", "cat two", "tea one", "tea two", "cat tea"]
-    labels = ["pets", "pets", "food", "food", "pets"]
-    replacer = DPDocumentReplacer(
-        public, public_labels=labels, epsilon=2.0, output="index"
-    ).fit()
-    texts, classes = ["cat x", "cat y", "cat tea", "tea"], np.array([0, 0, 1, 1])
-    guesses = demo.GroupBayes(replacer).fit(texts, classes).predict(np.arange(5))
-    groups = replacer.groups_of(texts)
-    kept = np.exp(2.0) / (np.exp(2.0) + 1)
-    for answer, label in enumerate(labels):
-        chances = [
-            np.mean([kept if g == label else 1 - kept for g in groups[classes == c]])
-            for c in (0, 1)
-        ]
-        assert guesses[answer] == np.argmax(chances)
 
 
 def test_bad_options_are_refused_at_once(capsys, monkeypatch):
