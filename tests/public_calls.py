@@ -325,6 +325,7 @@ VALID: dict[Any, Valid] = {
     attacks.near_copies: Valid(lambda: (TEXTS,)),
     attacks.parts_of_words: Valid(lambda: (["w0"],)),
     attacks.split_words: Valid(lambda: ("w0 w1",)),
+    attacks.words_of: Valid(lambda: ("w0 w1",)),
     attacks.text_similarities: Valid(lambda: (TEXTS, TEXTS)),
     attacks.linear_topic_classifier: Valid(
         lambda: (table(),),
@@ -483,6 +484,9 @@ VALID: dict[Any, Valid] = {
     metrics.find_perturber: Valid(lambda: (make_pipeline(released()),)),
     metrics.has_perturber: Valid(lambda: (make_pipeline(released()),)),
     metrics.pairwise_word_movers_distances: Valid(lambda: (BAGS, BAGS, table())),
+    metrics.fitted_copy: Valid(
+        lambda: (DPWordPerturber(table(), document_length=1), TEXTS)
+    ),
     metrics.fitted_releaser: Valid(
         lambda: (DPWordPerturber(table(), document_length=1), TEXTS)
     ),
@@ -749,6 +753,9 @@ _AXES = "takes a figure's axes, and draws what its object holds"
 # What no text is given to, and why; a class stands for all its methods.
 TAKES_NO_TEXT: dict[Any, str] = {
     LossDistribution: _NUMBERS,
+    metrics.with_noise: "gets a releaser that is fitted by then",
+    metrics.warn_of_halving: "reads the names of a search's results",
+    mechanisms.ExactResponse: "takes numbers of groups",
     mechanisms.MahalanobisMetric: _NUMBERS,
     mechanisms.Spectrum: _NUMBERS,
     mechanisms.embedding_spectrum: _NUMBERS,

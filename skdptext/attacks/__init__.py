@@ -20,6 +20,7 @@ from skdptext.attacks._similarity import (
     parts_of_words as parts_of_words,
     split_words as split_words,
     text_similarities,
+    words_of as words_of,
 )
 from skdptext.attacks._standard import linear_topic_classifier, paper_adversaries
 from skdptext.attacks._trials import Trial as Trial  # for other rooms, not for users

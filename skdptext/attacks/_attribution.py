@@ -14,7 +14,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 
 from skdptext.attacks._koppel import KoppelAuthorClassifier
-from skdptext.attacks._similarity import split_words
+from skdptext.attacks._similarity import words_of
 from skdptext.attacks._standard import (
     linear_topic_classifier,
     paper_adversaries,
@@ -398,7 +398,7 @@ def prepare_releaser(
                 )
             released.append(texts)
     cut = [
-        list(words_of(document))[: len(words_of(text))]
+        words_of(document)[: len(words_of(text))]
         for document, text in zip(documents, released[0], strict=True)
     ]
     key = f"releaser {id(noisy)}"
@@ -411,11 +411,6 @@ def _through_noise(scene: Scene, seed: int) -> Any:
         return scene.whole
     noisy = as_released(scene.perturber, scene.whole, seed)
     return scene.whole if noisy is None else noisy[0]
-
-
-def words_of(document: Any) -> Sequence[str]:
-    """The words of a text or of a list of words."""
-    return split_words(document) if isinstance(document, str) else document
 
 
 def default_adversaries(

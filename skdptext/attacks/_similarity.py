@@ -88,6 +88,11 @@ def split_words(text: str) -> list[str]:
     return _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
 
 
+def words_of(document: Any) -> list[str]:
+    """Words of a text, as `split_words` parts it, or of a token list, as they are."""
+    return split_words(document) if isinstance(document, str) else list(document)
+
+
 def holds_words(document: Any) -> bool:
     """Whether a text, or a list of words, has any."""
     return bool(_WORD.search(document) if isinstance(document, str) else len(document))
@@ -228,7 +233,7 @@ def as_words(name: str, documents: Any) -> list[list[str]]:
     texts = []
     for i, document in enumerate(plain_documents(documents)):
         check_document(document, i)
-        words = split_words(document) if isinstance(document, str) else list(document)
+        words = words_of(document)
         if not all(isinstance(word, str) for word in words):
             raise InvalidParameterError(
                 f"{name} must hold texts or lists of str, got {kind_of(document)} of "

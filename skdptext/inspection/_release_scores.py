@@ -36,6 +36,7 @@ from skdptext.attacks import (
     run_trials,
     split_words,
     text_similarities,
+    words_of,
 )
 from skdptext.documents import read_release
 from skdptext.embeddings import WordEmbedding
@@ -124,7 +125,7 @@ class ReleasedTexts:
     ) -> None:
         self.original, self.released = original, released
         self.clear, self.noisy = (
-            [_as_words(document) for document in documents]
+            [words_of(document) for document in documents]
             for documents in (original, released)
         )
         self.seed = seed
@@ -190,7 +191,7 @@ def in_another_order(
     n = len(texts)
     if n < _FEWEST or len(original) > _MOST_ORIGINALS:
         return False
-    weights = TfidfVectorizer(analyzer=_as_words, sublinear_tf=True)
+    weights = TfidfVectorizer(analyzer=words_of, sublinear_tf=True)
     clear = sp.csr_array(weights.fit_transform(original))
     noisy = sp.csr_array(weights.transform(texts.noisy))
     sources = []
@@ -202,10 +203,6 @@ def in_another_order(
             sources.append(best if best != rows[i] else -1)
     once = [j for j, times in Counter(sources).items() if times == 1 and j >= 0]
     return len(once) > n / 2
-
-
-def _as_words(document: Any) -> list[str]:
-    return split_words(document) if isinstance(document, str) else list(document)
 
 
 def log_likelihood(
@@ -507,7 +504,7 @@ def _views(
         "originals": texts.clear,
         "releases": texts.noisy,
         "cut": texts.cut,
-        "known": [_as_words(document) for document in more],
+        "known": [words_of(document) for document in more],
     }
     every = CountVectorizer(analyzer=lambda d: d or ["∅"], dtype=np.float64)
     every.fit([text for documents in words.values() for text in documents])
