@@ -54,8 +54,8 @@ plt.show()
 # One release
 # -----------
 #
-# The best grouping at which nobody finds more than 5 of 100 messages, on private ones.
-# The guarantee begins with what nobody can do.
+# The best grouping at which nobody finds more than 5 of 100 equally likely messages on
+# average, on private ones. The guarantee begins with what nobody can do.
 
 from skdptext import DPDocumentReplacer
 

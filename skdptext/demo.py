@@ -32,7 +32,7 @@ from skdptext.datasets import load_docstring_embedding, load_docstrings
 from skdptext.metrics import ReleaseLikelihood
 from skdptext.model_selection import calibrate_epsilon
 from skdptext.naive_bayes import ChannelNaiveBayes
-from skdptext.utils import half_width
+from skdptext.utils import half_width, percent_up
 
 TOPICS = ("clustering", "distances and geometry", "linear algebra",
           "mathematical functions", "signals and images", "statistics")  # fmt: skip
@@ -315,8 +315,9 @@ def show_verdict(
         + "\n"
         + textwrap.fill(
             f"Proven for the replaced ones: ε = {guarantee.epsilon:g} between any two "
-            f"documents, and of {len(division.targets)} candidates nobody finds more "
-            f"than {most:.1%} on average: one release may show more by chance. Words "
+            f"documents, and of {len(division.targets)} equally likely candidates "
+            f"nobody finds more than {percent_up(most)} on average: one release may "
+            "show more by chance. Words "
             f"have no such bound: an ε of {division.perturber.epsilon:.2g} per unit of "
             f"distance adds up over {LENGTH} words.",
             88,

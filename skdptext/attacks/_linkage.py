@@ -39,6 +39,7 @@ from skdptext.utils import (
     check_rng,
     import_pandas,
     is_count_matrix,
+    percent_up,
     quiet,
     share_interval,
     sums_by_label,
@@ -331,7 +332,7 @@ class Linkages:
         if self.bound is not None:
             bound = (
                 " The guarantee bounds what any adversary finds, on average over "
-                f"many releases, by {self.bound:.1%}."
+                f"many releases, by {percent_up(self.bound)}."
             )
         return (
             f"{noise}Of {self.n_targets} documents released{times}, an adversary who "

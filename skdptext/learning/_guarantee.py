@@ -14,11 +14,13 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import SumLoss
 from skdptext.privacy import ComposedGuarantee
 from skdptext.utils import (
+    bound_in_table,
     bullets,
     check_integer,
     check_option,
     check_real,
     kind_of,
+    odds_factor,
     page,
     paragraph,
     rounded_up,
@@ -323,16 +325,21 @@ class LearningGuarantee(ComposedGuarantee):
         if one == "document":
             others, whole = "all other texts and labels", "with its label"
         right = rounded_up(100 * self.right_at_most, 3)
-        but = f", but for a probability of δ = {self.delta:.3g}" if self.delta else ""
-        share = rounded_up(100 * self.found_at_most(_CANDIDATES), 2)
+        but = (
+            f", but for a probability of δ = {rounded_up(self.delta, 3)}"
+            if self.delta
+            else ""
+        )
+        share = rounded_up(100 * self.found_at_most(_CANDIDATES), 3)
         promises = [
             f"Whoever sees {seen} and knows {others} is right about whether one {one} "
             f"is in {'it' if self.releases == 1 else 'them'} at most {right} times in "
             "100 (a coin: 50).",
             f"If one {one} is added or removed, {whole}, the odds of any result change "
-            f"by at most a factor of exp({self.epsilon:.4g}) = "
-            f"{_factor(self.epsilon)}{but}; if one is replaced by another, by "
-            f"exp({self.epsilon_replace:.4g}) = {_factor(self.epsilon_replace)}{but} "
+            f"by at most a factor of exp({rounded_up(self.epsilon)}) = "
+            f"{odds_factor(self.epsilon)}{but}; if one is replaced by another, by "
+            f"exp({rounded_up(self.epsilon_replace)}) = "
+            f"{odds_factor(self.epsilon_replace)}{but} "
             f"({'(ε, δ)' if self.delta else 'pure ε'}-differential privacy of a {one}, "
             "in its central form: the holder of the texts is trusted).",
             f"Who knows that one of {_CANDIDATES} equally likely {one}s is in it names "
@@ -389,8 +396,8 @@ class LearningGuarantee(ComposedGuarantee):
     def __repr__(self) -> str:
         releases = f", releases={self.releases}" if self.releases > 1 else ""
         return (
-            f"LearningGuarantee(epsilon={self.epsilon:g}, delta={self.delta:g}, "
-            f"unit={self.unit!r}{releases})\n{self}"
+            f"LearningGuarantee(epsilon={rounded_up(self.epsilon, 6)}, "
+            f"delta={rounded_up(self.delta, 6)}, unit={self.unit!r}{releases})\n{self}"
         )
 
     def __str__(self) -> str:
@@ -400,13 +407,13 @@ class LearningGuarantee(ComposedGuarantee):
 
     def _repr_html_(self) -> str:
         rows = [
-            [row["candidates"], row["found_at_most"]]
+            [row["candidates"], bound_in_table(row["found_at_most"])]
             for row in self.scale()
             if "candidates" in row
         ]
         return page(
-            f"Privacy guarantee: ε = {self.epsilon:g}, δ = {self.delta:g} "
-            f"for a {self.unit}",
+            f"Privacy guarantee: ε = {rounded_up(self.epsilon, 6)}, "
+            f"δ = {rounded_up(self.delta, 6)} for a {self.unit}",
             *map(paragraph, self.sentences),
             table(["candidates", "found at most"], rows),
             paragraph("Not promised:"),
@@ -430,7 +437,3 @@ def _part(**given: Any) -> LearningPart:
     if replace(part, releases=1).loss.delta(part.epsilon) > part.delta * _UP:
         raise InvalidParameterError("its noise does not give its ε and δ")
     return part
-
-
-def _factor(epsilon: float) -> str:
-    return f"{math.exp(epsilon):.3g}" if epsilon < 700 else "∞"

@@ -8,7 +8,15 @@ from dataclasses import replace
 from typing import Any, Self
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import bullets, check_integer, page, paragraph, shown, wrapped
+from skdptext.utils import (
+    bullets,
+    check_integer,
+    page,
+    paragraph,
+    rounded_up,
+    shown,
+    wrapped,
+)
 
 
 class ComposedGuarantee:
@@ -225,8 +233,9 @@ class CombinedGuarantee(ComposedGuarantee):
             for n, many in ((1, "one document"), (10, "10 documents")):
                 each = [one._of_person(n) for one in rest]
                 delta = sum(d for _, d in each)
-                but = f" (δ = {delta:.2g})" if delta else ""
-                totals.append(f"ε = {sum(e for e, _ in each):.4g}{but} for {many}")
+                but = f" (δ = {rounded_up(delta, 2)})" if delta else ""
+                epsilon = rounded_up(sum(e for e, _ in each))
+                totals.append(f"ε = {epsilon}{but} for {many}")
             said += (
                 "What adds up for one person, if another one with other texts stood in "
                 f"all of these releases: {' and '.join(totals)}"

@@ -11,7 +11,17 @@ import numpy as np
 from skdptext.mechanisms import LossDistribution, law_fingerprint, word_losses
 from skdptext.privacy._part import PerturbationPart
 from skdptext.search import k_nearest_words
-from skdptext.utils import Memo, blocks, bullets, page, rounded_up, table, wrapped
+from skdptext.utils import (
+    Memo,
+    blocks,
+    bound_in_table,
+    bullets,
+    odds_factor,
+    page,
+    rounded_up,
+    table,
+    wrapped,
+)
 
 # Showing a guarantee must not take seconds: a sample of words, and the words among
 # which their neighbours are sought: the first of the embedding, mostly frequent ones.
@@ -24,7 +34,6 @@ _LARGE = 20  # odds of 5·10⁸
 _MESSAGE = 10
 # Of scores at a time: releases of files state their guarantee within 100 MB
 _SEARCH_BYTES = 2**23
-_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 Parts = Sequence[PerturbationPart]
 
@@ -112,7 +121,8 @@ def _head(part: PerturbationPart) -> str:
     mechanism = "" if part.metric is not None else f"{part.name}, "
     releases = f", releases={part.releases}" if part.releases > 1 else ""
     return (
-        f"PrivacyGuarantee({mechanism}epsilon={part.releases * part.epsilon:g}, "
+        f"PrivacyGuarantee({mechanism}"
+        f"epsilon={rounded_up(part.releases * part.epsilon, 6)}, "
         f"lam={part.lam:g}, "
         f"n_words={part.n_words}, metric={metric}{releases})"
     )
@@ -139,7 +149,7 @@ def as_html(parts: Parts) -> str:
     else:
         (part,) = parts
         what = f"λ = {part.lam:g}" if part.metric is not None else part.name
-        title = f"Privacy guarantee: ε = {part.channel.epsilon:g}, {what}"
+        title = f"Privacy guarantee: ε = {rounded_up(part.channel.epsilon, 6)}, {what}"
         scale = [_scale_table(part), _MAY_FAIL, *_too_large(_scale_rows(part))]
     limits = bullets(limits_of(parts))
     return page(title, *_promises(parts, scale), "Not promised:", limits)
@@ -159,8 +169,9 @@ def _scale_table(part: PerturbationPart) -> str:
     names = ["exponent", "odds factor", f"exponent {_WITH_DELTA}"]
     rows: list[list[Any]] = [["at the median of the embedding", "distance", *names]]
     for row in _scale_rows(part):
-        odds = _odds(row.exponent)
-        rows.append([row.name, row.apart, row.exponent, odds, row.with_delta])
+        odds = odds_factor(row.exponent)
+        bounds = [bound_in_table(t) for t in (row.exponent, row.with_delta)]
+        rows.append([row.name, row.apart, bounds[0], odds, bounds[1]])
     grow = "change"
     if part.metric is None:  # and so no distance
         rows, grow = [row[:1] + row[2:] for row in rows], "grow"
@@ -191,7 +202,7 @@ def _metric(part: PerturbationPart) -> str:
         )
     if part.converted:
         metric += (
-            f" (converted: the noise has ε = {part.channel.epsilon:.4g} and "
+            f" (converted: the noise has ε = {rounded_up(part.channel.epsilon)} and "
             f"λ = {part.lam:g})"
         )
     return metric
@@ -218,8 +229,9 @@ def _words_promise(part: PerturbationPart) -> str:
         times = _times(part)
         return (
             f"{odds} grow by at most a factor of exp({times}t(w, w')), and fall by at "
-            f"most exp({times}t(w', w)). {part.name} with ε = {part.epsilon:.4g} sets "
-            f"t; exponent(w, w') computes {times}t(w, w')."
+            f"most exp({times}t(w', w)). {part.name} with ε = "
+            f"{rounded_up(part.epsilon)} sets t; exponent(w, w') computes "
+            f"{times}t(w, w')."
         )
     bound = f"exp({_total(part)}·d(w, w')), where d is {_metric(part)}"
     return f"{odds} change by at most a factor of {bound}."
@@ -268,19 +280,6 @@ def _documents_promise(part: PerturbationPart) -> str:
         f"{odds} {each}{cut} {grow} by at most a factor of {factor}, {what} the "
         f"{kind}.{fall}"
     )
-
-
-def _odds(exponent: float) -> str:
-    """e^t in a readable form."""
-    if exponent == math.inf:
-        return "∞"
-    if exponent < math.log(1000):
-        return f"{math.exp(exponent):.3g}"
-    power, rest = divmod(exponent / math.log(10), 1)
-    digits = f"{10**rest:.1f}"
-    if digits == "10.0":
-        digits, power = "1.0", power + 1
-    return f"{digits}·10{f'{power:.0f}'.translate(_RAISED)}"
 
 
 class Row(NamedTuple):
@@ -340,9 +339,9 @@ def _scale_sentence(part: PerturbationPart) -> str:
     grow = "change" if part.metric is not None else "grow"
     near_by, far_off = _nats(near.exponent), _nats(far.exponent)
     if near.exponent < math.inf:
-        near_by += f" (odds {grow} by a factor of {_odds(near.exponent)} at most)"
+        near_by += f" (odds {grow} by a factor of {odds_factor(near.exponent)} at most)"
     if far.exponent < math.inf:
-        far_off += f" ({_odds(far.exponent)})"
+        far_off += f" ({odds_factor(far.exponent)})"
     if part.resampled:
         text = (
             "On a human scale, at the median of the embedding: between documents in "
@@ -391,7 +390,9 @@ def _nats(exponent: float) -> str:
     """An exponent in a readable form."""
     if exponent == math.inf:
         return "infinite"
-    return f"{exponent:.3g}" if exponent < 999.5 else f"{exponent:,.0f}"
+    if exponent < 999:
+        return rounded_up(exponent, 3)
+    return f"{math.ceil(exponent * (1 - 1e-12)):,}"
 
 
 def _broken(parts: Parts) -> list[str]:
@@ -508,12 +509,12 @@ def _parts_table(parts: Parts) -> str:
     rows = [
         [
             part.releases,
-            part.epsilon,
+            bound_in_table(part.epsilon),
             part.lam,
             _short_metric(part),
             part.n_words,
-            near.exponent,
-            near.with_delta,
+            bound_in_table(near.exponent),
+            bound_in_table(near.with_delta),
         ]
         for part in parts
         for near in _scale_rows(part)[:1]

@@ -31,6 +31,7 @@ from skdptext.replacement._guarantee import (
 )
 from skdptext.replacement._public import PublicDocuments
 from skdptext.utils import (
+    bound_in_table,
     check_integer,
     check_n_jobs,
     check_numbers,
@@ -41,7 +42,9 @@ from skdptext.utils import (
     kind_of,
     page,
     paragraph,
+    percent_up,
     quiet,
+    rounded_up,
     sums_by_label,
     table,
     wrapped,
@@ -156,7 +159,8 @@ class GroupingComparison:
         within = [row for row in inside if row.found_at_most <= found + _ROUNDING]
         if not within:
             raise InvalidParameterError(
-                f"found must be at least {min(r.found_at_most for r in inside):.3g} "
+                f"found must be at least "
+                f"{rounded_up(min(r.found_at_most for r in inside), 3)} "
                 f"for these groupings, got {found:g}. Compare fewer groups or a "
                 "smaller epsilon."
             )
@@ -214,7 +218,9 @@ class GroupingComparison:
                 lines.append(f"Else, {self._said(mine.best(found))}.")
             except InvalidParameterError:
                 least = min(row.found_at_most for row in mine.rows)
-                lines.append(f"{name} cannot: {least:.1%} may be found at the least.")
+                lines.append(
+                    f"{name} cannot: {percent_up(least)} may be found at the least."
+                )
         what = {
             "accuracy": "Accuracy of the public labels",
             "balanced accuracy": "Accuracy of the public labels, each of equal weight",
@@ -234,7 +240,7 @@ class GroupingComparison:
             f"{row.name} with {row.n_groups} groups at ε = {row.epsilon:g} keeps "
             f"{row.score:.3g} [{row.low:.3g}, {row.high:.3g}] {self.criterion} "
             f"(its groups without noise {row.without_noise:.3g}); at most "
-            f"{row.found_at_most:.1%} are found"
+            f"{percent_up(row.found_at_most)} are found, on average"
         )
 
     def __repr__(self) -> str:
@@ -250,7 +256,11 @@ class GroupingComparison:
 
     def _repr_html_(self) -> str:
         names = ["n_groups", "epsilon", "score", "low", "high", "found_at_most"]
-        rows = [[row.name, *(getattr(row, n) for n in names)] for row in self.rows]
+        rows = [
+            [row.name, *(getattr(row, n) for n in names[:-1])]
+            + [bound_in_table(row.found_at_most)]
+            for row in self.rows
+        ]
         found = max(0.1, min(row.found_at_most for row in self.rows))
         return page(
             f"Groupings compared by {self.criterion}",

@@ -15,9 +15,11 @@ from skdptext.mechanisms import ExactResponse, LossDistribution
 from skdptext.privacy import ComposedGuarantee
 from skdptext.utils import (
     bisect,
+    bound_in_table,
     bullets,
     check_integer,
     check_real,
+    odds_factor,
     page,
     paragraph,
     rounded_up,
@@ -362,16 +364,16 @@ class ReplacementGuarantee(ComposedGuarantee):
         seen = "a release" if self.releases == 1 else f"all {self.releases} releases"
         groups = self.n_groups
         over = "" if groups is None else f" over {groups} public groups"
-        most = math.ceil(share * _CANDIDATES - 1e-6)
+        most = math.ceil(share * _CANDIDATES * (1 - 1e-12))
         return [
-            f"Of {_CANDIDATES} candidates, nobody finds more than {most}: anyone who "
-            f"holds {_CANDIDATES} equally likely documents in clear and sees {seen} "
-            f"names the right one with probability at most {share:.3g}, whatever they "
-            "know of the mechanism.",
+            f"Of {_CANDIDATES} equally likely candidates, nobody finds more than "
+            f"{most} on average: anyone who holds {_CANDIDATES} documents in clear and "
+            f"sees {seen} names the right one with probability at most "
+            f"{rounded_up(share, 3)}, whatever they know of the mechanism.",
             f"Between any two documents whatever, the odds change by at most a factor "
-            f"of exp({self.epsilon:.4g}) = {_factor(self.epsilon)} (pure ε-local "
-            f"differential privacy, by randomized response{over}); between two of one "
-            "group they do not change at all.",
+            f"of exp({rounded_up(self.epsilon)}) = {odds_factor(self.epsilon)} (pure "
+            f"ε-local differential privacy, by randomized response{over}); between two "
+            "of one group they do not change at all.",
             f"On average, {seen} {'tells' if self.releases == 1 else 'tell'} at most "
             f"{rounded_up(self.information, 3)} nats about the document, or about "
             f"anything else (the mutual information); to name one of {_CANDIDATES} "
@@ -424,7 +426,7 @@ class ReplacementGuarantee(ComposedGuarantee):
     def __repr__(self) -> str:
         releases = f", releases={self.releases}" if self.releases > 1 else ""
         return (
-            f"ReplacementGuarantee(epsilon={self.epsilon:g}, "
+            f"ReplacementGuarantee(epsilon={rounded_up(self.epsilon, 6)}, "
             f"n_groups={self.n_groups}{releases})\n{self}"
         )
 
@@ -435,18 +437,15 @@ class ReplacementGuarantee(ComposedGuarantee):
 
     def _repr_html_(self) -> str:
         rows = [
-            [row["candidates"], row["found_at_most"]]
+            [row["candidates"], bound_in_table(row["found_at_most"])]
             for row in self.scale()
             if "candidates" in row
         ]
         return page(
-            f"Privacy guarantee: ε = {self.epsilon:g} between any two documents",
+            f"Privacy guarantee: ε = {rounded_up(self.epsilon, 6)} between any two "
+            "documents",
             *map(paragraph, self.sentences),
-            table(["candidates", "found at most"], rows),
+            table(["candidates", "found at most, on average"], rows),
             paragraph("Not promised:"),
             bullets(self.limits),
         )
-
-
-def _factor(epsilon: float) -> str:
-    return f"{math.exp(epsilon):.3g}" if epsilon < 700 else "∞"

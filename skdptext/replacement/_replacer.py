@@ -90,7 +90,8 @@ class DPDocumentReplacer(
     and else replaced by one of the others: randomized response [1]_. What is released
     is a public document drawn at random from the group, the stand-in. Nothing else of
     the document has any effect. So the privacy loss between any two documents is at
-    most ε, and of n candidates nobody finds more than the share K p / n.
+    most ε, and of n equally likely candidates nobody finds more than the share K p / n,
+    on average.
 
     Parameters
     ----------

@@ -289,6 +289,35 @@ def rounded_up(bound: float, digits: int = 4) -> str:
     return f"{float(exact.quantize(unit, ROUND_CEILING)):.{digits}g}"
 
 
+def percent_up(share: float, decimals: int = 1) -> str:
+    """An upper bound on a share in per cent, with so many decimals, not below it."""
+    exact = 100 * Decimal(share) * (1 - Decimal("1e-12"))
+    unit = Decimal(1).scaleb(-decimals)
+    return f"{exact.quantize(unit, ROUND_CEILING)}%"
+
+
+def bound_in_table(bound: float) -> float:
+    """An upper bound that a table shows with four digits, not below it."""
+    return float(rounded_up(bound)) if math.isfinite(bound) else bound
+
+
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def odds_factor(exponent: float) -> str:
+    """The factor e^exponent by which odds change at most, readable, not below it."""
+    if exponent == math.inf:
+        return "∞"
+    if exponent < math.log(1000):
+        return rounded_up(math.exp(exponent), 3)
+    power, rest = divmod(exponent / math.log(10), 1)
+    # the power takes digits from the rest, some 1e-13 of it
+    digits = rounded_up(10**rest * (1 + 1e-11), 2)
+    if float(digits) >= 10:
+        digits, power = "1", power + 1
+    return f"{float(digits):.1f}·10{f'{power:.0f}'.translate(_RAISED)}"
+
+
 # -- small HTML views, readable in light and dark themes ----------------------------
 
 # The documentation of the newest release: [project.urls] of pyproject.toml.

@@ -56,7 +56,9 @@ def test_the_bound_of_one_release_is_k_p_over_n():
     assert guarantee.found_at_most(100) == pytest.approx(8 * p / 100, rel=1e-9)
     assert guarantee.found_at_most(3) == 1.0
     assert guarantee.compose(10**6).found_at_most(100) == pytest.approx(0.08)
-    assert str(guarantee).startswith("Of 100 candidates, nobody finds more than 8:")
+    assert str(guarantee).startswith(
+        "Of 100 equally likely candidates, nobody finds more than 8 on average:"
+    )
 
 
 @pytest.mark.parametrize("k", [3, 60])
@@ -161,7 +163,7 @@ def test_it_says_what_is_and_what_is_not_protected(three):
         assert phrase in text
     assert "nobody finds more than 3" in text
     many = of_groups(12, 4.0).guarantee()
-    assert "nobody finds more than 10:" in str(many)
+    assert "nobody finds more than 10 on average:" in str(many)
     assert str(three) in repr(three)
     html = three._repr_html_()
     assert "found at most" in html

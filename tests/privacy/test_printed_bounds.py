@@ -1,0 +1,175 @@
+"""Every printed bound is rounded up: nobody reads a promise that does not hold."""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+
+import numpy as np
+import pytest
+
+from skdptext import DPDocumentReplacer, DPWordPerturber, WordEmbedding
+from skdptext.embeddings import one_hot_embedding
+from skdptext.learning import LearningGuarantee
+from skdptext.learning._guarantee import LearningPart
+from skdptext.mechanisms import gaussian_sigma, laplace_scale
+from skdptext.privacy import CombinedGuarantee
+from skdptext.replacement import ReplacementGuarantee
+from skdptext.utils import bound_in_table, odds_factor, percent_up, rounded_up
+
+RNG = np.random.default_rng(0)
+# What decimals lose when they are read again, and bounds when they are computed
+EXACT = 1 - 4e-12
+RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+
+
+def log_of(text: str) -> float:
+    """The logarithm of what is printed: 1,234 or 2.3·10⁵ or ∞."""
+    if text == "∞":
+        return math.inf
+    digits, _, power = text.replace(",", "").partition("·10")
+    return math.log(float(digits)) + int(power.translate(RAISED) or 0) * math.log(10)
+
+
+def number(text: str) -> float:
+    return math.exp(log_of(text))
+
+
+def test_rounding() -> None:
+    """2,000 numbers of each size; no more is added than a step of the last digit."""
+    for bound in np.exp(RNG.uniform(-12, 6.9, 2000)).tolist():
+        assert bound * EXACT <= float(rounded_up(bound, 3)) <= 1.0101 * bound
+        assert bound * EXACT <= bound_in_table(bound) <= 1.00101 * bound
+        share = bound / 1000
+        assert share * EXACT <= float(percent_up(share)[:-1]) / 100 <= share + 0.001001
+    for exponent in RNG.uniform(0, 600, 2000).tolist():
+        printed = log_of(odds_factor(exponent))
+        assert exponent - 1e-9 <= printed <= exponent + math.log(1.101)
+    assert odds_factor(math.inf) == "∞"
+    assert bound_in_table(math.inf) == math.inf
+    assert rounded_up(0.25, 3) == "0.25"  # what is exact stays as it is
+    assert percent_up(0.05) == "5.0%"
+
+
+def stand_ins() -> list[ReplacementGuarantee]:
+    guarantees = []
+    for k in (2, 3, 7, 12):
+        public = [f"topic{i}" for i in range(k)]
+        releaser = DPDocumentReplacer(public, public_labels=range(k))
+        for epsilon in RNG.uniform(0.01, 9, 60).tolist():
+            one = releaser.set_params(epsilon=epsilon).fit().guarantee()
+            guarantees.append(one.compose(int(RNG.integers(1, 4))))
+    return guarantees
+
+
+def test_guarantees_of_stand_ins() -> None:
+    for guarantee in stand_ins():
+        text = " ".join(str(guarantee).split())
+        share = guarantee.found_at_most(100)
+        epsilon, odds = re.search(r"exp\(([\d.]+)\) = (\S+) \(pure", text).groups()
+        assert number(epsilon) >= guarantee.epsilon * EXACT
+        assert number(odds) >= math.exp(guarantee.epsilon) * EXACT
+        assert (
+            float(re.search(r"probability at most ([\d.e-]+),", text)[1])
+            >= share * EXACT
+        )
+        assert int(re.search(r"finds more than (\d+) on average", text)[1]) >= (
+            100 * share * EXACT
+        )
+        nats = float(re.search(r"at most ([\d.e-]+) nats", text)[1])
+        assert nats >= guarantee.information * EXACT
+        told = float(
+            re.match(r"ReplacementGuarantee\(epsilon=([\d.]+)", repr(guarantee))[1]
+        )
+        assert told >= guarantee.epsilon * EXACT
+        cells = re.findall(r'number">([\d.e-]+)</td>', guarantee._repr_html_())
+        for n, cell in zip(*[iter(cells)] * 2, strict=True):
+            assert float(cell) >= guarantee.found_at_most(int(n)) * EXACT
+
+
+def test_guarantees_of_models() -> None:
+    grid = 2**30
+    for epsilon in RNG.uniform(0.05, 6, 100).tolist():
+        delta = float(10 ** RNG.uniform(-9, -4))
+        sigma = gaussian_sigma(epsilon / 2, delta, 40, grid)
+        parts = [
+            LearningPart(
+                "person", epsilon, 0.0, laplace_scale(epsilon, grid), 0, 0, grid
+            ),
+            LearningPart(
+                *("person", epsilon, delta, laplace_scale(epsilon / 2, grid)),
+                *(sigma, 40, grid),
+            ),
+        ]
+        for part in parts:
+            guarantee = LearningGuarantee([part])
+            text = " ".join(str(guarantee).split())
+            right = float(
+                re.search(r"at most ([\d.]+) times in 100 \(a coin", text)[1]
+            )
+            assert right >= 100 * guarantee.right_at_most * EXACT
+            found = float(
+                re.search(r"at most ([\d.]+) times in 100 \(a guess", text)[1]
+            )
+            assert found >= 100 * guarantee.found_at_most(100) * EXACT
+            pairs = re.findall(r"exp\(([\d.]+)\) = ([^ ,;]+)", text)
+            for (printed, odds), exact in zip(
+                pairs, (guarantee.epsilon, guarantee.epsilon_replace), strict=True
+            ):
+                assert number(printed) >= exact * EXACT
+                assert number(odds) >= math.exp(exact) * EXACT
+            if part.delta:
+                said = float(re.search(r"δ = ([\d.e-]+)", text)[1])
+                assert said >= part.delta * EXACT
+
+
+@pytest.mark.parametrize("mechanism", ["exponential", None])
+def test_guarantees_of_words(mechanism: str | None) -> None:
+    """The table of the human scale, and the sentence with the same numbers."""
+    vectors = np.random.default_rng(2).standard_normal((60, 5))
+    embedding = WordEmbedding([f"w{i}" for i in range(60)], vectors)
+    perturber = DPWordPerturber(
+        embedding, mechanism=mechanism, lam=0, document_length=7, resize="sample"
+    )
+    for epsilon in RNG.uniform(0.5, 40, 25).tolist():
+        guarantee = perturber.set_params(epsilon=epsilon).fit([]).guarantee()
+        text = " ".join(str(guarantee).split())
+        rows = guarantee.scale()
+        exact = [row["exponent"] for row in rows[:2]]
+        page = html.unescape(guarantee._repr_html_())
+        for row in rows:
+            cells = [
+                f"{bound_in_table(row['exponent']):.4g}",
+                odds_factor(row["exponent"]),
+            ]
+            assert all(f">{cell}</td>" in page for cell in cells)
+        near, odds, far, more = re.search(
+            r"exponent is at most (\S+) \(odds \w+ by a factor of (\S+) at most\), "
+            r"or a random word (\S+) \((\S+)\)\.",
+            text,
+        ).groups()
+        for printed, bound in zip((near, far), exact, strict=True):
+            assert number(printed) >= bound * EXACT
+        for printed, bound in zip((odds, more), exact, strict=True):
+            assert log_of(printed) >= bound - 1e-9
+        told = float(re.search(r"epsilon=([\d.]+)", repr(guarantee))[1])
+        assert told >= epsilon * EXACT
+
+
+def test_guarantees_side_by_side() -> None:
+    public = ["one", "two", "three"]
+    stand_in = DPDocumentReplacer(public, public_labels=public, epsilon=1.23456).fit()
+    part = LearningPart("person", 1.0, 0.0, 2**30, 0, 0, 2**30)
+    both = CombinedGuarantee([stand_in.guarantee(), LearningGuarantee([part])])
+    for n, printed in zip(
+        (1, 10), re.findall(r"ε = ([\d.]+)", str(both)), strict=False
+    ):
+        assert float(printed) >= both.epsilon_of(n)[0] * EXACT
+
+
+def test_words_of_one_distance_have_one_exponent() -> None:
+    """Randomized response: what is printed beside an exact 3 is 3."""
+    perturber = DPWordPerturber(one_hot_embedding(5), mechanism="randomized response")
+    guarantee = perturber.set_params(epsilon=3.0).fit([]).guarantee()
+    assert "exponent is 3 " in " ".join(str(guarantee).split())
