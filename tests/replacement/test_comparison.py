@@ -401,7 +401,7 @@ def test_sentences(compared):
         epsilon=6.0,
         cv=2,
     )
-    assert "nine cannot: 8.8% may be found at the least." in few.sentences(0.05)
+    assert "nine cannot: 8.9% may be found at the least." in few.sentences(0.05)
 
 
 class DoesNotFit(ClusterMixin, BaseEstimator):
