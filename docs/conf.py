@@ -81,6 +81,7 @@ if Path(shared).is_dir():
 EXAMPLES = [
     "plot_release_documents.py",
     "plot_replace_documents.py",
+    "plot_learn.py",
     "plot_guarantee.py",
     "plot_linkage.py",
     "plot_mechanisms.py",
