@@ -34,10 +34,11 @@ from skdptext import (
 )
 from skdptext.attacks import found_among
 from skdptext.datasets import load_docstring_embedding, load_docstrings
+from skdptext.documents import KnownTexts
 from skdptext.metrics import ReleaseLikelihood
 from skdptext.model_selection import calibrate_epsilon
 from skdptext.naive_bayes import ChannelNaiveBayes
-from skdptext.utils import half_width, percent_up
+from skdptext.utils import half_width, percent_up, rounded_up
 
 TOPICS = ("clustering", "distances and geometry", "linear algebra",
           "mathematical functions", "signals and images", "statistics")  # fmt: skip
@@ -169,6 +170,13 @@ class Division:
         }
 
 
+def _without_copies(texts: Bunch, others: Bunch) -> Bunch:
+    """Texts that are not also, nearly, among others."""
+    count = KnownTexts(texts.data).count()
+    count.see(others.data)
+    return part(texts, ~count.found())
+
+
 def divided(corpus: Bunch, embedding: WordEmbedding, seed: int) -> Division:
     """Half of what each author wrote on each topic is public, and sets the noise."""
     rng = np.random.default_rng(seed)
@@ -178,6 +186,8 @@ def divided(corpus: Bunch, embedding: WordEmbedding, seed: int) -> Division:
         public[rows[: len(rows) // 2]] = True
 
     known, protected = part(corpus, public), part(corpus, ~public)
+    known = _without_copies(known, protected)
+    protected = _without_copies(protected, known)
     targets = rng.permutation(len(protected.data))[:CANDIDATES]
     replacer = DPDocumentReplacer(
         known.data, public_labels=known.topic, epsilon=EPSILON, output="index"
@@ -379,9 +389,10 @@ def show_learned(learned: tuple[float, float], results: Results, most: float) ->
         + textwrap.fill(
             f"Learned: the holder of the texts sums once over all documents, and the "
             f"noisy sum labels public ones. What is handed over keeps {share:.0%} of "
-            f"the topic accuracy, and it alone protects the labels: no document leaves, "
-            f"with its label each is covered by ε = {LEARNED:g}, and of 100 candidates "
-            f"nobody names the one in it more than {100 * most:.1f} times in 100.",
+            "the topic accuracy, and it alone protects the labels: no document leaves, "
+            f"with its label each is covered by ε = {LEARNED:g}, and who knows that one "
+            f"of {CANDIDATES} equally likely documents is in it names the right one at "
+            f"most {rounded_up(100 * most, 2)} times in 100.",
             88,
         )
     )

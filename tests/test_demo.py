@@ -75,6 +75,13 @@ def test_one_table_of_three_rows_tells_the_story(printed):
     assert words[1] > 0.9
     assert document == 1.0
     assert words[2] > by_chance[2] + 0.2
+    # a model of texts and labels: no document leaves, and e of 100 are found at most
+    (learned, most) = re.search(
+        r"^learned, ε = 1 +([\d.]+) ± \S+ +≤ (\S+)", text, re.M
+    ).groups()
+    assert float(learned) > 2 * by_chance[0]
+    assert float(most) == 0.03
+    assert "it alone protects the labels" in " ".join(text.split())
 
 
 def test_verdict_and_proof_are_said(printed):

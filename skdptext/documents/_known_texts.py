@@ -199,13 +199,17 @@ class SharedCount:
             self._found += int((long & (same | near)).sum())
             self._n += int(long.sum())
 
-    def result(self) -> SharedTexts:
-        """What was counted so far."""
+    def found(self) -> np.ndarray:
+        """Which of the known texts are among those seen so far, nearly."""
         known, n = self._known, len(self._known.letters)
-        same = self._key_seen[known.key_of]
-        near = same.copy()
+        near = self._key_seen[known.key_of]
         for at, of in known.places:
             near |= _mostly(self._run_seen[at], of, n)
+        return near
+
+    def result(self) -> SharedTexts:
+        """What was counted so far."""
+        known, near = self._known, self.found()
         long = known.letters >= _LONG
         some = np.zeros((2, len(known.keys)), dtype=bool)
         some[0, known.key_of[long]] = True
