@@ -390,9 +390,9 @@ def show_learned(learned: tuple[float, float], results: Results, most: float) ->
             f"Learned: the holder of the texts sums once over all documents, and the "
             f"noisy sum labels public ones. What is handed over keeps {share:.0%} of "
             "the topic accuracy, and it alone protects the labels: no document leaves, "
-            f"with its label each is covered by ε = {LEARNED:g}, and who knows that one "
-            f"of {CANDIDATES} equally likely documents is in it names the right one at "
-            f"most {rounded_up(100 * most, 2)} times in 100.",
+            f"with its label each is covered by ε = {LEARNED:g}, and who knows that "
+            f"one of {CANDIDATES} equally likely documents is in it names the right one "
+            f"at most {rounded_up(100 * most, 2)} times in 100.",
             88,
         )
     )
