@@ -387,12 +387,12 @@ def show_learned(learned: tuple[float, float], results: Results, most: float) ->
     print(
         "\n"
         + textwrap.fill(
-            f"Learned: the holder of the texts sums once over all documents, and the "
+            "Learned: the holder of the texts sums once over all documents, and the "
             f"noisy sum labels public ones. What is handed over keeps {share:.0%} of "
             "the topic accuracy, and it alone protects the labels: no document leaves, "
             f"with its label each is covered by ε = {LEARNED:g}, and who knows that "
-            f"one of {CANDIDATES} equally likely documents is in it names the right one "
-            f"at most {rounded_up(100 * most, 2)} times in 100.",
+            f"one of {CANDIDATES} equally likely documents is in it names the right "
+            f"one at most {rounded_up(100 * most, 2)} times in 100.",
             88,
         )
     )
@@ -411,32 +411,32 @@ def draw(
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, axis = plt.subplots(figsize=(8, 4.2), layout="constrained")
+    figure, axis = plt.subplots(figsize=(8.5, 4.2), layout="constrained")
     colours = {"clear": "0.6", "words": "tab:orange", "replaced": "tab:blue"}
     titles = ("topic kept\n(more is better)", "document found\n(less is better)",
               "author found\n(less is better)")  # fmt: skip
     for i, (release, row) in enumerate(results.items()):
         for at, what in enumerate(MEASURES):
             mean, half = row[what]
-            place = at + (i - 1) * 0.26
-            axis.bar(place, mean, 0.24, yerr=half or None, capsize=3,
+            place = at + (i - 1) * 0.21
+            axis.bar(place, mean, 0.19, yerr=half or None, capsize=3,
                      color=colours[release],
                      label=_name(release) if at == 0 else None)  # fmt: skip
             axis.text(place, mean + half + 0.02, f"{mean:.2f}", ha="center")
     # no document leaves: how many are found is bounded, and there is no author to find
     for at, (mean, half) in enumerate([learned, (most, 0.0)]):
-        place = at + 2 * 0.26
-        axis.bar(place, mean, 0.24, yerr=half or None, capsize=3, color="tab:green",
+        place = at + 2 * 0.21
+        axis.bar(place, mean, 0.19, yerr=half or None, capsize=3, color="tab:green",
                  label=_name("learned") if at == 0 else None)  # fmt: skip
         bound = "≤ " if at else ""
         axis.text(place, mean + half + 0.02, f"{bound}{mean:.2f}", ha="center")
     for at, what in enumerate(MEASURES):
         guessing = {"label": "guessing"} if at == 0 else {}
         axis.hlines(
-            chance[what], at - 0.4, at + 0.66, "black", linestyles=":", **guessing
+            chance[what], at - 0.33, at + 0.54, "black", linestyles=":", **guessing
         )
     axis.set(
-        xticks=np.arange(3) + 0.13, xticklabels=titles, ylim=(0, 1.12), ylabel="share"
+        xticks=np.arange(3) + 0.105, xticklabels=titles, ylim=(0, 1.12), ylabel="share"
     )
     axis.spines[["top", "right"]].set_visible(False)
     figure.legend(loc="outside upper center", ncols=5, frameon=False)
