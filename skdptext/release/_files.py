@@ -178,7 +178,8 @@ def release_files(
             f"out must not be in the folder of the inputs, got {shown(os.fspath(out))}."
         )
     place = release.key.source.partition("file:")[2]
-    if place and Path(place).resolve().is_relative_to(Path(out).resolve()):
+    # that `out` is the key itself, a file, is told as with any file
+    if place and Path(out).resolve() in Path(place).resolve().parents:
         raise InvalidParameterError(
             "key must not be in the folder of the release, where whoever gets it can "
             f"undo the noise, got {release.key.source}. Take a new one elsewhere."

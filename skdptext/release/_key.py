@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
+import math
 import os
+import re
 import secrets
 import stat
+import zlib
+from collections import Counter
 from dataclasses import KW_ONLY, dataclass
 from hashlib import blake2b, scrypt
 from itertools import pairwise
@@ -15,8 +20,33 @@ from skdptext.utils import check_flag, check_path, kind_of
 # 256 bits
 _MIN_BYTES = 32
 _MAX_BYTES = 10**6
+# Raw bytes; who writes more wrote a file
+_MAX_RAW = 64
 # Of 32 random bytes fewer differ with a probability of 2e-17.
 _MIN_DISTINCT = 16
+# UTF-16 in one of: alphabets; Korean; Chinese and Japanese, each with punctuation and
+# emoji. The units of 32 random bytes are, by chance, 5e-8 in
+# either order of bytes; that they are just any characters, has a chance of .6.
+_COMMON = "\0\t\n\r -~\xa0-\xff\u2000-\u206f\U0001f000-\U0001faff"
+_SCRIPTS = [
+    re.compile(f"[{_COMMON}{script}]*")
+    for script in (
+        "\u0100-\u1fff",
+        "\uac00-\ud7a3",
+        "\u3000-\u30ff\u4e00-\u9fff\uff00-\uffef",
+    )
+]
+# First bytes of zip, gzip, xz, bzip2, zstd, 7z, lz4 and rar; by chance, 1.3e-7
+_PACKED = (
+    b"PK\3\4",
+    b"\x1f\x8b\x08",
+    b"\xfd7zXZ\0",
+    b"BZh",
+    b"\x28\xb5\x2f\xfd",
+    b"7z\xbc\xaf\x27\x1c",
+    b"\x04\x22\x4d\x18",
+    b"Rar!\x1a\x07",
+)
 # Of scrypt: 16 MB and some 40 ms for each guess of a key
 _COST = {"n": 2**14, "r": 8, "p": 1}
 
@@ -34,10 +64,13 @@ class ReleaseKey:
     source : str
         ``"env:NAME"``, an environment variable, or ``"file:PATH"``, a file. It must
         exist on every worker. A path is made absolute, and ``~`` at its start is the
-        user's home folder. Its content is the key: hexadecimal digits (white space at
-        the end is ignored), or else raw bytes, of at most 1 MB. The key must have at
-        least 32 bytes, drawn at random. What is plainly not random is refused: text
-        such as a passphrase, a pattern that is repeated, few different bytes.
+        user's home folder. Its content is the key, drawn at random: 64 or more
+        hexadecimal digits (white space and the mark that Notepad writes before them are
+        ignored), or 32 to 64 bytes as they are. What is plainly not random is refused,
+        in digits, too: text such as a passphrase, in Unicode or an older encoding; a
+        compressed file; a pattern that is repeated or counted; padding. Of random keys
+        2 in 10 million are refused. What looks random and is not, such as a hash of
+        a passphrase, cannot be told.
     allow_shared : bool, default=False
         Accept a file that other users can read, or that belongs to another user: such
         as a secret that a platform puts into a container, where nobody else is. Without
@@ -157,13 +190,13 @@ class ReleaseKey:
                 raise self._unreadable(error.strerror) from None
         if content is None:
             raise self._unreadable("it is not set")
-        key = _decoded(content)
-        problem = _weakness(key)
+        key, in_digits = _decoded(content)
+        problem = _weakness(key, in_digits)
         if problem:
             raise InvalidParameterError(
                 f"key must hold at least {_MIN_BYTES} random bytes (64 hexadecimal "
-                f"digits), got {problem} in {self.source}. ReleaseKey.generate(file) "
-                "makes one."
+                f"digits, or {_MIN_BYTES} to {_MAX_RAW} bytes as they are), "
+                f"got {problem} in {self.source}. ReleaseKey.generate(file) makes one."
             )
         return key
 
@@ -209,22 +242,93 @@ def check_value(key: ReleaseKey, name: str) -> str:
     return scrypt(secret, salt=b"skdptext-check", dklen=16, **_COST).hex()
 
 
-def _decoded(content: bytes) -> bytes:
+def _decoded(content: bytes) -> tuple[bytes, bool]:
+    """The key, and whether it was given in hexadecimal digits.
+
+    Notepad writes a mark before them, and PowerShell writes them as UTF-16.
+    """
+    marks = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16"}
+    marks[codecs.BOM_UTF16_BE] = "utf-16"
+    encodings = [code for mark, code in marks.items() if content.startswith(mark)]
     try:
-        return bytes.fromhex(content.decode("ascii"))  # skips white space
+        # skips white space
+        return bytes.fromhex(content.decode((encodings or ["ascii"])[0])), True
     except ValueError:
-        return content
+        return content, False
 
 
-def _weakness(key: bytes) -> str | None:
-    """Why a key is not random, or None."""
+def _weakness(key: bytes, in_digits: bool) -> str | None:
+    """Why a key is not random, or None; of 32 random bytes one is given 2e-7 times."""
     if len(key) < _MIN_BYTES:
         return f"{len(key)}"
     if key in (key + key)[1:-1]:
         return "a pattern that is repeated"
-    if all(32 <= byte < 127 or byte in b"\t\n\r" for byte in key):
+    if _is_text(key):
         return "text, such as a passphrase,"
+    if _is_packed(key):
+        return "a compressed file"
+    if not in_digits and len(key) > _MAX_RAW:
+        return f"{len(key)} bytes that are no hexadecimal digits"
     steps = {(b - a) % 256 for a, b in pairwise(key)}
-    if min(len(set(key)), len(steps)) < _MIN_DISTINCT:
+    if min(len(set(key)), len(steps)) < _MIN_DISTINCT or _is_regular(key):
         return "bytes that are too much alike"
     return None
+
+
+def _is_text(key: bytes) -> bool:
+    try:
+        # the last character may be cut; 32 random bytes pass with a chance of 1.5e-8
+        codecs.getincrementaldecoder("utf-8")().decode(key)
+        return True
+    except UnicodeDecodeError:
+        pass
+    even = key[: len(key) // 2 * 2]
+    for code in ("utf-16-le", "utf-16-be"):
+        text = even.decode(code, "surrogatepass").lstrip("\ufeff\ufffe")
+        if any(pattern.fullmatch(text) for pattern in _SCRIPTS):
+            return True
+    return False
+
+
+def _is_packed(key: bytes) -> bool:
+    if key.startswith(_PACKED):
+        return True
+    try:
+        zlib.decompress(key)  # begins with two bytes only, and ends with a checksum
+        return True
+    except zlib.error:
+        return False
+
+
+def _is_regular(key: bytes) -> bool:
+    """Whether a law of dull bytes gives the key 1e8 times the chance of random ones.
+
+    The law is a mixture, and sums to 1, so that it gives that to random bytes with a
+    probability of 1e-8 at most (Markov's inequality). It finds texts in encodings that
+    are not Unicode (their bytes share their first bits), padding, and counters.
+    """
+    steps = bytes((b - a) % 256 for a, b in pairwise(key))
+    halves = [key[::2], key[1::2]]
+    laws = [
+        sum(_gain(part, n_classes, alpha) for part in parts)
+        for parts in ([key], halves, [steps])
+        for n_classes, alpha in ((2, 0.5), (8, 0.5), (256, 1 / 16))
+    ]
+    most = max(laws)
+    mean = sum(math.exp(law - most) for law in laws) / len(laws)
+    return most + math.log(mean) >= math.log(1e8)
+
+
+def _gain(part: bytes, n_classes: int, alpha: float) -> float:
+    """Log-probability, less that of random bytes, of bytes known by their first bits.
+
+    Each class has a share drawn from a Dirichlet law, and its bytes are equally likely.
+    """
+    counts = Counter(byte * n_classes // 256 for byte in part)
+    total = n_classes * alpha
+    return (
+        math.lgamma(total)
+        - math.lgamma(total + len(part))
+        + sum(math.lgamma(alpha + c) - math.lgamma(alpha) for c in counts.values())
+        + len(part) * math.log(n_classes)
+    )

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import io
+import lzma
 import os
 import pickle
-import secrets
 import stat
+import zipfile
+import zlib
+from hashlib import shake_256
 
 import pytest
 
+from skdptext.exceptions import InvalidParameterError
 from skdptext.release import ReleaseKey
 from tests.expected import refused
 from tests.releases import KEY, write_key
@@ -109,7 +116,49 @@ WEAK = {
     "base64": b"MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTI=",
     "few bytes": bytes([1, 2, 3, 250] * 7 + [3, 1, 2, 9, 8]),
     "one word": b"password" * 5,
+    "half zeros": KEY[:16] + bytes(16),
+    "counted in two bytes": b"".join(i.to_bytes(2, "little") for i in range(300, 320)),
+    "a text and zeros": "für mich ganz allein".encode("latin-1") + bytes(20),
+    "a text of 32 bytes, cut": ("x" * 31 + "ü").encode()[:32],
 }  # fmt: skip
+TEXTS = {
+    "plain": "correct horse battery staple, said the old man",
+    "one ü": "the grün horse has a battery staple, said I",
+    "one ’": "it’s a long way home, said the old man again",
+    "an emoji": "correct horse battery staple, said he 😀 and left",
+    "Russian": "верная лошадь, батарея и скоба, сказал старик",
+    "Chinese": "我们的秘密在山上的房子里没有人知道它在哪里的地方",
+    "Japanese": "秘密の言葉はここにありますよ、だれにも言わないでください",
+    "Korean": "비밀번호는 여기에 있습니다 아무에게도 말하지 마세요",
+}
+CODES = ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"]
+CODES += ["cp1252", "cp1251", "gb2312"]
+PACKERS = {
+    "gzip": gzip.compress,
+    "bzip2": bz2.compress,
+    "xz": lzma.compress,
+    "zlib": zlib.compress,
+}
+
+
+def zipped(content):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("key", content)
+    return file.getvalue()
+
+
+def weak_texts():
+    for name, text in TEXTS.items():
+        for code in CODES:
+            try:
+                content = text.encode(code)
+            except UnicodeEncodeError:
+                continue
+            for size in (32, 64, None):
+                yield f"{name}, {code}, {size}", content[:size]
+        for packer, pack in {**PACKERS, "zip": zipped}.items():
+            yield f"{name}, {packer}", pack(text.encode())
 
 
 @pytest.mark.parametrize("content", WEAK.values(), ids=WEAK)
@@ -125,11 +174,48 @@ def test_what_is_not_random_is_no_key(tmp_path, monkeypatch, content, place):
     assert content.decode("latin-1")[:8] not in str(caught.value)
 
 
+def test_a_text_is_no_key_however_it_is_written(tmp_path):
+    key = ReleaseKey(f"file:{tmp_path / 'key'}")
+    accepted = []
+    for name, content in weak_texts():
+        for written in (content, content.hex().encode()):
+            write_key(tmp_path / "key", written)
+            try:
+                key.derive(b"x")
+            except InvalidParameterError:
+                continue
+            accepted.append(name)
+    assert not accepted
+
+
+def test_a_mark_before_digits_is_none_of_them(tmp_path):
+    digits = KEY.hex()
+    key = ReleaseKey(f"file:{tmp_path / 'key'}")
+    derived = set()
+    for code in ("ascii", "utf-8-sig", "utf-16"):  # ... Notepad, PowerShell
+        for text in (digits, f"  {digits.upper()}\r\n"):
+            write_key(tmp_path / "key", text.encode(code))
+            derived.add(key.derive(b"x"))
+    assert len(derived) == 1
+    write_key(tmp_path / "key", digits[:62].encode("utf-8-sig"))
+    with refused(r"got 31 in"):
+        key.derive(b"x")
+
+
+def test_more_than_64_raw_bytes_are_a_file_and_no_key(tmp_path):
+    content = shake_256(b"65 bytes").digest(65)
+    key = ReleaseKey(f"file:{write_key(tmp_path / 'key', content)}")
+    with refused("got 65 bytes that are no hexadecimal digits in"):
+        key.derive(b"x")
+    write_key(tmp_path / "key", content.hex().encode())
+    assert key.derive(b"x")
+
+
 def test_keys_that_are_random_are_accepted(tmp_path, monkeypatch):
-    # each refused with a probability below 1e-13
+    # the same ones in each run: 10,000 drawn anew would hold a refused one in 1 of 500
     path = write_key(tmp_path / "key")
-    for i in range(2_000):
-        content = secrets.token_bytes(32 + i // 700)
+    for i in range(10_000):
+        content = shake_256(b"%d" % i).digest(32 + i // 400)
         if i % 2:
             with path.open("r+b") as file:  # never shorter: to empty a file is slow
                 file.write(content)
