@@ -94,6 +94,14 @@ def test_stand_ins_keep_the_topic_and_hide_the_story(run, monkeypatch):
     assert table["linkage: value"].iloc[-1] < table["linkage: value"].iloc[0]
 
 
+@pytest.mark.filterwarnings("error::skdptext.exceptions.PrivacyLeakWarning")
+def test_others_learn_from_a_corpus_that_a_noisy_sum_labelled(run):
+    names = run("tweets_to_learn_from.ipynb", 300)
+    assert list(names["table"].index) == [0.25, 0.5, 1.0, 2.0]
+    assert 0.4 < names["score"] <= 1
+    assert set(names["documents"]) <= set(names["public"])
+
+
 def test_a_notebook_becomes_a_page(notebooks):
     for path in NOTEBOOKS:
         page = notebooks.as_rst(json.loads(path.read_text("utf-8")), path.name)

@@ -178,7 +178,7 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
 
     .. math::
 
-        u_a = \frac{1}{|a|} \sum_{i ∈ a} φ(x_i) ⊗ e_{y_i}
+        u_a = \frac{1}{|a|} \sum_{i \in a} \varphi(x_i) \otimes e_{y_i}
 
     once, of norm at most 1 however much they wrote. Groups: φ is one-hot, the norm is
     L1, the noise discrete Laplace of scale 1/ε. Vectors: φ is a unit vector and a

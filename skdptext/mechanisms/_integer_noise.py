@@ -203,7 +203,8 @@ class SumLoss:
 
     .. math::
 
-        δ(ε) ≤ e^{d / 24σ²} \, δ_G(ε − \sqrt{d} Δ / 2σ²; Δ / σ)
+        \delta(\varepsilon) \le e^{d / 24 \sigma^2} \,
+        \delta_G(\varepsilon - \sqrt{d} \Delta / 2 \sigma^2; \Delta / \sigma)
 
     with δ_G of continuous noise, which is known exactly [3]_. With 2^30 steps the two
     differ by some 10⁻⁹ of ε. For several sums σ, Δ and d are those of each, and the
