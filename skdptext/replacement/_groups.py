@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import secrets
 from collections.abc import Callable, Iterator, Sequence
@@ -37,7 +38,7 @@ from skdptext.utils import (
 _TOGETHER, _CHARACTERS = 4096, 2**24
 # Documents of a block that are grouped alone, too, to see whether the others matter;
 # all of them, where they are no more than the second number.
-_ALONE, _FEW = 8, 32
+_ALONE, _FEW = 16, 100
 _MOST_GROUPS = 4096
 _WORD = re.compile(r"(?u)\b\w\w+\b")
 
@@ -416,17 +417,25 @@ def _labels_each_by_itself(
 ) -> np.ndarray:
     """Labels of documents, after a look at whether the others matter.
 
-    Few documents are grouped one by one, twice, which leaves no others. Many are
-    grouped together, then again in a random order and in halves, and some alone: what
-    depends on the batch, on the order or on chance differs for one of them.
+    Few documents are grouped once more one by one, which leaves no others. Many are
+    grouped in a random order, then in another one in parts, a half, a quarter, and so
+    on, and some alone: what depends on the batch, its size, the order or on chance
+    differs for one of them.
     """
     n, rng = len(documents), np.random.default_rng()
+
+    def of(rows: np.ndarray) -> np.ndarray:
+        return _labels(grouper, [documents[i] for i in rows], what, start, rows)
+
     order = rng.permutation(n)
-    labels = _labels(grouper, documents, what, start)
-    ways = [order[: n // 2], order[n // 2 :]] if n > _FEW else []
-    ways += [order[i : i + 1] for i in range(n if n <= _FEW else _ALONE)]
-    for rows in ways:
-        again = _labels(grouper, [documents[i] for i in rows], what, start, rows)
+    labels = of(order)[np.argsort(order)]
+    order, parts = rng.permutation(n), []
+    if n > _FEW:
+        ends = [n - (n >> k) for k in range(n.bit_length() + 1)]
+        parts = [order[i:j] for i, j in itertools.pairwise(ends) if j > i]
+    parts += [order[i : i + 1] for i in range(n if n <= _FEW else _ALONE)]
+    for rows in parts:
+        again = of(rows)
         wrong = np.flatnonzero(again != labels[rows])
         if len(wrong):
             raise InvalidParameterError(
@@ -471,8 +480,8 @@ def _labels(
         labels = np.asarray(grouper.predict(documents))
     except Exception as error:  # whatever a user's grouper raises
         if start is not None and len(documents) > 1:
-            for row, document in zip(rows.tolist(), documents, strict=True):
-                _labels(grouper, [document], what, start + row)
+            for place in np.argsort(rows).tolist():
+                _labels(grouper, [documents[place]], what, start + int(rows[place]))
             what = f"{what}s {start} to {start + rows.max()} together"
         elif start is not None:
             what = f"{what} {start + rows[0]}"

@@ -396,7 +396,7 @@ class ReplacementGuarantee(ComposedGuarantee):
             "learned from the documents to be protected: they must be public. So must "
             "the choice of ε and of the groups.",
             "A grouper of your own for which other documents matter, where no check "
-            "shows it: every block is grouped again, in another order and in halves, "
+            "shows it: every block is grouped again, in another order and in parts, "
             "and some documents alone. One that fails on a document stops the release "
             "and names its position, which tells something of the document.",
             "How many documents were released, and in which order. What goes with a "

@@ -414,6 +414,7 @@ DEPEND_ON_THE_BATCH = {
     "beside the first row": lambda x, _: x > x[0],
     "beside the row before": lambda x, _: x > np.roll(x, 1),
     "size of the batch": lambda x, _: (x + len(x)) % 2,
+    "logarithm of the size": lambda x, _: (x + np.log(len(x))) % 8 > 4,
     "number of the call": counted,
     "by chance": lambda x, _: np.random.default_rng().random(len(x)) < 0.5,
     "a duplicate is another group": lambda x, _: np.isin(
@@ -438,7 +439,7 @@ class Normalised(Fixed):
         return np.rint(sizes / max(1.0, sizes.max(initial=0) / 1000)) % 2
 
 
-@pytest.mark.parametrize("n", [1, 20, 33, 2000])
+@pytest.mark.parametrize("n", [1, 20, 101, 2000])
 def test_groupers_for_which_others_matter_are_refused_in_transform(public, n):
     """Those who hide it on the public documents; one document of 3,000 letters."""
     replacer = DPDocumentReplacer(public[0], Normalised(None), output="index").fit()
@@ -466,8 +467,9 @@ def test_few_documents_are_grouped_alone(public):
     replacer.transform(["a", "bb", "ccc"])
     assert sizes == [3, 1, 1, 1]
     sizes.clear()
-    replacer.transform(["a"] * 101)
-    assert sizes == [101, 50, 51, *[1] * 8]
+    replacer.transform(["a"] * 200)
+    assert sizes == [200, 100, 50, 25, 13, 6, 3, 2, 1, *[1] * 16]
+    assert sum(sizes[1:9]) == 200
 
 
 def test_a_grouper_that_is_fitted_again_changes_no_release(public, private):
