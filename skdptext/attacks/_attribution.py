@@ -197,7 +197,8 @@ def attribution_attack(
     n_jobs : int, default=None
         Processes over adversaries and splits. The result does not depend on it.
     verbose : int, default=0
-        Above 0, show a progress bar over adversaries and splits.
+        Above 0, show a progress bar over adversaries and splits on a terminal or in a
+        notebook; above 1, anywhere.
 
     Returns
     -------

@@ -77,7 +77,7 @@ class DocumentLinkageAttack(TextEstimator):
     random_state : None, int or numpy.random.Generator, default=None
         Fixes the simulation, which is not secret.
     verbose : int, default=0
-        Above 0, show a progress bar.
+        Above 0, show a progress bar on a terminal or in a notebook; above 1, anywhere.
 
     Attributes
     ----------
@@ -396,7 +396,7 @@ def linkage_attack(
         Seeds the choice of targets, the noise and the simulation. None: fresh noise, as
         in a release.
     verbose : int, default=0
-        Above 0, show progress bars.
+        Above 0, show progress bars on a terminal or in a notebook; above 1, anywhere.
 
     Returns
     -------

@@ -130,7 +130,7 @@ def text_similarities(
     distances : bool, default=True
         Also compare by Word Mover's Distance.
     verbose : int, default=0
-        Above 0, show a progress bar.
+        Above 0, show a progress bar on a terminal or in a notebook; above 1, anywhere.
 
     Returns
     -------

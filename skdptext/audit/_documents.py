@@ -189,7 +189,7 @@ def audit_document_pair(
         noise of the releases comes from the perturber: where its own `random_state` is
         an integer, each release has its own id, and a Generator moves on.
     verbose : int, default=0
-        Above 0, show progress bars.
+        Above 0, show progress bars on a terminal or in a notebook; above 1, anywhere.
 
     Returns
     -------

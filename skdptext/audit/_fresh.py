@@ -126,7 +126,7 @@ def audit_fresh_noise(
         million draws. 16-bit seeds repeat within 1000 calls with probability 0.9995,
         and within 300 calls with probability one half.
     verbose : int, default=0
-        Above 0, show a progress bar.
+        Above 0, show a progress bar on a terminal or in a notebook; above 1, anywhere.
 
     Returns
     -------

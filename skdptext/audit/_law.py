@@ -107,7 +107,7 @@ def audit_noise_law(
     random_state : None, int or numpy.random.Generator, default=None
         For the noise drawn here, and the random directions of the tests.
     verbose : int, default=0
-        Above 0, show a progress bar.
+        Above 0, show a progress bar on a terminal or in a notebook; above 1, anywhere.
 
     Returns
     -------

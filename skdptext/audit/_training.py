@@ -193,7 +193,8 @@ def audit_training(
         For the choice of the person and of the fits that choose the statistic, and for
         the random states of estimators that have one. Other noise is the estimator's.
     verbose : int, default=0
-        Above 0, show a progress bar that counts fits.
+        Above 0, show a progress bar that counts fits, on a terminal or in a notebook;
+        above 1, anywhere.
 
     Returns
     -------

@@ -215,7 +215,8 @@ def audit_word_privacy(
         For the choice of the pairs and of the draws that choose S. The noise is the
         perturber's own.
     verbose : int, default=0
-        Above 0, show a progress bar that counts draws.
+        Above 0, show a progress bar that counts draws, on a terminal or in a notebook;
+        above 1, anywhere.
 
     Returns
     -------

@@ -412,7 +412,7 @@ def release_report(
         Processes that train classifiers of labels; as in scikit-learn. The result does
         not depend on it.
     verbose : int, default=0
-        Above 0, show progress bars.
+        Above 0, show progress bars on a terminal or in a notebook; above 1, anywhere.
 
     Returns
     -------

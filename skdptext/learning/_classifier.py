@@ -139,7 +139,7 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
     n_jobs : int, default=None
         Threads that encode documents. None: one, unless joblib's context says more.
     verbose : int, default=0
-        Above 0, show a progress bar.
+        Above 0, show a progress bar on a terminal or in a notebook; above 1, anywhere.
 
     Attributes
     ----------

@@ -201,7 +201,7 @@ def plausible_deniability(
         An int makes the statistics repeatable. A release with the same integer uses
         other noise.
     verbose : int, default=0
-        Above 0, show a progress bar.
+        Above 0, show a progress bar on a terminal or in a notebook; above 1, anywhere.
 
     Returns
     -------

@@ -93,7 +93,7 @@ class ReleaseLikelihood:
     random_state : None, int or numpy.random.Generator, default=None
         Seeds the simulation, which is not secret.
     verbose : int, default=0
-        Above 0, show a progress bar.
+        Above 0, show a progress bar on a terminal or in a notebook; above 1, anywhere.
 
     Raises
     ------

@@ -38,7 +38,7 @@ def word_transitions(
         Seeds the simulation, which is not secret. The result for equal arguments is
         reused, except with a Generator.
     verbose : int, default=0
-        Above 0, show a progress bar.
+        Above 0, show a progress bar on a terminal or in a notebook; above 1, anywhere.
 
     Returns
     -------

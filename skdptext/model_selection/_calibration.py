@@ -142,7 +142,7 @@ def calibrate_epsilon(
         public or released before. Not used if neither is given, since then only the
         public embedding is read.
     verbose : int, default=0
-        Above 0, show progress bars.
+        Above 0, show progress bars on a terminal or in a notebook; above 1, anywhere.
 
     Returns
     -------

@@ -41,7 +41,8 @@ class WMDKNNClassifier(ClassifierMixin, Predictor):
         Threads over the queries. None means 1, -1 all processors. The result does not
         depend on it.
     verbose : int, default=0
-        Above 0, show a progress bar over the queries.
+        Above 0, show a progress bar over the queries on a terminal or in a notebook;
+        above 1, anywhere.
 
     Attributes
     ----------

@@ -33,7 +33,8 @@ class WMDKNNRegressor(RegressorMixin, Predictor):
         Threads over the queries. None means 1, -1 all processors. The result does not
         depend on it.
     verbose : int, default=0
-        Above 0, show a progress bar over the queries.
+        Above 0, show a progress bar over the queries on a terminal or in a notebook;
+        above 1, anywhere.
 
     Attributes
     ----------

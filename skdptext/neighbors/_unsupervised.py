@@ -76,7 +76,8 @@ class WMDNeighbors(Unlabelled):
         Threads over the queries. None means 1, -1 all processors. The result does not
         depend on it.
     verbose : int, default=0
-        Above 0, show a progress bar over the queries.
+        Above 0, show a progress bar over the queries on a terminal or in a notebook;
+        above 1, anywhere.
 
     Attributes
     ----------
@@ -277,7 +278,8 @@ class WMDNeighborsTransformer(
         Threads over the queries. None means 1, -1 all processors. The result does not
         depend on it.
     verbose : int, default=0
-        Above 0, show a progress bar over the queries.
+        Above 0, show a progress bar over the queries on a terminal or in a notebook;
+        above 1, anywhere.
 
     Attributes
     ----------

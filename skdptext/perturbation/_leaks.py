@@ -13,7 +13,7 @@ from skdptext.utils import REPEATABLE, warn_of_repeats, warn_once
 _MANY_UNKNOWN = 0.5
 
 
-def warn_of_leaks(perturber: Any, has_ids: bool = False) -> None:
+def warn_of_leaks(perturber: Any, has_ids: bool) -> None:
     """Say what a perturber releases outside its guarantee, and what voids it."""
     if perturber.document_length is None:
         warn_once(

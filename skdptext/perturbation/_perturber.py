@@ -159,8 +159,8 @@ class DPWordPerturber(
     n_jobs : int, default=None
         Threads. None: as many as the linear algebra library may use.
     verbose : int, default=0
-        Above 0, show progress bars: for releases, and for `fit` if the mechanism goes
-        through all pairs of words.
+        Above 0, show progress bars on a terminal or in a notebook, for releases, and
+        for `fit` if the mechanism goes through all pairs of words; above 1, anywhere.
 
     Attributes
     ----------
@@ -352,7 +352,8 @@ class DPWordPerturber(
         channel = self._channel(embedding, *self._epsilon_and_lam())
         check_law(channel)
         warn_of_engine(self.engine, channel.fallback_reason)
-        warn_of_leaks(self)
+        # equal documents get equal releases in a `transform` without ids only
+        warn_of_leaks(self, has_ids=True)
         if not empty:
             warn_of_strength(channel)
         return channel

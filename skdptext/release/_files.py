@@ -96,7 +96,8 @@ def release_files(
         Number of processes, run by joblib. None: only this process, with as many
         threads as `n_jobs` of the perturber says.
     verbose : int, default=0
-        Above 0, show a progress bar, and say how many texts of CSV files span lines.
+        Above 0, show a progress bar on a terminal or in a notebook, and say how many
+        texts of CSV files span lines; above 1, show the bar anywhere.
 
     Returns
     -------

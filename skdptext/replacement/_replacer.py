@@ -133,7 +133,7 @@ class DPDocumentReplacer(
     n_jobs : int, default=None
         Threads that group documents. None: one, unless joblib's context says more.
     verbose : int, default=0
-        Above 0, show a progress bar.
+        Above 0, show a progress bar on a terminal or in a notebook; above 1, anywhere.
 
     Attributes
     ----------

@@ -6,6 +6,7 @@ import html
 import math
 import os
 import re
+import sys
 import textwrap
 import threading
 import warnings
@@ -161,7 +162,7 @@ REPEATABLE = (
 )
 
 
-def warn_of_repeats(random_state: object, has_ids: bool = False) -> None:
+def warn_of_repeats(random_state: object, has_ids: bool) -> None:
     """Warn of what repeatable noise shows.
 
     Equal documents with different ids are released differently.
@@ -210,13 +211,40 @@ def warn_of_private_tuning(tuned_on: str, what: str, documents: str) -> None:
 
 T = TypeVar("T")
 
+
+def _asks_for_bars(verbose: int) -> bool:
+    """Whether bars are shown: for 1 where they are drawn over, and above 1 anywhere.
+
+    In a file or a log, a bar leaves hundreds of lines.
+    """
+    if _in_notebook():
+        return verbose > 0
+    if sys.stderr is None:  # of Windows without a console
+        return False
+    return verbose > 1 or (verbose > 0 and _is_terminal(sys.stderr))
+
+
+def _is_terminal(stream: Any) -> bool:
+    """Of a stream, which may be closed."""
+    try:
+        return bool(stream.isatty())
+    except (AttributeError, ValueError):
+        return False
+
+
+def _in_notebook() -> bool:
+    """Whether a notebook runs this, as tqdm tells it."""
+    ipython = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return "IPKernelApp" in getattr(ipython, "config", ())
+
+
 _shown: ContextVar[bool] = ContextVar("skdptext_progress", default=False)
 
 
 @contextmanager
 def show_progress(verbose: int) -> Iterator[None]:
-    """Let `progress` show its bars, where `verbose` is above 0, in this context."""
-    token = _shown.set(verbose > 0)
+    """Let `progress` show its bars, where `verbose` asks for them, in this context."""
+    token = _shown.set(_asks_for_bars(verbose))
     try:
         yield
     finally:
@@ -238,11 +266,11 @@ def progress(items: Iterable[T], what: str) -> Iterable[T]:
 def progress_bar(
     verbose: int, description: str, *, total: int | None = None, unit: str = "word"
 ) -> Any:
-    """A bar of tqdm, to be used in a `with` statement; one that shows nothing for 0.
+    """A bar of tqdm, to be used in a `with` statement, or one that shows nothing.
 
     `total` is None where it is not known.
     """
-    if not verbose:
+    if not _asks_for_bars(verbose):
         return _NoBar()
     from tqdm.auto import tqdm
 

@@ -249,6 +249,13 @@ def test_an_output_that_cannot_be_written(files, capsys, key, out):
     assert not (files / "key.key").exists()
 
 
+@pytest.mark.parametrize("terminal", [False, True])
+def test_progress_is_drawn_on_terminals_only(files, capsys, monkeypatch, terminal):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    assert main([*RELEASE, "--key", "file:key"]) == 0
+    assert ("releasing: " in capsys.readouterr().err) == terminal
+
+
 @pytest.mark.parametrize("file", ["gone/new", "in.csv/new", "/proc/new"])
 def test_a_key_that_cannot_be_written(files, capsys, file):
     assert main(["key", file]) == 2

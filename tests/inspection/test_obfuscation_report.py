@@ -350,7 +350,7 @@ def test_names_of_adversaries_are_explained_and_progress_is_shown(synthetic, cap
     perturber = DPWordPerturber(embedding, epsilon=10.0, document_length=12)
     options = {"trained_on": "originals", "cv": 2, "linkage": False}
     report = obfuscation_report(
-        documents, authors, None, perturber, verbose=1, **options
+        documents, authors, None, perturber, verbose=2, **options
     )
     assert "attacks: " in capsys.readouterr().err
     for view in (str(report), report._repr_html_()):

@@ -346,7 +346,7 @@ def test_no_text_is_quoted_unless_asked(capsys):
     secret = [f"{text} zqcanary{i}" for i, text in enumerate(CLEAR[:20])]
     for examples in (False, True):
         report = release_report(
-            secret, secret, examples=examples, random_state=0, verbose=1
+            secret, secret, examples=examples, random_state=0, verbose=2
         )  # fmt: skip
         shown = [str(report), repr(report), report._repr_html_(), report.to_html()]
         shown += [report.frame().to_csv(), str(vars(report)), *capsys.readouterr()]

@@ -122,9 +122,29 @@ def test_fit_warns_of_a_seed_that_can_be_guessed(small_embedding, seed):
     perturber = DPWordPerturber(small_embedding, document_length=2, random_state=seed)
     with pytest.warns(PrivacyLeakWarning, match=r"secrets\.randbits\(128\)") as caught:
         perturber.fit([])
-    assert len(caught) == 2  # and that equal documents come out equal
+    assert len(caught) == 1  # not of equal documents: transform may be given ids
     if seed > 100:
         assert str(int(seed)) not in "".join(str(w.message) for w in caught)
+
+
+IDS = ["a", "b", "c", "d"]
+GIVEN_IDS = {
+    "fit": lambda perturber: perturber.fit([]),
+    "transform": lambda p: p.fit([]).transform(DOCUMENTS, document_ids=IDS),
+    "fit_transform": lambda p: p.fit_transform(DOCUMENTS, document_ids=IDS),
+    "pipeline": lambda p: make_pipeline(
+        p.set_transform_request(document_ids=True)
+    ).fit_transform(DOCUMENTS, document_ids=IDS),
+}
+
+
+@pytest.mark.parametrize("call", GIVEN_IDS)
+def test_who_gives_ids_is_not_asked_for_them(small_embedding, call):
+    perturber = DPWordPerturber(small_embedding, document_length=2, random_state=2**64)
+    with config_context(enable_metadata_routing=True), no_warning():
+        GIVEN_IDS[call](perturber)
+    with pytest.warns(PrivacyLeakWarning, match="Give each document its own id"):
+        perturber.fit([]).transform(DOCUMENTS)
 
 
 @pytest.mark.parametrize(

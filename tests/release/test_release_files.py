@@ -156,7 +156,7 @@ def test_the_folder_is_not_listed_for_every_file(
 def test_processes_write_the_same_bytes(make_release, source, tmp_path, capsys):
     release = make_release()
     release_files(source, tmp_path / "one", release, batch_rows=30)
-    release_files(source, tmp_path / "two", release, batch_rows=30, n_jobs=2, verbose=1)
+    release_files(source, tmp_path / "two", release, batch_rows=30, n_jobs=2, verbose=2)
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
     assert "300/300" in capsys.readouterr().err
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+from io import StringIO
 from itertools import count as counted
 from threading import Thread
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,17 +23,66 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import Exponential, RandomizedResponse
 from skdptext.metrics import plausible_deniability, word_transitions
 from skdptext.model_selection import calibrate_epsilon
-from skdptext.utils import progress_bar
+from skdptext.utils import progress, progress_bar, show_progress
 
 TOY = WordEmbedding(["aa", "bb"], [[0.0], [1.0]])
 
 
 def test_a_bar_counts(capsys):
-    with progress_bar(1, "counting", total=7, unit="doc") as bar:
+    with progress_bar(2, "counting", total=7, unit="doc") as bar:
         bar.update(3)
         bar.update(4)
     assert "counting" in (printed := capsys.readouterr().err)
     assert "7/7" in printed
+
+
+class Screen(StringIO):
+    """A standard error that is a terminal, or is not, or was closed."""
+
+    def __init__(self, terminal):
+        super().__init__()
+        self.terminal = terminal
+
+    def isatty(self):
+        if self.terminal is None:
+            raise ValueError("I/O operation on closed file")
+        return self.terminal
+
+
+def a_notebook(kind):
+    """IPython as a kernel or a terminal of it configures it."""
+    return SimpleNamespace(get_ipython=lambda: SimpleNamespace(config={kind: {}}))
+
+
+def no_notebook():
+    return SimpleNamespace(get_ipython=lambda: None)
+
+
+@pytest.mark.parametrize(
+    ("stream", "ipython", "shown"),
+    [
+        (Screen(True), no_notebook(), [1, 2]),
+        (Screen(False), no_notebook(), [2]),
+        (Screen(None), no_notebook(), [2]),
+        (None, no_notebook(), []),  # of Windows without a console
+        (Screen(False), None, [2]),  # no IPython
+        (Screen(False), a_notebook("IPKernelApp"), [1, 2]),
+        (Screen(False), a_notebook("TerminalIPythonApp"), [2]),
+    ],
+)
+def test_a_bar_is_shown_on_a_terminal_and_in_a_notebook(
+    stream, ipython, shown, monkeypatch
+):
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    made = []
+    for verbose in range(3):
+        with progress_bar(verbose, "counting", total=1) as bar:
+            if isinstance(bar, tqdm):
+                made.append(verbose)
+        with show_progress(verbose):
+            assert isinstance(progress([1], "counting"), tqdm) == (verbose in shown)
+    assert made == shown
 
 
 def count():
@@ -136,8 +188,9 @@ LONG = {
 def test_progress_is_shown_where_it_is_asked_for(name, capfd):
     work, title = LONG[name]
     work(0)
+    work(1)  # no terminal here
     assert capfd.readouterr().err == ""
-    work(1)
+    work(2)
     assert title in capfd.readouterr().err
     with pytest.raises(InvalidParameterError, match="verbose must be an integer >= 0"):
         work(-1)
