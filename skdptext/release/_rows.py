@@ -17,6 +17,8 @@ from typing import Any
 
 # Characters of a row
 MAX_ROW = 2**19
+# Blank lines, besides 10 for each row: some programs write one or two after each
+_MAX_BLANK = 10**6
 # Levels of lists and objects in a line of JSON, whose readers recurse
 _MAX_DEPTH = 64
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
@@ -28,6 +30,11 @@ _TOO_LONG = (
 _PAIRED = (
     "quotes are not paired: one is not closed, or one within a quoted text is not "
     "doubled."
+)
+
+_TOO_BLANK = (
+    f"more than {_MAX_BLANK:,} blank lines. Remove them: they compress to almost "
+    "nothing, and take long to read."
 )
 
 #: The line where a row begins, the characters that it takes in the file, and the row.
@@ -42,12 +49,16 @@ class LineError(ValueError):
 
 
 class _Lines:
-    """Lines of a text file, of which `row` is the first one of the current row."""
+    """Lines of a text file, of which `row` is the first one of the current row.
 
-    def __init__(self, path: Path) -> None:
+    Lines between rows that hold nothing but `blank` are left out.
+    """
+
+    def __init__(self, path: Path, blank: str | None) -> None:
         self.row = 1
         self.number = self.size = 0
-        self._path = path
+        self._path, self._blank = path, blank
+        self._blanks_left = _MAX_BLANK
 
     def __iter__(self) -> Iterator[str]:
         packed = self._path.name.lower().endswith(".gz")
@@ -59,6 +70,7 @@ class _Lines:
         ):
             while line := self._read(text):
                 self.number += 1
+                between = not self.size
                 self.size += len(line)
                 if self.size > MAX_ROW:
                     raise LineError(self.row, _TOO_LONG)
@@ -66,7 +78,10 @@ class _Lines:
                     raise LineError(
                         self.number, "it is not UTF-8. Save the file as UTF-8."
                     )
-                yield line
+                if between and not line.strip(self._blank):
+                    self._leave_out()
+                else:
+                    yield line
 
     def _read(self, text: Any) -> str:
         try:
@@ -75,10 +90,17 @@ class _Lines:
             problem = "the compressed file is cut short or broken."
             raise LineError(self.number + 1, problem) from None
 
+    def _leave_out(self) -> None:
+        self._blanks_left -= 1
+        if self._blanks_left < 0:
+            raise LineError(self.number, _TOO_BLANK)
+        self.row, self.size = self.number + 1, 0
+
     def next_row(self) -> tuple[int, int]:
         """First line of the row that has been read, and its size."""
         ended = self.row, self.size
         self.row, self.size = self.number + 1, 0
+        self._blanks_left += 10
         return ended
 
 
@@ -92,7 +114,7 @@ def _is_unicode(text: str) -> bool:
 
 def csv_rows(path: Path) -> Rows:
     """The lists of values of a CSV file, of which the first one names the columns."""
-    lines = _Lines(path)
+    lines = _Lines(path, "\r\n")
     rows = csv.reader(iter(lines), strict=True)
     width = 0
     while True:
@@ -107,8 +129,6 @@ def csv_rows(path: Path) -> Rows:
         if row is None:
             return
         line, size = lines.next_row()
-        if not row:
-            continue
         if width and len(row) != width:
             raise LineError(
                 line,
@@ -121,14 +141,13 @@ def csv_rows(path: Path) -> Rows:
 
 def json_rows(path: Path) -> Rows:
     """The objects of a file of JSON lines."""
-    lines = _Lines(path)
+    lines = _Lines(path, None)
     decode = json.JSONDecoder(
         object_pairs_hook=_object, parse_constant=_refuse_constant
     ).decode
     for text in lines:
         line, size = lines.next_row()
-        if not text.isspace():
-            yield line, size, _parsed(text, line, decode)
+        yield line, size, _parsed(text, line, decode)
 
 
 def _parsed(text: str, line: int, decode: Callable[[str], Any]) -> dict[str, Any]:

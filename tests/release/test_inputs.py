@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 
 import joblib
 import pyarrow as pa
@@ -251,6 +252,31 @@ def test_a_compressed_file_that_is_cut_short(refused):
     for content in (whole[:-9], whole[:-1], GOOD.encode()):
         message = refused(a_csv_gz=content)
         assert "the compressed file is cut short or broken" in message
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "blank"),
+    [
+        ("a_csv_gz", "id,text\n1,a\n", "\n"),
+        ("a_csv_gz", "", "\n"),
+        ("a_jsonl_gz", '{"id": "1", "text": "a"}\n', "\n"),
+        ("a_jsonl_gz", '{"id": "1", "text": "a"}\n', " \t\r\n"),
+    ],
+)
+def test_blank_lines_are_read_up_to_a_million(refused, name, head, blank):
+    """A few KB of a compressed file hold many; 4 of 5 million are never read."""
+    bomb = gzip.compress((head + blank * 5_000_000).encode(), 1)
+    found = re.search(r"line (\d+): more than 1,000,000", refused(**{name: bomb}))
+    assert 10**6 < int(found[1]) < 10**6 + 100
+
+
+def test_blank_lines_between_rows_are_passed_over(released, refused):
+    rows = [f"{i},word1\r\n\r\n\n" for i in range(20)]
+    given = "\n\nid,text\n" + "".join(rows)
+    message = refused(a_csv=given + "\n\n20,word1,x\n")
+    # 2 + 1 + 20 * 3 + 2 lines before it
+    assert "line 66: 3 values, but 2 columns" in message
+    assert len(released(a_csv=given)) == 20
 
 
 def test_values_that_are_null_in_csv_are_null_in_a_type(released):
