@@ -46,7 +46,7 @@ COVER := --cov=skdptext --cov-branch --cov-config=setup.cfg
 .DELETE_ON_ERROR:
 # Two pip processes in one environment break it.
 .NOTPARALLEL:
-.PHONY: help environment demo test test-oldest test-slow test-fuzz test-torch test-scale doctest lint format types docs dist constraints bench bench-compare paper obfuscation mechanisms frontier coverage clean
+.PHONY: help environment demo test test-oldest test-slow test-fuzz test-torch test-scale doctest lint format types docs dist constraints bench bench-compare paper obfuscation mechanisms frontier learn coverage clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -152,6 +152,10 @@ mechanisms: $(STAMP)-bench  ## compare all mechanisms, matched, on four corpora,
 # It goes on where it was stopped, too. Tables: benchmarks/results/frontier_*.json.
 frontier: $(STAMP)-bench  ## measure which release protects, on four corpora, a quarter of an hour
 	$(PIN) $(PY) benchmarks/experiment.py frontier $(FRONTIER_ARGS)
+
+# It goes on where it was stopped, too. Tables: benchmarks/results/learn_*.json.
+learn: $(STAMP)-bench  ## learn from private text by us and by others, a quarter of an hour
+	$(PIN) $(PY) benchmarks/experiment.py learn $(LEARN_ARGS)
 
 clean:  ## remove the environment and everything built
 	rm -rf $(VENV) $(OLDEST) $(SCALE_VENV) build dist htmlcov demo-output .coverage .coverage.* coverage.xml

@@ -29,7 +29,7 @@ from types import ModuleType
 from experiments.store import MissingCellError, Store
 
 BUILD = Path(__file__).resolve().parents[1] / "build"
-EXPERIMENTS = ("frontier", "mechanisms", "obfuscation", "paper")
+EXPERIMENTS = ("frontier", "learn", "mechanisms", "obfuscation", "paper")
 
 
 def module_of(name: str) -> ModuleType:

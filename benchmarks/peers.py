@@ -23,6 +23,7 @@ REQUIREMENTS = {
     "faiss": ("faiss-cpu", "numpy"),
     "wmd": ("wmd==1.3.2", "numpy<2"),
     "scrubadub": ("scrubadub==2.0.1",),
+    "diffprivlib": ("diffprivlib==0.6.6", "scikit-learn<1.5"),
 }
 # Installed first, for a package that has no wheel and builds with what it finds.
 BUILT_WITH = {"wmd": ("numpy<2", "setuptools<70", "wheel")}

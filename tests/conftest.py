@@ -99,6 +99,7 @@ _UNWATCHED = {
         "test_common",
         "test_docstrings",
         "test_frontier_benchmark",
+        "test_learn_benchmark",
         "test_notebook",
         "test_obfuscation_benchmark",
         "test_paper",

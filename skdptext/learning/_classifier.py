@@ -190,6 +190,15 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
     *What is read.* Of private texts only these sums. The number of rows is not
     released, and words, idf and groups are those of the public documents.
 
+    *Which sums.* With fewer than 100 persons times ε for each class groups alone are
+    summed, with 400 and more vectors alone, in directions that are fewer where persons
+    are, and both between. On three corpora this lost at most a few hundredths of
+    accuracy to the best of the three.
+
+    *What is learned.* The sums say how likely each public document is of each class,
+    with the noise known; a student, logistic regression on their words, learns these
+    weights, and is what predicts and labels the corpus. This is post-processing.
+
     *Tuning.* ``GridSearchCV`` over private text fits once for each candidate and fold,
     and all of these fits add up: choose parameters on public text, or count them with
     `LearningGuarantee.compose`.
@@ -612,6 +621,8 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """The likeliest class of each document, by the model of the public documents.
 
+        Classes count alike, however frequent they are: a rare one is found as well.
+
         Parameters
         ----------
         X : iterable of str, or of lists of str
@@ -626,7 +637,7 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         return np.asarray(self.classes_[self._log_proba(X).argmax(axis=1)])
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probability of each class, for each document.
+        """Probability of each class, for each document, where all are as frequent.
 
         Parameters
         ----------

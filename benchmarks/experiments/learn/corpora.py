@@ -1,0 +1,91 @@
+"""Public, private and test thirds of three corpora, with no text on two sides."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from experiments.texts import labelled
+from real_data import GOOGLE, SMS, TWEETS, absent
+
+SPLITS = range(5)
+FILES = {"SMS": (SMS, GOOGLE), "tweets": (TWEETS, GOOGLE), "docstrings": ()}
+MOST = {"docstrings": 500}  # private documents
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is learned, and what was set as the goal."""
+
+    corpus: str
+    epsilon: float
+    authors: int | None = None  # drawn, sizes as rank^-1/2; None: a document each
+    goal: float | None = None
+
+    @property
+    def name(self) -> str:
+        by = f" by {self.authors} authors" if self.authors else ""
+        return f"{self.corpus}{by}"
+
+
+CASES = [
+    Case("SMS", 0.5, goal=0.90),
+    Case("SMS", 1.0, goal=0.92),
+    Case("SMS", 2.0),
+    Case("tweets", 0.5, goal=0.74),
+    Case("tweets", 1.0, goal=0.748),
+    Case("tweets", 2.0),
+    Case("tweets", 1.0, 800, goal=0.735),
+    Case("tweets", 1.0, 300, goal=0.69),
+    Case("docstrings", 1.0, goal=0.57),
+    Case("docstrings", 2.0, goal=0.64),
+]
+
+
+@dataclass(frozen=True)
+class Split:
+    """Texts and topics, as numbers, of each third."""
+
+    public: list[str]
+    public_topic: np.ndarray
+    private: list[str]
+    topic: np.ndarray
+    test: list[str]
+    test_topic: np.ndarray
+
+
+def names() -> list[str]:
+    """The corpora that can be had here; what is missing is said."""
+    return [name for name, files in FILES.items() if not absent(*files)]
+
+
+@cache
+def _texts(name: str) -> tuple[list[str], np.ndarray]:
+    """Each text once."""
+    corpus = labelled(name)
+    first = {text: i for i, text in reversed(list(enumerate(corpus.data)))}
+    rows = sorted(first.values())
+    texts = [re.sub(r"https?://\S+", " ", corpus.data[i]) for i in rows]
+    return texts, np.unique(np.asarray(corpus.target)[rows], return_inverse=True)[1]
+
+
+@cache
+def split(name: str, seed: int) -> Split:
+    """A division of a corpus; equal seeds give equal ones."""
+    texts, topics = _texts(name)
+    order = np.random.default_rng(seed).permutation(len(texts))
+    third = len(order) // 3
+    thirds = order[:third], order[third : 2 * third], order[2 * third :]
+    parts = thirds[0], thirds[1][: MOST.get(name)], thirds[2]
+    given = [([texts[i] for i in rows], topics[rows]) for rows in parts]
+    return Split(*given[0], *given[1], *given[2])
+
+
+def drawn_authors(case: Case, n: int, rng: np.random.Generator) -> np.ndarray | None:
+    """Who wrote each of n documents."""
+    if case.authors is None:
+        return None
+    shares = np.arange(1, case.authors + 1) ** -0.5
+    return rng.choice(case.authors, n, p=shares / shares.sum())

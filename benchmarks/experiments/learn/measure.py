@@ -1,0 +1,223 @@
+"""Balanced accuracy of what is learned, by us and by others, on the test thirds."""
+
+from __future__ import annotations
+
+import multiprocessing
+import resource
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+from experiments.learn.corpora import Case, Split, drawn_authors, split
+from experiments.texts import vectors
+from peers import PeerUnavailable, ask
+from real_data import DATA, GOOGLE, numbered_words
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import balanced_accuracy_score
+from sklearn.pipeline import make_pipeline
+
+from skdptext import DPDocumentReplacer, DPTextClassifier, WordEmbedding
+
+# Parameters cannot ask for other sums than the default's, so that its plan is replaced.
+from skdptext.learning import _classifier
+from skdptext.learning._readout import Plan, make_plan
+from skdptext.preprocessing import MeanVectorEncoder
+
+DRAWS = 3
+KINDS = {"groups alone": (1.0, 0.0), "both": (0.5, 0.5), "vectors alone": (0.0, 1.0)}
+N_GROUPS = {"docstrings": 50}  # of stand-ins; 8 elsewhere
+LOCAL = 4.0
+WORDS, COUNTED = 2000, 20
+SCRIPT = Path(__file__).resolve().parents[2] / "learn_peer.py"
+
+
+def kind_of(plan: Plan) -> str:
+    """Which sums a plan makes."""
+    if not plan.vectors_epsilon:
+        return "groups alone"
+    return "both" if plan.groups_epsilon else "vectors alone"
+
+
+def of_kind(kind: str, given: dict[str, Any]) -> Plan:
+    """A plan of that kind, with groups and directions by the rules of the default."""
+    shares = KINDS[kind]
+    epsilon, n, k = given["epsilon"], given["n_expected"], given["n_classes"]
+    groups = make_plan(**(given | {"vectors": False, "epsilon": shares[0] * epsilon}))
+    directions = int(n * shares[1] * epsilon / k / 40)
+    return Plan(
+        groups.n_groups if shares[0] else 0,
+        shares[0] * epsilon,
+        shares[1] * epsilon,
+        n_components=max(directions, 5),
+    )
+
+
+def learned(case: Case, seed: int) -> list[dict[str, Any]]:
+    """Accuracy, for each draw of authors and noise, of each kind of sums."""
+    parts = split(case.corpus, seed)
+    found = []
+    for draw in range(DRAWS):
+        rng = np.random.default_rng([seed, draw])
+        authors = drawn_authors(case, len(parts.private), rng)
+        row: dict[str, Any] = {}
+        n = len(parts.private) if authors is None else case.authors
+        given = {
+            "n_expected": n,
+            "epsilon": case.epsilon,
+            "n_classes": int(parts.topic.max()) + 1,
+            "n_public": len(parts.public),
+            "vectors": True,
+            "n_groups": None,
+        }
+        row["default"] = kind_of(make_plan(**given))
+        for kind in KINDS:
+            by_default = kind == row["default"]
+            plan = make_plan(**given) if by_default else of_kind(kind, given)
+            with mock.patch.object(
+                _classifier, "make_plan", lambda plan=plan, **_: plan
+            ):
+                model = DPTextClassifier(
+                    parts.public,
+                    embedding=vectors(case.corpus),
+                    n_expected=n,
+                    epsilon=case.epsilon,
+                    classes=range(given["n_classes"]),
+                ).fit(parts.private, parts.topic, authors=authors)
+            row[kind] = score(model, parts)
+            if by_default:
+                row["corpus"] = score(by_words().fit(*model.sample()), parts)
+                again = model.sample(len(parts.public))
+                row["drawn corpus"] = score(by_words().fit(*again), parts)
+                row["public right"] = float(
+                    balanced_accuracy_score(parts.public_topic, model.sample()[1])
+                )
+        found.append(row)
+    return found
+
+
+def score(model: Any, parts: Split) -> float:
+    """Balanced accuracy on the test third."""
+    return float(balanced_accuracy_score(parts.test_topic, model.predict(parts.test)))
+
+
+def by_words() -> Any:
+    """What anybody may train on a labelled corpus."""
+    return make_pipeline(
+        TfidfVectorizer(sublinear_tf=True),
+        LogisticRegression(C=10.0, max_iter=1000, class_weight="balanced"),
+    )
+
+
+def in_clear(name: str, seed: int) -> dict[str, float]:
+    """Without noise on labels: private texts, public labels, and stand-ins."""
+    parts = split(name, seed)
+    replacer = DPDocumentReplacer(
+        parts.public, n_groups=N_GROUPS.get(name, 8), epsilon=LOCAL
+    )
+    stand_ins = replacer.fit().transform(parts.private)
+    return {
+        "clear": score(by_words().fit(parts.private, parts.topic), parts),
+        "public labels": score(by_words().fit(parts.public, parts.public_topic), parts),
+        "stand-ins": score(by_words().fit(stand_ins, parts.topic), parts),
+    }
+
+
+def noisy_counts(name: str, epsilon: float, seed: int) -> float:
+    """Naive Bayes of noisy counts of public words, of 20 different ones a document."""
+    parts, rng = split(name, seed), np.random.default_rng([seed, 7])
+    counter = CountVectorizer(max_features=WORDS, binary=True).fit(parts.public)
+    bags = counter.transform(parts.private).tolil()
+    table = np.zeros((parts.topic.max() + 1, bags.shape[1]))
+    for columns, topic in zip(bags.rows, parts.topic, strict=True):
+        chosen = np.array(columns, dtype=int)
+        if len(chosen) > COUNTED:
+            chosen = rng.choice(chosen, COUNTED, replace=False)
+        table[topic, chosen] += 1
+    table += rng.laplace(scale=COUNTED / epsilon, size=table.shape)
+    shares = np.maximum(table, 0) + COUNTED / epsilon
+    shares /= shares.sum(axis=1, keepdims=True)
+    guess = (counter.transform(parts.test) @ np.log(shares).T).argmax(axis=1)
+    return float(balanced_accuracy_score(parts.test_topic, guess))
+
+
+def by_diffprivlib(name: str, epsilons: list[float], seed: int) -> dict[str, Any]:
+    """Its classifiers on the same vectors, `DRAWS` fits for each ε; None without it."""
+    parts = split(name, seed)
+    encoder = MeanVectorEncoder(vectors(name)).fit(parts.public)
+    request = {
+        "epsilons": epsilons,
+        "draws": DRAWS,
+        "X": encoder.transform(parts.private).tolist(),
+        "y": parts.topic.tolist(),
+        "test": encoder.transform(parts.test).tolist(),
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            answer = ask("diffprivlib", SCRIPT, request, Path(folder))
+        except (PeerUnavailable, RuntimeError) as error:
+            return {"absent": str(error)}
+    return {
+        model: {
+            epsilon: [
+                float(balanced_accuracy_score(parts.test_topic, guess))
+                for guess in guesses
+            ]
+            for epsilon, guesses in by_epsilon.items()
+        }
+        for model, by_epsilon in answer.items()
+    }
+
+
+# -- a million documents --------------------------------------------------------------
+
+
+def million(kind: str, n: int) -> dict[str, float]:
+    """Processor time and memory of a fit, in a process of its own."""
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=spawn) as pool:
+        return pool.submit(_fit_many, kind, n).result()
+
+
+def _fit_many(kind: str, n: int) -> dict[str, float]:
+    path, rng = DATA / GOOGLE, np.random.default_rng(0)
+    table = WordEmbedding.load(path) if path.exists() else numbered_words(
+        rng.normal(size=(8000, 300))
+    )  # fmt: skip
+    words = table.word_array
+    weights = 1 / np.arange(10, len(words) + 10)
+    weights /= weights.sum()
+
+    def texts(n: int, seed: int) -> Iterator[str]:
+        rng = np.random.default_rng(seed)
+        for start in range(0, n, 1000):
+            some = rng.choice(words, (min(1000, n - start), 20), p=weights)
+            yield from map(" ".join, some.tolist())
+
+    public = list(texts(2000, 1))
+    given = {} if kind == "groups alone" else {"embedding": table}
+    model = DPTextClassifier(public, n_expected=n, classes=[0, 1], **given)
+    labels, authors = rng.integers(2, size=n), rng.integers(n // 5, size=n)
+    model.fit(public[:10], labels[:10], authors=authors[:10])  # public part: once
+    start = time.process_time()
+    for _ in texts(n, 2):
+        pass
+    made, before = time.process_time() - start, _megabytes()
+    start = time.process_time()
+    model.fit(texts(n, 2), labels, authors=authors)
+    spent = time.process_time() - start - made
+    assert kind_of(_classifier.make_plan(
+        n_expected=n, epsilon=1.0, n_classes=2, n_public=2000, vectors=bool(given),
+        n_groups=None,
+    )) == kind  # fmt: skip
+    return {"seconds": spent, "before": before, "peak": _megabytes()}
+
+
+def _megabytes() -> float:
+    """Largest memory of this process so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
