@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import math
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import metadata
 from pathlib import Path
+from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType
 from typing import Any
 
 from sklearn.base import BaseEstimator
@@ -110,30 +111,55 @@ def versions() -> dict[str, str]:
 _version = cache(metadata.version)  # which reads and parses a file
 
 
-def _options(mechanism: Any) -> dict[str, Any]:
-    options = mechanism.get_params(deep=False)
-    return {
-        "name": type(mechanism).__name__,
-        "options": {name: _plain(value) for name, value in options.items()},
-    }
+def _estimator(estimator: Any) -> dict[str, Any]:
+    """Its class, and its options if it is ours: those of others may hold secrets."""
+    options = estimator.get_params(deep=False)
+    described: dict[str, Any] = {"name": type(estimator).__name__}
+    if _root(type(estimator)) == "skdptext":
+        plain = {name: _plain(value) for name, value in options.items()}
+        return described | {"options": plain}
+    parts = [_estimator(part) for part in _estimators_in(options)]
+    return described | ({"parts": parts} if parts else {})
+
+
+def _estimators_in(value: Any) -> Iterator[Any]:
+    if isinstance(value, BaseEstimator):
+        yield value
+    elif isinstance(value, Mapping | list | tuple):
+        within = value.values() if isinstance(value, Mapping) else value
+        for item in within:
+            yield from _estimators_in(item)
+
+
+def _root(kind: type) -> str:
+    return kind.__module__.partition(".")[0]
+
+
+# What is of other classes is named only: an object of a user's may be a dict, too.
+_PLAIN_ROOTS = ("builtins", "collections", "numpy", "skdptext")
+_NAMED = (type, FunctionType, BuiltinFunctionType, MethodType, MethodDescriptorType)
 
 
 def _plain(value: Any) -> Any:
     """A value as JSON holds it; the name of its type if JSON cannot hold it."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
     if isinstance(value, BaseEstimator):
-        return _options(value)
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, set | frozenset):
-        return sorted(map(str, value))
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    name = getattr(value, "__qualname__", None) or type(value).__qualname__
-    return f"{getattr(value, '__module__', type(value).__module__)}.{name}"
+        return _estimator(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(float(value))
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if _root(type(value)) in _PLAIN_ROOTS:
+        if isinstance(value, str):
+            return value
+        if isinstance(value, Mapping):
+            return {str(key): _plain(item) for key, item in value.items()}
+        if isinstance(value, set | frozenset):
+            return sorted(map(str, value))
+        if isinstance(value, list | tuple):
+            return [_plain(item) for item in value]
+    kind = value if isinstance(value, _NAMED) else type(value)
+    module = getattr(kind, "__module__", None) or type(kind).__module__
+    return f"{module}.{kind.__qualname__}"
 
 
 def write_manifest(out: Path, manifest: Mapping[str, Any]) -> None:

@@ -10,7 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from skdptext import DPDocumentReplacer
 from skdptext.cli import main
@@ -50,6 +53,69 @@ def released(folder, out="out"):
         with open(path, newline="") as file:
             rows += list(csv.DictReader(file))
     return {int(row["id"]): row["said"] for row in rows}
+
+
+class Grouper(ClassifierMixin, BaseEstimator):
+    """With settings that nobody else should see, as those of a client of a service."""
+
+    def __init__(self, api_key=None, pin=None, headers=None, client=None):
+        self.api_key, self.pin = api_key, pin
+        self.headers, self.client = headers, client
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return self.classes_[[len(x) % 2 for x in X]]
+
+
+def unchanged(X, **given):
+    return X
+
+
+class Client(dict):
+    """An object that is a dict, too."""
+
+
+class Url(str):
+    __slots__ = ()
+
+
+CANARY = "sk-canary"
+PIN = 7351928461
+SECRET = {
+    "api_key": CANARY,
+    "pin": PIN,
+    "headers": {CANARY: [CANARY, (CANARY, {CANARY: {CANARY}})]},
+    "client": Client(token=CANARY),
+}
+GROUPERS = {
+    "options": lambda: Grouper(**SECRET),
+    "its own kinds": lambda: Grouper(Url(CANARY), client=[Client(a=Url(CANARY))]),
+    "a pipeline": lambda: make_pipeline(
+        FunctionTransformer(unchanged, kw_args=SECRET), Grouper(**SECRET)
+    ),
+    "a pipeline within": lambda: Pipeline(
+        [
+            (CANARY, make_pipeline(FunctionTransformer(unchanged, inv_kw_args=SECRET))),
+            ("last", GridSearchCV(Grouper(), {"api_key": [CANARY]}, cv=2)),
+        ]
+    ),
+    "an estimator in a dict": lambda: Grouper(headers={CANARY: Grouper(**SECRET)}),
+}
+
+
+@pytest.mark.parametrize("grouper", GROUPERS.values(), ids=GROUPERS)
+def test_options_of_a_grouper_are_not_in_the_manifest(folder, public, grouper):
+    made = grouper()
+    replacer = DPDocumentReplacer(public[0], made, public_labels=public[1]).fit()
+    release = DocumentRelease(replacer, ReleaseKey(f"file:{folder / 'key'}"), "q4")
+    text = json.dumps(release.manifest())
+    assert CANARY not in text
+    assert str(PIN) not in text
+    assert "Grouper" in text
+    assert type(made).__name__ in text
 
 
 def test_files_are_released_and_sealed(folder, public, private):
