@@ -232,8 +232,7 @@ def audit_training(
 
     *Limits.* Bounds above `largest_bound`, about ln(n_fits) − 2.5, cannot be shown:
     audit at a small ε, since the same program runs at every ε. Other persons and data
-    than the tested ones remain unknown, and so do times and messages. One who is
-    replaced by another is not tested, only one who is added or removed.
+    than the tested ones remain unknown, and so do times and messages.
 
     *Privacy.* An audit can show a violation; it never proves privacy. Each fit is a
     release of its own: take data that are public.

@@ -92,9 +92,11 @@ def _learn(arguments: argparse.Namespace) -> int:
     model = _model(arguments)
     columns = {"--text": arguments.column, "--author": arguments.author}
     read = read_flagged(arguments.source, "source", columns)
-    # labels as text, as --classes gives them
+    _check_authors(read.get("--author", []))
     of_labels = {"--label": arguments.label}
     labels = read_flagged(arguments.source, "source", of_labels)["--label"]
+    if model.classes is not None:
+        model.set_params(classes=_alike(model.classes, labels))
     model.fit([text or "" for text in read["--text"]], labels, read.get("--author"))
     with _all_or_none(places):
         _write(model, arguments, places)
@@ -107,6 +109,26 @@ def _learn(arguments: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     return 0
+
+
+def _check_authors(authors: list[Any]) -> None:
+    """Refuse texts of nobody: together they would count as one person."""
+    for i, author in enumerate(authors):
+        if isinstance(author, str) and not author.strip():
+            raise InvalidParameterError(
+                f"--author must not be missing, got an empty one for document {i}."
+            )
+
+
+def _alike(classes: list[str], labels: list[Any]) -> list[Any]:
+    """The classes as numbers, where a file holds its labels as numbers."""
+    if not all(isinstance(label, int | float) for label in labels):
+        return classes
+    whole = all(isinstance(label, int) for label in labels)
+    try:
+        return [int(name) if whole else float(name) for name in classes]
+    except ValueError:
+        return classes  # refused as text where labels are numbers
 
 
 def _places(arguments: argparse.Namespace) -> dict[str, Path]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -72,6 +72,8 @@ from skdptext.utils import (
 _SEEDED = (
     "The noise is drawn from random_state, an integer, and the exact sums: the same "
     "texts under the same parameters give the same model, others give other noise. "
+    "So two models show whether the texts, labels and authors changed in between, "
+    "whatever ε is, and their ε do not add up: publish one. "
     "What is promised is promised to those who do not know the integer."
 )
 _FITTED_BEFORE = (
@@ -133,9 +135,10 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
     random_state : None, int, Generator or RandomState, default=None
         None: fresh noise from ChaCha20 keyed by the operating system. An int: noise
         that is derived by a keyed hash from the integer *and the exact sums*, so that
-        the same data give the same release, and any other data independent noise. The
+        the same data give the same release, and any other data independent noise. Two
+        releases show whether the data changed, whatever ε is: publish one of them. The
         integer is a secret: ``secrets.randbits(128)`` gives one. A Generator or
-        RandomState of NumPy: a key is drawn from it in every fit.
+        RandomState of NumPy: a key is drawn from it in every fit; a clone has a copy.
     n_jobs : int, default=None
         Threads that encode documents. None: one, unless joblib's context says more.
     verbose : int, default=0
@@ -392,11 +395,7 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
             check_integer("n_groups", self.n_groups, low=2)
         if self.n_expected is not None:
             n_expected = check_integer("n_expected", self.n_expected, low=1)
-            if delta > 1 / n_expected:
-                raise InvalidParameterError(
-                    f"delta must be at most 1/n_expected ({1 / n_expected:.2g}), got "
-                    f"{delta:g}: with more, a person in so many may be shown in clear."
-                )
+            _check_delta(delta, n_expected)
         if self.embedding is not None and not isinstance(self.embedding, WordEmbedding):
             raise InvalidParameterError(
                 "embedding must be None or a WordEmbedding, got "
@@ -422,6 +421,8 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         labels = as_labels("y", y)
         if labels.ndim == 2 and labels.shape[1] == 1:
             labels = labels.ravel()
+        if labels.dtype.kind == "O" and len(labels) and isinstance(labels[0], Real):
+            labels = np.array(labels.tolist())  # as in a table whose columns are mixed
         if labels.ndim != 1:
             raise InvalidParameterError(
                 f"y must hold one label per document, got shape {labels.shape}."
@@ -459,18 +460,21 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         vectors = self.embedding is not None or (
             self.encoder is not None and not grouper
         )
+        n_expected = len(public) if self.n_expected is None else int(self.n_expected)
         if vectors and not self.delta and self.embedding is None:
             raise InvalidParameterError(
                 "delta must be > 0 for an encoder that gives vectors, got 0."
             )
         plan = make_plan(
-            n_expected=len(public) if self.n_expected is None else self.n_expected,
+            n_expected=n_expected,
             epsilon=float(self.epsilon),
             n_classes=len(classes),
             n_public=len(public.hashes),  # equal ones make no more groups
             vectors=vectors and float(self.delta) > 0,
             n_groups=None if self.n_groups == "auto" else int(self.n_groups),
         )
+        if plan.vectors_epsilon:  # n_expected may be the number of public documents
+            _check_delta(float(self.delta), n_expected)
         features = make_features(
             public,
             self.encoder,
@@ -704,8 +708,48 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
             All public documents.
         labels : ndarray of shape (n_public_documents,)
             Of `classes_`.
+
+        Notes
+        -----
+        *Authors in a pipeline.* imbalanced-learn gives a step its authors by metadata
+        routing only, requested for both methods: ``set_fit_request(authors=True)`` and
+        ``set_fit_resample_request(authors=True)``. Without routing it drops
+        ``step__authors``: ``guarantee().unit`` says what was hidden.
         """
         return self.fit(X, y, authors=authors).sample()
+
+    def set_fit_resample_request(
+        self, *, authors: bool | str | None = "$UNCHANGED$"
+    ) -> DPTextClassifier:
+        """Ask imbalanced-learn's pipelines for authors, by metadata routing.
+
+        scikit-learn makes this method only where imbalanced-learn was imported first.
+
+        Parameters
+        ----------
+        authors : bool, str or None
+            As in ``set_fit_request``.
+
+        Returns
+        -------
+        self : DPTextClassifier
+            The estimator itself.
+
+        Raises
+        ------
+        InvalidParameterError
+            If imbalanced-learn is not imported.
+        """
+        requests = self._get_metadata_request()
+        if not hasattr(requests, "fit_resample"):
+            raise InvalidParameterError(
+                "authors must be requested after imbalanced-learn is imported, whose "
+                "pipelines call fit_resample: import imblearn first."
+            )
+        if authors != "$UNCHANGED$":
+            requests.fit_resample.add_request(param="authors", alias=authors)
+        self._metadata_request = requests
+        return self
 
     def guarantee(self) -> LearningGuarantee:
         """What the model and the corpus promise.
@@ -827,6 +871,14 @@ def _as_plain(value: Any) -> Any:
     if value is None or isinstance(value, str):
         return value
     return int(value) if isinstance(value, Integral) else float(value)
+
+
+def _check_delta(delta: float, n_expected: int) -> None:
+    if delta > 1 / n_expected:
+        raise InvalidParameterError(
+            f"delta must be at most 1/n_expected ({1 / n_expected:.2g}), got "
+            f"{delta:g}: with more, a person in so many may be shown in clear."
+        )
 
 
 def _checked_classes(classes: Any) -> np.ndarray:

@@ -155,7 +155,8 @@ def _called_encoder() -> Iterator[None]:
     try:
         yield
     except InvalidParameterError as error:
-        said = re.sub(r"\bgrouper\b", "encoder", str(error))
+        said = re.sub(r"\ba grouper\b", "an encoder", str(error))
+        said = re.sub(r"\bgrouper\b", "encoder", said)
         raise InvalidParameterError(said) from error.__cause__
 
 

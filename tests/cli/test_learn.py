@@ -138,6 +138,28 @@ def test_a_missing_label_is_refused_by_its_place(files, capsys):
     )
 
 
+def test_texts_of_nobody_are_refused(files, capsys):
+    with open("private.csv", "a", newline="") as file:
+        csv.writer(file).writerow(["a cat", "1", ""])
+    assert main(LEARN) == 2
+    assert "--author must not be missing, got an empty one for document 120" in (
+        capsys.readouterr().err
+    )
+
+
+def test_classes_are_numbers_where_labels_are(files):
+    for i, kind in enumerate([int, float]):
+        rows = zip(PRIVATE, map(kind, LABELS), strict=True)
+        lines = [json.dumps({"said": s, "what": w, "who": s}) for s, w in rows]
+        (files / "private.jsonl").write_text("\n".join(lines))
+        given = ["learn", "private.jsonl", *LEARN[2:-1], f"model{i}.npz"]
+        assert main(given) == 0
+        model = DPTextClassifier.load(f"model{i}.npz")
+        assert model.classes_.tolist() == [1, 2]
+        assert isinstance(model.classes_.tolist()[0], kind)
+    assert main([*given[:-1], "other.npz", "--classes", "1", "two"]) == 2
+
+
 def test_nothing_is_left_half_written(files, monkeypatch):
     before = sorted(files.iterdir())
 

@@ -51,7 +51,7 @@ def test_it_learns(make, private, kind):
 def test_sums_are_those_of_people(make, private, kind):
     """With hardly any noise they are the sums of a plain computation."""
     texts, labels, authors = private
-    model = make(kind, epsilon=1e5, delta=0.5).fit(texts, labels, authors)
+    model = make(kind, epsilon=1e5, delta=0.5, n_expected=2).fit(texts, labels, authors)
     counts = np.bincount(authors)
     expected = np.zeros_like(model.noisy_sums_)
     numbers = (labels == "pets").astype(int)
@@ -281,6 +281,12 @@ def test_parameters_that_do_not_go_together(public, private, words):
         model.fit(NUMBERS, labels[:6])
     with pytest.raises(InvalidParameterError, match="at most 1/n_expected"):
         DPTextClassifier(public, delta=1e-3, n_expected=2000).fit(texts, labels)
+    # as many are expected as there are public documents
+    more = DPTextClassifier(
+        public, embedding=words, delta=0.1, epsilon=9.0, classes=["food", "pets"]
+    )
+    with pytest.raises(InvalidParameterError, match="at most 1/n_expected"):
+        more.fit(texts, labels)
     # groups only, whatever there is
     groups = DPTextClassifier(
         public, embedding=words, delta=0, classes=["food", "pets"]
@@ -328,7 +334,7 @@ def test_bad_data(make, X, y, authors, message):
 def test_empty_documents_count(make):
     texts, labels = ["", "cat", "?!", "cup"], ["pets", "pets", "food", "food"]
     for kind in KINDS:
-        model = make(kind, epsilon=1e4, delta=0.5).fit(texts, labels)
+        model = make(kind, epsilon=1e4, delta=0.5, n_expected=2).fit(texts, labels)
         n = model.noisy_sums_[:, -1] / model._model.noise.constant
         if kind == "groups":
             n = model.noisy_sums_.sum(axis=1)
@@ -399,6 +405,41 @@ def test_a_step_of_imbalanced_learn(make, private):
     assert words <= {*PETS, *FOOD}
     documents, its_labels = make("groups").fit_resample(texts, labels)
     assert len(documents) == len(its_labels) == 80
+
+
+def test_authors_in_a_pipeline_of_imbalanced_learn(make, private):
+    texts, labels, authors = private
+    with config_context(enable_metadata_routing=True):
+        model = make("groups").set_fit_request(authors=True)
+        model = clone(model.set_fit_resample_request(authors=True))
+        assert model.set_fit_resample_request() is model
+        pipeline = make_sampling_pipeline(
+            model, TfidfVectorizer(), LogisticRegression()
+        )
+        pipeline.fit(texts, labels, authors=authors)
+    assert pipeline[0].guarantee().unit == "person"
+
+
+def test_authors_are_requested_of_imbalanced_learn_only(public, monkeypatch):
+    monkeypatch.setattr(
+        "sklearn.utils._metadata_requests.SIMPLE_METHODS", ["fit", "score"]
+    )
+    with pytest.raises(InvalidParameterError, match="import imblearn first"):
+        DPTextClassifier(public).set_fit_resample_request(authors=True)
+
+
+def test_a_seed_is_for_one_model(make, private):
+    # equal models show equal data, whatever ε is
+    said = str(make("groups", random_state=2**80).fit(*private).guarantee())
+    assert "publish one" in said
+
+
+def test_numbers_that_are_objects(make):
+    y = np.array([0, 1, 1], dtype=object)
+    model = make("groups", classes=[0, 1]).fit(ROWS, y)
+    assert model.classes_.dtype.kind == "i"
+    with pytest.warns(PrivacyLeakWarning):
+        assert make("groups", classes=None).fit(ROWS, y).classes_.dtype.kind == "i"
 
 
 def test_samples(make, private):
