@@ -8,6 +8,7 @@ import platform
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import metadata
+from itertools import islice
 from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType
 from typing import Any
@@ -243,6 +244,10 @@ def _damaged(manifest: dict[str, Any]) -> list[str]:
     return [name for name, holds in rules.items() if not holds]
 
 
+# Of one field, such as the names of columns
+_MOST_CHANGES = 5
+
+
 def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
     """In what two releases differ; nothing if they are the same."""
     roles = {
@@ -260,12 +265,25 @@ def _told(name: str, old: Any, new: Any) -> str:
         return "it was begun with another key, and cannot be continued without it"
     if name == "inputs":
         return "its inputs are different ones, or have changed"
-    if isinstance(old, dict) and isinstance(new, dict):
-        changed = [key for key in {**old, **new} if old.get(key) != new.get(key)]
-        old, new = ({key: of.get(key) for key in changed} for of in (old, new))
-    return f"{name} is {_short(old)} there, got {_short(new)}"
+    return "; ".join(islice(_changes(name, old, new), _MOST_CHANGES))
+
+
+def _changes(name: str, old: Any, new: Any) -> Iterator[str]:
+    if not (isinstance(old, dict) and isinstance(new, dict)):
+        yield f"{name} is {_short(old)} there, got {_short(new)}"
+        return
+    for key in {**old, **new}:
+        if key not in new:
+            yield f"{name} has {_short(key)} there, and not here"
+        elif key not in old:
+            yield f"{name} has {_short(key)} here, and not there"
+        elif old[key] != new[key]:
+            yield from _changes(f"{name}.{_clipped(str(key))}", old[key], new[key])
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
+    return _clipped(repr(value))
+
+
+def _clipped(text: str) -> str:
     return text if len(text) <= 200 else text[:200] + "…"
