@@ -611,6 +611,8 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         self.public_ = features.documents
         self.encoder_ = _encoder_of(features)
         self._guarantee = LearningGuarantee([part])
+        # for a file: `set_params` may have changed them by then
+        self._fitted_with = {name: _as_plain(getattr(self, name)) for name in _PLAIN}
         self._model = Model(
             features.documents,
             self.noisy_sums_,
@@ -651,7 +653,7 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         Returns
         -------
         probabilities : ndarray of shape (n_documents, n_classes)
-            In the order of `classes_`.
+            In the order of `classes_`, as if all classes were equally frequent.
         """
         check_is_fitted(self, "noisy_sums_")
         return np.asarray(np.exp(self._log_proba(X)))
@@ -784,9 +786,8 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         load : Read it.
         """
         check_is_fitted(self, "noisy_sums_")
-        plain = {name: getattr(self, name) for name in _PLAIN}
         saved = Saved(
-            {name: _as_plain(value) for name, value in plain.items()},
+            self._fitted_with,
             self.classes_,
             self.noisy_sums_,
             self._model,
@@ -830,15 +831,17 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         """
         saved = read_model(check_path("path", path), encoder, embedding)
         known = {k: v for k, v in saved.parameters.items() if k in _PLAIN}
+        # those of private labels are not public for another fit, either
+        from_y = any(_FROM_Y in part.caveats for part in saved.guarantee.parts)
         model = cls(
             saved.model.documents,
             encoder,
             embedding=embedding,
-            classes=saved.classes,
+            classes=None if from_y else saved.classes,
             **known,
         )
         model.classes_, model.noisy_sums_ = saved.classes, saved.noisy_sums
-        model.public_ = saved.model.documents
+        model.public_, model._fitted_with = saved.model.documents, known
         if saved.encoder is not None:
             model.encoder_ = saved.encoder
         model._guarantee, model._model = saved.guarantee, saved.model

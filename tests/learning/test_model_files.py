@@ -13,7 +13,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from skdptext import DPTextClassifier, WordEmbedding
-from skdptext.exceptions import InvalidParameterError
+from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.preprocessing import MeanVectorEncoder
 from tests.learning.conftest import FOOD, KINDS, PETS, texts_of
 
@@ -47,6 +47,26 @@ def test_the_same_model_again(make, private, path, kind):
     assert again.random_state is None
     again.save(path)  # from a file to a file
     assert_same(model, DPTextClassifier.load(str(path)))
+
+
+def test_a_file_says_what_was_fitted(make, private, path):
+    model = make("groups", epsilon=2.0).fit(*private)
+    model.set_params(epsilon=9.0, n_groups=7, public_documents=["a", "b"])
+    model.save(path)
+    again = DPTextClassifier.load(path)
+    assert (again.epsilon, again.n_groups) == (2.0, "auto")
+    assert len(again.public_documents) == 80
+
+
+def test_classes_of_private_labels_are_not_public_in_a_file_either(make, private, path):
+    with pytest.warns(PrivacyLeakWarning):
+        make("groups", classes=None).fit(*private).save(path)
+    again = DPTextClassifier.load(path)
+    assert again.classes is None
+    assert again.classes_.tolist() == ["food", "pets"]
+    with pytest.warns(PrivacyLeakWarning):
+        again.fit(*private)
+    assert "private labels" in str(again.guarantee())
 
 
 def test_no_pickle_and_nothing_private(make, private, path):
