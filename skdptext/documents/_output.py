@@ -63,7 +63,9 @@ def as_column(documents: list[Any], X: Any, kind: str | None, name: str) -> Any:
     list.
     """
     table = is_column_of_documents(X)
-    own = X.columns[0] if table and hasattr(X, "columns") else getattr(X, "name", None)
+    # of an Arrow table, `columns` are the values
+    names = getattr(X, "column_names", getattr(X, "columns", None)) if table else None
+    own = getattr(X, "name", None) if names is None else names[0]
     name = name if own is None or own == "" else own
     if kind == "pandas":
         pd = import_pandas('set_output(transform="pandas")')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import struct
 import zipfile
@@ -88,6 +89,14 @@ def read_npz(
                 )
     except InvalidParameterError as error:
         raise InvalidParameterError(f"{path}: {error}") from None
+    except OSError as error:
+        # a place in front of the file; what cannot be opened has its name in the error
+        if error.errno != errno.EINVAL or error.filename is not None:
+            raise
+        raise InvalidParameterError(
+            f"{path}: cannot be read as an embedding: a place that it names is not in "
+            "it."
+        ) from None
     except (
         ValueError,
         EOFError,

@@ -25,8 +25,16 @@ def is_column_of_documents(X: Any) -> bool:
     shape: Any = () if sp.issparse(X) else getattr(X, "shape", ())
     if len(shape) != 2 or shape[1] != 1 or not shape[0]:
         return False
-    first = X.iloc[0, 0] if hasattr(X, "iloc") else X[0, 0]
+    if hasattr(X, "iloc"):
+        first = X.iloc[0, 0]
+    else:
+        first = X.column(0)[0].as_py() if _is_arrow_table(X) else X[0, 0]
     return isinstance(first, str | list | tuple) or hasattr(first, "to_list")
+
+
+def _is_arrow_table(X: Any) -> bool:
+    """Or a batch of records, whose cells have no place by row and column."""
+    return hasattr(X, "column_names") and hasattr(X, "to_pydict")
 
 
 def plain_documents(X: Any) -> Any:
@@ -34,6 +42,8 @@ def plain_documents(X: Any) -> Any:
     if isinstance(X, list | tuple):
         return X
     if is_column_of_documents(X):
+        if not hasattr(X, "iloc") and _is_arrow_table(X):
+            return X.column(0).to_pylist()
         column = X.iloc[:, 0] if hasattr(X, "iloc") else X[:, 0]
         return column.tolist() if hasattr(column, "tolist") else column.to_list()
     # an Arrow table, which has no type, is a matrix

@@ -266,6 +266,12 @@ def test_broken_npz(tmp_path):
     whole = path.read_bytes()
     for content in (b"", whole[: len(whole) // 2], b"PK" + bytes(50)):
         refused(path, content, "cannot be read as an embedding")
+    # where the list of members begins, and so where each of them is
+    place = whole.rindex(b"PK\x05\x06") + 16
+    for offset in (0, len(whole) + 5, 2**31, 2**32 - 2):
+        broken = bytearray(whole)
+        broken[place : place + 4] = offset.to_bytes(4, "little")
+        refused(path, bytes(broken), "cannot be read as an embedding")
     words, vectors = (
         npy(tmp_path / "x", a) for a in (np.array(["a"]), np.ones((1, 9)))
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
@@ -360,14 +361,20 @@ def test_a_table_of_one_column_is_read_as_its_documents(small_embedding):
         pl.DataFrame({"said": texts}),
         np.array(texts, dtype=object)[:, None],
         np.array(texts)[:, None],
+        pa.table({"said": texts}),
+        pa.record_batch({"said": texts}),
     ):
-        released = perturber.transform(table)
+        released = perturber.fit(table).transform(table)
         assert released.shape == (2, 1)
         assert released[:, 0].tolist() == texts
-    tokens = perturber.set_params(output="tokens").transform(
-        pl.DataFrame({"said": [["w1", "w2"], ["w3", "w4"]]})
-    )
-    assert tokens[:, 0].tolist() == [["w1", "w2"], ["w3", "w4"]]
+    perturber.set_params(output="tokens")
+    lists = {"said": [["w1", "w2"], ["w3", "w4"]]}
+    for table in (pl.DataFrame(lists), pa.table(lists)):
+        tokens = perturber.transform(table)
+        assert tokens[:, 0].tolist() == [["w1", "w2"], ["w3", "w4"]]
+    frame = perturber.set_output(transform="pandas").transform(pa.table(lists))
+    assert frame["said"].tolist() == lists["said"]
+    perturber.set_output(transform="default")
     assert perturber.get_feature_names_out().tolist() == ["tokens"]
     assert perturber.get_feature_names_out(["said"]).tolist() == ["said"]
 
