@@ -15,7 +15,11 @@ from typing import Any, NamedTuple
 
 from joblib import Parallel, delayed
 
-from skdptext.exceptions import EmptyDocumentWarning, InvalidParameterError
+from skdptext.exceptions import (
+    EmptyDocumentWarning,
+    InvalidParameterError,
+    PrivacyLeakWarning,
+)
 from skdptext.release._documents import DocumentRelease, columns_of
 from skdptext.release._formats import (
     FORMATS,
@@ -26,6 +30,7 @@ from skdptext.release._formats import (
     write_table,
 )
 from skdptext.release._ids import UniqueIds
+from skdptext.release._key import check_value
 from skdptext.release._manifest import (
     FILE_NAME,
     differences,
@@ -57,6 +62,10 @@ class Shard(NamedTuple):
 
     name: str
     rows: int
+
+
+# Releases beside a new one, each of which takes 40 ms to compare its key with
+_MOST_BESIDE = 20
 
 
 def release_files(
@@ -121,6 +130,9 @@ def release_files(
     EmptyDocumentWarning
         If texts are empty or not a number. They are released, too, as if drawn at
         random.
+    PrivacyLeakWarning
+        If a release in a folder beside `out` has the same key and another name: take a
+        new key for each release. Of the folders there the first 20 are looked at.
 
     Notes
     -----
@@ -196,6 +208,7 @@ def release_files(
     manifest = release.manifest()
     manifest |= {"shard_format": form, "batch_rows": batch_rows}
     manifest |= _survey(inputs, release, form, verbose)
+    _tell_of_other_names(Path(out), release)
     manifest = _claim(folder, manifest)
     _release(inputs, folder, release, manifest, n_jobs, verbose)
     return manifest
@@ -335,6 +348,34 @@ def digest_of(path: Path, key: bytes = b"") -> str:
     """Digest of a file, keyed if there is a key."""
     with open(path, "rb") as file:
         return file_digest(file, lambda: blake2b(digest_size=32, key=key)).hexdigest()
+
+
+def _tell_of_other_names(out: Path, release: DocumentRelease) -> None:
+    """Warn if a release beside `out` is of this key and another name.
+
+    Whoever gets a key undoes all that was released with it. Only what lies beside `out`
+    can be seen: nothing is written anywhere to remember keys by.
+    """
+    if (out / FILE_NAME).exists() or not out.absolute().parent.is_dir():
+        return
+    beside = sorted(out.absolute().parent.glob(f"*/{FILE_NAME}"))
+    for path in beside[:_MOST_BESIDE]:
+        try:
+            there = read_manifest(path.parent)
+            name = there["name"]
+        except (InvalidParameterError, OSError, KeyError):
+            continue  # whatever it is, it is not ours
+        if not isinstance(name, str) or name == release.name:
+            continue
+        if check_value(release.key, name) == there["key_check"]:
+            warnings.warn(
+                f"The key of {shown(path.parent.name)} is used again, for another "
+                "name: whoever gets it can undo the noise of both. Take a new one for "
+                "each release, and destroy it when that is sealed.",
+                PrivacyLeakWarning,
+                stacklevel=3,
+            )
+            return
 
 
 def _claim(out: Path, manifest: dict[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import re
 import shutil
 import signal
 import time
+import warnings
 from hashlib import sha256
 from itertools import product
 
@@ -17,7 +18,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import dataset
 
-from skdptext.exceptions import InvalidParameterError
+from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.release import ReleaseKey, read_bags, release_files, seal, verify
 from tests.memory import traced_memory
 from tests.releases import contents, write
@@ -256,6 +257,22 @@ def test_a_release_by_other_versions_or_embeddings_is_refused(
     (out / "_release.json").write_text(json.dumps(manifest))
     with pytest.raises(InvalidParameterError, match=rf"another: {key}[.\w]* is "):
         release_files(source, out, make_release())
+
+
+def test_a_key_that_is_used_for_another_name_is_told(
+    make_release, source, out, tmp_path
+):
+    own = make_release("third", key=ReleaseKey.generate(tmp_path / "key"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PrivacyLeakWarning)
+        release_files(source, tmp_path / "same name", make_release())
+        release_files(source, tmp_path / "own key", own)
+    second = make_release("second")
+    with pytest.warns(PrivacyLeakWarning, match="The key of 'out' is used again"):
+        release_files(source, tmp_path / "second", second)
+    with warnings.catch_warnings():  # it is told where a release begins
+        warnings.simplefilter("error", PrivacyLeakWarning)
+        release_files(source, tmp_path / "second", second)
 
 
 @pytest.mark.parametrize(
