@@ -418,6 +418,10 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
                 "y must hold one label per document, got None: fit requires y to be "
                 "passed, but the target y is None."
             )
+        shape = y.shape if hasattr(y, "__array__") else ()
+        if len(shape) == 2 and shape[1] == 1:
+            # a table of one column; as objects, so that what is missing is seen
+            y = (y if isinstance(y, np.ndarray) else np.asarray(y, object))[:, 0]
         labels = as_labels("y", y)
         if labels.ndim == 2 and labels.shape[1] == 1:
             labels = labels.ravel()

@@ -24,6 +24,7 @@ from skdptext.replacement import (
     PublicGroups,
     check_grouper,
     fitted_groups,
+    has_fitted_steps,
     in_blocks,
     is_classifier,
 )
@@ -189,7 +190,7 @@ def public_vectors(documents: PublicDocuments, encoder: Any) -> PublicVectors:
             "encoder must learn from public_documents, but its fit failed with "
             f"{type(error).__name__}: {error}"
         ) from error
-    return PublicVectors.of(fitted, documents, before)
+    return PublicVectors.of(fitted, documents, has_fitted_steps(encoder))
 
 
 def mean_vectors(

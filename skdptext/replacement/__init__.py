@@ -10,6 +10,7 @@ from skdptext.replacement._groups import (
     check_grouper as check_grouper,
     default_grouper as default_grouper,
     fitted_groups as fitted_groups,
+    has_fitted_steps as has_fitted_steps,
     in_blocks as in_blocks,
     is_classifier as is_classifier,
     words_of as words_of,

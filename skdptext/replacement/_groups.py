@@ -214,7 +214,7 @@ def fitted_groups(
     if before := is_fitted(grouper):
         fitted, origin = _own_copy(grouper), _digest(grouper)
     else:
-        before = _has_fitted_steps(grouper)
+        before = has_fitted_steps(grouper)
         own = clone(grouper, safe=False)  # but for what is frozen in it
         fitted = _fit_given(_own_copy(own) if before else own, documents, labels)
         origin = _digest(grouper)
@@ -268,7 +268,8 @@ def _is_random(grouper: Any) -> bool:
     )
 
 
-def _has_fitted_steps(grouper: Any) -> bool:
+def has_fitted_steps(grouper: Any) -> bool:
+    """Whether a part of it is frozen as it was fitted, which `clone` keeps."""
     return any(_is_frozen(value) for value in _parameters(grouper).values())
 
 

@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -210,6 +211,16 @@ def test_encoders_that_give_vectors(plan, public, private):
     assert sparse.fit(texts, labels).noisy_sums_.shape == (2, 9)
 
 
+def test_frozen_steps_were_fitted_before(plan, public, private):
+    # clone keeps them, and what they learned from is taken on trust
+    plan("vectors")
+    words = TfidfVectorizer().fit(public)
+    for step, said in ((FrozenEstimator(words), True), (words, False)):
+        encoder = make_pipeline(step, TruncatedSVD(3, random_state=0))
+        model = DPTextClassifier(public, encoder, classes=["food", "pets"])
+        assert ("given fitted" in str(model.fit(*private).guarantee())) == said
+
+
 class Quoting(Numbers):
     """Its error quotes a text."""
 
@@ -307,6 +318,25 @@ ROWS, LABELS = ["a cat", "a cup", "fur"], ["pets", "food", "pets"]
         (ROWS, ["pets", None, "food"], None, "y must not be missing"),
         (ROWS, ["pets", np.nan, "food"], None, "y must not be missing"),
         (ROWS, [0.0, np.nan, 1.0], None, "y must not be missing"),
+        (
+            ROWS,
+            pd.DataFrame({"y": ["pets", None, "food"]}),
+            None,
+            "must not be missing",
+        ),
+        (
+            ROWS,
+            np.array([["pets"], [None], ["a"]], object),
+            None,
+            "must not be missing",
+        ),
+        (
+            ROWS,
+            pl.DataFrame({"y": ["pets", None, "food"]}),
+            None,
+            "must not be missing",
+        ),
+        (ROWS, np.array([["pets"], [1], ["a"]], object), None, "y must be of one kind"),
         (ROWS, [0, 1, 1], None, "got numbers where these are text"),
         (ROWS, ["pets", SECRET, "food"], None, "label of document 1 is none of them"),
         (ROWS, [LABELS, LABELS], None, "one label per document"),
