@@ -418,7 +418,7 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
                 "y must hold one label per document, got None: fit requires y to be "
                 "passed, but the target y is None."
             )
-        shape = y.shape if hasattr(y, "__array__") else ()
+        shape: tuple[int, ...] = y.shape if hasattr(y, "__array__") else ()
         if len(shape) == 2 and shape[1] == 1:
             # a table of one column; as objects, so that what is missing is seen
             y = (y if isinstance(y, np.ndarray) else np.asarray(y, object))[:, 0]
