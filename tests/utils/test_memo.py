@@ -240,17 +240,21 @@ def test_no_lock_is_inherited_and_no_property_waits():
 FIRST_USE = """
 import os, signal, sys, threading, warnings
 import numpy as np
-from skdptext import DPWordPerturber, WordEmbedding
+from skdptext import DPDocumentReplacer, DPWordPerturber, WordEmbedding
 
 warnings.simplefilter("ignore")  # of a fork with threads, and of few words
 words = [f"w{i}" for i in range(40)]
-embedding = WordEmbedding(words, np.random.default_rng(0).normal(size=(40, 4)))
+rng = np.random.default_rng(0)
+embedding = WordEmbedding(words, rng.normal(size=(40, 4)))
+public = [" ".join(rng.choice(words, 6)) for _ in range(120)]
 texts = [" ".join(words[i : i + 5]) for i in range(30)]
-# not DPDocumentReplacer: each k-means of scikit-learn sets the threads of OpenBLAS,
-# whose own lock a child inherits
+# Nothing that multiplies matrices: OpenBLAS has a lock of its own, which a child
+# inherits. Noise on vectors does, and the fit of a replacer, but not its transform.
 releasers = [
-    DPWordPerturber(embedding, epsilon=5.0, document_length=5, output=output).fit([])
-    for output in ("bow", "tokens")
+    DPWordPerturber(
+        embedding, epsilon=5.0, mechanism="exponential", document_length=5
+    ).fit([]),
+    DPDocumentReplacer(public, epsilon=5.0).fit([]),
 ]
 going = True
 
