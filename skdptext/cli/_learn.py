@@ -9,7 +9,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -26,9 +26,10 @@ from skdptext.cli._settings import (
     load_embedding,
     read_flagged,
 )
+from skdptext.documents import KnownTexts, shared_texts_counted
 from skdptext.exceptions import InvalidParameterError
 from skdptext.learning import DPTextClassifier
-from skdptext.utils import replacing
+from skdptext.utils import replacing, wrapped
 
 _LEARN = """\
 Learn from private texts that you hold: noise is added once, to one sum over the people
@@ -48,6 +49,12 @@ example:
 The model is read by skdptext.DPTextClassifier.load; anybody trains anything on the
 corpus.
 """
+
+_SHARED = (
+    "Public texts may be among the private ones: whoever learned has accepted that "
+    "(--allow-shared-texts), and that all of these are public is taken on trust. "
+    "Whatever of them was not public is published, and nothing below holds for it."
+)
 
 
 def add_learn(commands: Any) -> None:
@@ -78,6 +85,11 @@ def add_learn(commands: Any) -> None:
     add_option(group, "--n-words", "use only its first N words", type=int, metavar="N")
     text = "about how many people there are: a guess (default: as many as public texts)"
     add_option(group, "--n-expected", text, type=int, metavar="N")
+    text = (
+        "learn although public texts are among the private ones, which are refused "
+        "otherwise: all of them are public, and the file .json says so"
+    )
+    add_option(group, "--allow-shared-texts", text, action="store_true")
     group = parser.add_argument_group("privacy")
     text = "privacy loss of a person, in nats: smaller is more private"
     add_option(group, "--epsilon", text, 1.0)
@@ -97,14 +109,16 @@ def _learn(arguments: argparse.Namespace) -> int:
     labels = read_flagged(arguments.source, "source", of_labels)["--label"]
     if model.classes is not None:
         model.set_params(classes=_alike(model.classes, labels))
-    model.fit([text or "" for text in read["--text"]], labels, read.get("--author"))
+    texts = [text or "" for text in read["--text"]]
+    with _checked_for_public(texts, model, arguments.allow_shared_texts):
+        model.fit(texts, labels, read.get("--author"))
     with _all_or_none(places):
         _write(model, arguments, places)
     if not arguments.quiet:
         sample = "" if arguments.sample is None else f", {arguments.sample}"
         print(
             f"The release is in {arguments.out}{sample} and {places['manifest']}.\n\n"
-            f"{model.guarantee()}\n\nLearning again from the same people costs another "
+            f"{_promised(model, arguments)}\n\nLearning again from the same people costs another "
             "ε.",
             file=sys.stderr,
         )
@@ -175,6 +189,25 @@ def _model(arguments: argparse.Namespace) -> DPTextClassifier:
     )
 
 
+def _checked_for_public(
+    texts: list[str], model: DPTextClassifier, accepted: bool
+) -> AbstractContextManager[None]:
+    """Refuse private texts that were given as public ones; of a few `fit` warns."""
+    if accepted:
+        return shared_texts_counted()
+    count = KnownTexts(model.public_documents).count()
+    count.see(texts)
+    found = count.result()
+    if found.too_many:
+        raise InvalidParameterError(
+            "--public must not hold texts to learn from, got "
+            f"{max(found.public, found.different):,} that are among them, copies and "
+            "near-copies: what is handed over would show them. If all of these are "
+            "public, accept it with --allow-shared-texts."
+        )
+    return nullcontext() if found.any else shared_texts_counted()
+
+
 @contextmanager
 def _all_or_none(places: dict[str, Path]) -> Iterator[None]:
     """No file is left where one of them could not be written."""
@@ -209,7 +242,8 @@ def _write(
             "fingerprint": model.public_.fingerprint.hex(),
         },
         "embedding": _embedding(model),
-        "guarantee": {"words": str(guarantee), "scale": guarantee.scale()},
+        **({"allow_shared_texts": True} if arguments.allow_shared_texts else {}),
+        "guarantee": {"words": _promised(model, arguments), "scale": guarantee.scale()},
         "versions": {
             "skdptext": __version__,
             "numpy": np.__version__,
@@ -219,6 +253,12 @@ def _write(
     with replacing(places["manifest"]) as file:
         text = json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False)
         file.write(text.encode() + b"\n")
+
+
+def _promised(model: DPTextClassifier, arguments: argparse.Namespace) -> str:
+    """The guarantee in words."""
+    words = str(model.guarantee())
+    return f"{wrapped(_SHARED)}\n{words}" if arguments.allow_shared_texts else words
 
 
 def _embedding(model: DPTextClassifier) -> dict[str, Any] | None:

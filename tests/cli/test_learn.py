@@ -85,6 +85,28 @@ def test_json_lines_documents_as_unit_and_classes_of_the_file(files, capsys):
     assert "right about" not in printed
 
 
+def test_private_texts_as_public_ones_are_refused(files, capsys):
+    texts = [f"the {a} sat on the {b} and drank cold tea" for a in PETS for b in DRINKS]
+    with open("private.csv", "w", newline="") as file:
+        rows = [[text, "12"[i % 2], i] for i, text in enumerate(texts)]
+        csv.writer(file).writerows([["said", "what", "who"], *rows])
+    with open("public.csv", "w", newline="") as file:
+        csv.writer(file).writerows([["body"], *([f"{t.upper()}  !"] for t in texts)])
+    assert main(LEARN) == 2
+    message = capsys.readouterr().err
+    assert message.startswith("skdptext learn: --public must not hold texts to learn")
+    assert "got 16 that are among them" in message
+    assert "tea" not in message
+    assert not (files / "model.npz").exists()
+    assert main([*LEARN, "--allow-shared-texts"]) == 0
+    printed = capsys.readouterr().err
+    assert "Warning" not in printed
+    assert "taken on trust" in " ".join(printed.split())
+    manifest = json.loads((files / "model.json").read_text())
+    assert manifest["allow_shared_texts"] is True
+    assert "taken on trust" in " ".join(manifest["guarantee"]["words"].split())
+
+
 @pytest.mark.parametrize("there", ["model.npz", "model.json", "corpus.csv"])
 def test_nothing_is_written_over(files, capsys, there):
     (files / there).write_text("before")
