@@ -118,8 +118,8 @@ def _learn(arguments: argparse.Namespace) -> int:
         sample = "" if arguments.sample is None else f", {arguments.sample}"
         print(
             f"The release is in {arguments.out}{sample} and {places['manifest']}.\n\n"
-            f"{_promised(model, arguments)}\n\nLearning again from the same people costs another "
-            "ε.",
+            f"{_promised(model, arguments)}\n\nLearning again from the same "
+            "people costs another ε.",
             file=sys.stderr,
         )
     return 0
