@@ -29,8 +29,9 @@ class DocumentLawAudit(NamedTuple):
         p-values: the releases of each document against their stated probabilities, by
         value, and with those values together that say the same of the documents.
     independence : ndarray of shape (n_pairs,)
-        p-values: how often two releases in one call are equal, against the stated
-        probability; of each document and itself, then of each two documents.
+        p-values: how often two releases are equal, against the stated probability; of
+        each document and itself in one call, then of each two documents in it; then,
+        for each document, of itself in a second call, and in both calls.
     alpha : float
         Probability that an honest releaser is refuted.
     n_releases : int
@@ -85,8 +86,9 @@ def audit_document_law(
     documents : list of str, or of lists of str
         At least 2, which should be public.
     n_releases : int >= 100, default=2000
-        Releases of each document that are tested; as many again are learned from. All
-        are made in one call, since noise that equal documents share shows only there.
+        Releases of each document that are tested; as many again are learned from. They
+        are made in one call, since noise that equal documents share shows only there. A
+        second call asks for the same documents again, in the same order.
     alpha : float in (0, 1), default=1e-6
         Probability of a false alarm.
     random_state : None, int or numpy.random.Generator, default=None
@@ -114,7 +116,10 @@ def audit_document_law(
     number: of how often each value is released; of the values that seemed too frequent,
     together; of those that are equally likely for each of the documents, together; and
     of how often two releases are equal, for each document and for each two, which finds
-    noise that is shared.
+    noise that is shared. A second call is tested in the same way, and each of its
+    releases against that of the same place in the first: noise that is replayed in each
+    call is found, and answers that are remembered. A repeatable release, with an
+    integer seed, is refuted, as it repeats by design.
 
     Examples
     --------
@@ -137,9 +142,11 @@ def audit_document_law(
     order = check_rng(random_state).permutation(np.repeat(np.arange(m), 2 * n))
     # they are public
     with quiet(PrivacyLeakWarning):
-        released = releaser.transform([documents[i] for i in order])
-        keys = _keys(released)
-        _, first, values = np.unique(keys, return_index=True, return_inverse=True)
+        asked = [documents[i] for i in order]
+        released, later = releaser.transform(asked), releaser.transform(asked)
+        number: dict[Any, int] = {}
+        values, again = _keys(released, number), _keys(later, number)
+        first = np.unique(values, return_index=True)[1]
         distinct = _rows(released, first)
         law = np.exp(np.asarray(releaser.log_likelihood(documents, distinct))).T
     # The values of one half of the releases are told apart in the other half. Which
@@ -178,15 +185,20 @@ def audit_document_law(
         for i in range(m)
         for j in range(i)
     ]
+    # What came out in the second call only is among the others.
+    place = np.append(place, np.full(len(number) - len(place), len(known)))
+    of_later = [place[again[order == i]] for i in range(m)]
+    for mine, theirs, law_of in zip(each, of_later, stated, strict=True):
+        independence.append(_equal(theirs[0::2], theirs[1::2], law_of, law_of))
+        independence.append(_equal(mine, theirs[n:], law_of, law_of))
     return DocumentLawAudit(distribution, np.array(independence), alpha, n)
 
 
-def _keys(released: Any) -> np.ndarray:
-    """A number for each release, equal for equal ones."""
+def _keys(released: Any, number: dict[Any, int]) -> np.ndarray:
+    """A number for each release, equal for equal ones, in all calls with `number`."""
     rows: Any = released.tolist() if isinstance(released, np.ndarray) else released
     if sp.issparse(released):
         rows = row_keys(released)
-    number: dict[Any, int] = {}
     hashable = (tuple(row) if isinstance(row, list) else row for row in rows)
     return np.array([number.setdefault(row, len(number)) for row in hashable])
 

@@ -292,6 +292,49 @@ def test_mistakes_are_caught(mistake, public):
     assert "is refuted" in str(audit)
 
 
+class Replayed(DPDocumentReplacer):
+    """The stream of noise begins anew in each call."""
+
+    def transform(self, X, document_ids=None):
+        self.random_state = np.random.default_rng(5)
+        return super().transform(X)
+
+
+class Remembering(DPDocumentReplacer):
+    """The answer to a document, once given, is given in every later call."""
+
+    def transform(self, X, document_ids=None):
+        index = super().transform(X)
+        memory = vars(self).setdefault("memory_", {})
+        index = np.array([memory.get(x, i) for x, i in zip(X, index, strict=True)])
+        memory.update(zip(X, index.tolist(), strict=True))
+        return index
+
+
+class RememberingAll(DPDocumentReplacer):
+    """The k-th answer to a document in a call is its k-th in every later call."""
+
+    def transform(self, X, document_ids=None):
+        index = super().transform(X)
+        memory, seen = vars(self).setdefault("memory_", {}), {}
+        for i, x in enumerate(X):
+            seen[x] = seen.get(x, 0) + 1
+            index[i] = memory.setdefault((x, seen[x]), index[i])
+        return index
+
+
+@pytest.mark.parametrize("mistake", [Replayed, Remembering, RememberingAll])
+def test_what_repeats_between_calls_is_caught(mistake, public):
+    """Each first call is honest, and passed when there was no other."""
+    texts, topics = public
+    replacer = mistake(texts, public_labels=topics, epsilon=1.5, output="index").fit()
+    audit = audit_document_law(replacer, ["cat fur", "tea"], n_releases=300)
+    assert audit.refuted, audit
+    assert audit.distribution.min() > 1e-9
+    # of either document and itself, and of both, in the first call
+    assert audit.independence[:3].min() > 1e-9
+
+
 # -- keyed streams -------------------------------------------------------------------
 
 
