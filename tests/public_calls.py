@@ -692,6 +692,7 @@ VALID: dict[Any, Valid] = {
     replacement.document_bytes: Valid(lambda: ("w0 w1", 0)),
     replacement.document_hash: Valid(lambda: ("w0 w1",)),
     replacement.default_grouper: Valid(lambda: (None, 2, TEXTS)),
+    replacement.has_fitted_steps: Valid(lambda: (None,)),
     replacement.is_classifier: Valid(lambda: (None,)),
     replacement.words_of: Valid(lambda: ("w0 w1",)),
     replacement.PublicDocuments: Valid(lambda: (TEXTS,)),
@@ -752,6 +753,7 @@ _AXES = "takes a figure's axes, and draws what its object holds"
 
 # What no text is given to, and why; a class stands for all its methods.
 TAKES_NO_TEXT: dict[Any, str] = {
+    DPTextClassifier.set_fit_resample_request: "takes whether authors are routed",
     LossDistribution: _NUMBERS,
     metrics.with_noise: "gets a releaser that is fitted by then",
     metrics.warn_of_halving: "reads the names of a search's results",
