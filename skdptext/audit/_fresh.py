@@ -13,9 +13,11 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from joblib import Parallel, delayed
 from sklearn.base import clone
 
+from skdptext.documents import row_keys
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
@@ -34,6 +36,7 @@ _MAX_DRAWS = 20_000
 _ALL_DRAWS = 1_000_000  # of many calls together
 _LONG = 20  # sequences in a long call
 _LONGEST = 1000  # longest sequence sought at every position; bounds the memory
+_DOCUMENT = "a document"  # what is released where documents are
 _SECONDS = 120  # time for a forked process to answer; an inherited lock may block it
 
 
@@ -91,7 +94,7 @@ class FreshNoiseAudit:
             return f"{dependent.strip()}{skipped}"
         counts = ", ".join(f"{way} ({n})" for way, n in ways.items())
         return (
-            f"{dependent}The same {self.n_draws} noisy words came out again: {counts}. "
+            f"{dependent}The same {self.n_draws} outputs came out again: {counts}. "
             "If the perturber has an integer seed, this is expected of a repeatable "
             f"release; its noise does not add up over releases.{skipped}"
         )
@@ -114,10 +117,14 @@ def audit_fresh_noise(
     Parameters
     ----------
     perturber : object
-        Any fitted object with ``perturb_words(words, n_draws)``.
+        Any fitted object with ``perturb_words(words, n_draws)``; or, without it, any
+        that releases documents by ``transform``, such as
+        `~skdptext.DPDocumentReplacer`.
     word : str, default=None
-        The word to perturb. None: the one that changes most often, out of 20 random
-        words of ``guarantee().embedding``.
+        The word to perturb. If None, the one that changes most often, out of 20 random
+        words of ``guarantee().embedding``. The document, where documents are released:
+        each draw is of one that differs in its blanks only, so that answers that are
+        remembered for a text come out again in the next call, and not in the same.
     n_repeats : int >= 2, default=3
         Sequences per way of drawing. All sequences of one way are compared with each
         other.
@@ -183,11 +190,15 @@ def audit_fresh_noise(
     >>> audit_fresh_noise(seeded).repeats["calls"]
     3
     """
-    check_methods(perturber, ["perturb_words"], "perturber must have perturb_words")
+    if not callable(getattr(perturber, "perturb_words", None)):
+        rule = "perturber must have perturb_words, or transform for documents"
+        check_methods(perturber, ["transform"], rule)
     n_repeats = check_integer("n_repeats", n_repeats, low=2)
     n_calls = check_integer("n_calls", n_calls, low=2)
     check_integer("verbose", verbose, low=0)
     check_kind(word, str | None, "word must be a str or None")
+    if not callable(getattr(perturber, "perturb_words", None)):
+        perturber, word = _Answers(perturber), _DOCUMENT if word is None else word
     word, n_draws, often = _word_and_length(perturber, word)
     n_calls = min(n_calls, max(_ALL_DRAWS // n_draws, 2))
 
@@ -248,6 +259,28 @@ def audit_fresh_noise(
     )
 
 
+class _Answers:
+    """What releases documents, as if it perturbed words."""
+
+    def __init__(self, releaser: Any) -> None:
+        self.releaser = releaser
+
+    def perturb_words(self, documents: list[str], n_draws: int) -> np.ndarray:
+        """Answers, (n_documents, n_draws), to texts that differ in their blanks."""
+        given = [document for document in documents for _ in range(n_draws)]
+        bits = f"0{max(1, len(given).bit_length())}b"
+        blanks = str.maketrans("01", " \t")
+        given = [
+            document + f"{i:{bits}}".translate(blanks)
+            for i, document in enumerate(given)
+        ]
+        released = self.releaser.transform(given)
+        if sp.issparse(released) or getattr(released, "ndim", 1) > 1:
+            released = row_keys(released)
+        answers = np.array([str(answer) for answer in released], dtype=object)
+        return answers.reshape(len(documents), n_draws)
+
+
 def _sequence(perturber: Any, word: str, n_draws: int) -> np.ndarray:
     """One sequence of noisy words, as a flat array."""
     return np.asarray(perturber.perturb_words([word], n_draws), dtype=object).ravel()
@@ -258,6 +291,8 @@ def _at_another_epsilon(perturber: Any, i: int) -> Any:
 
     Made from a clone, as in a grid search.
     """
+    if isinstance(perturber, _Answers):
+        return _Answers(_at_another_epsilon(perturber.releaser, i))
     other = clone(perturber)
     other.set_params(epsilon=perturber.epsilon * (1 + i * 1e-9))
     return other.fit([])
@@ -314,7 +349,7 @@ def _word_and_length(perturber: Any, word: str | None) -> tuple[str, int, list[s
     if n_draws > _MAX_DRAWS:
         raise InvalidParameterError(
             "perturber must change the word often enough for this audit, got the same "
-            f"word for {candidates[best]!r} in {shares[best]:.1%} of {_PILOT_DRAWS} "
+            f"output for {candidates[best]!r} in {shares[best]:.1%} of {_PILOT_DRAWS} "
             "draws. Use a smaller epsilon for this audit."
         )
     return candidates[best], max(math.ceil(n_draws), 20), outputs[best]

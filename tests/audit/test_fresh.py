@@ -14,8 +14,9 @@ import scipy.sparse as sp
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, clone
 
-from skdptext import DPWordPerturber
+from skdptext import DPDocumentReplacer, DPWordPerturber
 from skdptext.audit import audit_fresh_noise
+from skdptext.embeddings import one_hot_embedding
 from skdptext.utils import check_rng
 from tests.channels import channel
 from tests.channels import sample as right
@@ -256,7 +257,7 @@ class Plain:
 
 @alone
 def test_bad_input():
-    with refused("must have perturb_words, got an object"):
+    with refused("must have perturb_words, or transform for documents, got an object"):
         audit_fresh_noise(object())
     with refused("n_repeats must be"):
         audit_fresh_noise(make(), n_repeats=1)
@@ -269,3 +270,69 @@ def test_bad_input():
     with refused("must change the word"):
         audit_fresh_noise(make(epsilon=1e9))
     assert not audit_fresh_noise(Plain(), "w1", n_calls=40).repeated
+
+
+# -- releases of documents -----------------------------------------------------------
+
+PUBLIC = [f"{topic} {i}" for topic in ("tea", "cat", "moon") for i in range(8)]
+
+
+def replacing(kind=DPDocumentReplacer, **options):
+    settings = {"public_labels": np.repeat([0, 1, 2], 8), "epsilon": 1.0} | options
+    return kind(PUBLIC, **settings).fit()
+
+
+@alone
+@pytest.mark.parametrize("output", ["text", "index", "group"])
+def test_fresh_answers_to_documents_repeat_nowhere(output):
+    audit = audit_fresh_noise(replacing(output=output), n_repeats=2, n_calls=40)
+    assert set(audit.repeats) == ALL
+    assert not audit.repeated
+
+
+def test_answers_under_an_integer_seed_repeat_by_design():
+    replacer = replacing(output="index", random_state=2**90)
+    audit = audit_fresh_noise(replacer, "tea", n_repeats=2, n_calls=10)
+    assert audit.repeats["calls"] == audit.repeats["processes"] == 1
+    assert audit.repeats["draws"] == audit.repeats["words"] == 0
+
+
+class ReplayingStreams(DPDocumentReplacer):
+    """The mistake: every call begins its stream anew."""
+
+    def transform(self, X, document_ids=None):
+        self.random_state = np.random.default_rng(5)
+        return super().transform(X, document_ids)
+
+
+class Remembering(DPDocumentReplacer):
+    """The mistake: a text that was answered once is answered so for good."""
+
+    def transform(self, X, document_ids=None):
+        known = vars(self).setdefault("answers_", {})
+        new = [x for x in dict.fromkeys(X) if x not in known]
+        known.update(zip(new, super().transform(new), strict=True))
+        return [known[x] for x in X]
+
+
+class TakingTurns(DPDocumentReplacer):
+    """The mistake: one draw answers two documents of a call."""
+
+    def transform(self, X, document_ids=None):
+        half = super().transform(X[: -(-len(X) // 2)], document_ids)
+        return [answer for answer in half for _ in range(2)][: len(X)]
+
+
+@alone
+@pytest.mark.parametrize(
+    ("kind", "way"),
+    [(ReplayingStreams, "calls"), (Remembering, "calls"), (TakingTurns, "draws")],
+)
+def test_answers_that_repeat_are_found(kind, way):
+    audit = audit_fresh_noise(replacing(kind, output="index"), n_repeats=2, n_calls=10)
+    assert audit.repeats[way]
+
+
+def test_rows_of_matrices_are_answers():
+    replacer = replacing(output="bow", embedding=one_hot_embedding(["tea", "cat"]))
+    assert not audit_fresh_noise(replacer, n_repeats=2, n_calls=5).repeats["calls"]
