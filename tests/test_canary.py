@@ -19,6 +19,7 @@ import traceback
 import warnings
 from collections import deque
 from functools import cache, partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -564,6 +565,10 @@ COMMANDS = {
     "audit": lambda path: ["audit", "--embedding", path, "--epsilon", "1"],
     "key": lambda path: ["key", path],
     "verify": lambda path: ["verify", path],
+    "learn": lambda path: [
+        *("learn", path, "--label", "n", "--author", "id", "--classes", "1", "2"),
+        *("--public", "public.csv", "--sample", "corpus.csv", "-o", "model.npz"),
+    ],
 }
 
 
@@ -571,6 +576,7 @@ def command(name):
     def call(path):
         with contextlib.chdir(path.parent):
             table().save("words.txt")
+            Path("public.csv").write_text("\n".join(["text", *TEXTS]))
             main(COMMANDS[name](path.name))
 
     return call
