@@ -676,7 +676,8 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         ----------
         n_samples : int >= 1, default=None
             How many are drawn, the class of each by the noisy shares of the classes.
-            None: all public documents, once, with their likeliest class.
+            None: all public documents, once, with the class that is likeliest if all
+            classes are equally frequent.
         random_state : None, int, Generator or RandomState, default=None
             Of this draw, which is made of the noisy sums only and costs no privacy.
             None: drawn anew.
@@ -935,6 +936,13 @@ def _documents_of_each(
         raise InvalidParameterError(
             f"authors must hold one author per document ({n}), got shape "
             f"{values.shape}."
+        )
+    if values.dtype.kind == "f" and (np.abs(values) >= 2.0**53).any():
+        # two people under one number would share a weight that depends on both
+        raise InvalidParameterError(
+            "authors must be told apart, but they are floating-point numbers, or "
+            "integers of several kinds, of 2^53 or more, which may stand for several "
+            "people: give str, or integers of one kind."
         )
     names, numbers, counts = np.unique(values, return_inverse=True, return_counts=True)
     if totals is not None:

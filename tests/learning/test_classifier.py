@@ -505,3 +505,14 @@ def test_noise_alone_predicts_something(make):
     model._model.table.groups[:] = [[9.0] * 3, [0.0] * 3]
     assert (model.predict(TEST) == "food").all()
     assert np.allclose(model.predict_proba(TEST).sum(axis=1), 1)
+
+
+@pytest.mark.parametrize(
+    "authors",
+    [[-1, 2**63, 2**63 + 1], [2**60, 2**60 + 1, 0.5], [1e300, 2e300, 3.0]],
+    ids=["signed and unsigned", "integers and floats", "floats"],
+)
+def test_authors_who_would_become_one_are_refused(make, authors):
+    """Two people under one number: one who leaves would change the other's weight."""
+    with pytest.raises(InvalidParameterError, match="authors must be told apart"):
+        make("groups").fit(["a cat", "tea", "a dog"], ["pets", "food", "pets"], authors)
