@@ -273,3 +273,16 @@ def test_a_peer_that_cannot_be_installed_leaves_nothing(load, tmp_path, monkeypa
     with pytest.raises(peers.PeerUnavailable, match="no network"):
         peers.python_of("faiss")
     assert not (tmp_path / "faiss").exists()
+
+
+def test_no_adversary_is_expected_to_find_more_than_is_proved():
+    """What was drawn may be above the bound by chance; what is expected never is."""
+    record = json.loads(
+        (BENCHMARKS / "results" / "replacement_found.json").read_text("utf-8")
+    )
+    rows = record["rows"]
+    assert len(rows) == 27
+    assert all(row["expected"] <= row["at most"] for row in rows)
+    # of draws, as often as intervals of 95 % allow (binomial, false alarm 1e-3)
+    missed = sum(not row["low"] <= row["expected"] <= row["high"] for row in rows)
+    assert missed <= 5

@@ -97,14 +97,20 @@ class SharedTexts(NamedTuple):
         )
 
     def __str__(self) -> str:
+        return self.sentence("documents to be released")
+
+    def sentence(self, others: str) -> str:
+        """How many are in both, where the texts that are not public are called so."""
         public = self.public, self.of_public
         if not self.public and self.mostly:
             public = self.different, self.of_different
-        of = "{:,} of {:,} public texts are among the documents to be released"
-        also = ", and {:,} of these {:,} among the public ones"
-        return of.format(*public) + (
-            also.format(self.released, self.of_released) if self.released else ""
-        )
+        said = "{:,} of {:,} public texts are among the {}".format(*public, others)
+        if self.released:
+            said += (
+                f", and {self.released:,} of {self.of_released:,} {others} are among "
+                "the public texts"
+            )
+        return said
 
 
 class KnownTexts:

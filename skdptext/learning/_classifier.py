@@ -526,10 +526,9 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
             )
         if shared is not None and (found := shared.result()).any:
             warn_once(
-                f"{max(found.public, found.different)} of the public documents are "
-                "among the private ones, copies and near-copies. What is public cannot "
-                "be protected; and if they are not, the corpus that is handed over "
-                "shows them.",
+                f"{found.sentence('private texts')}, copies and near-copies. What is "
+                "public cannot be protected; and if these texts are not, the corpus "
+                "that is handed over shows them.",
                 PrivacyLeakWarning,
             )
         unit = "document" if authors is None else "person"

@@ -387,14 +387,15 @@ def test_an_integer_seed_is_an_equality_oracle(small_embedding):
         return DPWordPerturber(small_embedding, document_length=2, random_state=seed)
 
     seeded = make(2**100 + 1)
-    with pytest.warns(PrivacyLeakWarning, match="equal documents get equal releases"):
+    with no_warning():  # it may be given ids
         seeded.fit([])
     assert str(seeded.guarantee()).startswith("The noise is repeatable")
     with no_warning():
         fresh = make(None).fit([])
     assert "The noise is repeatable" not in str(fresh.guarantee())
     documents = [["w1", "w2"], ["w3", "w4"], ["w1", "w2"]]
-    bags = seeded.transform(documents).toarray()
+    with pytest.warns(PrivacyLeakWarning, match="equal documents get equal releases"):
+        bags = seeded.transform(documents).toarray()
     assert (bags[0] == bags[2]).all()
 
 

@@ -278,7 +278,7 @@ def test_engines_refuse_them_too(folder):
     with pytest.raises(InvalidParameterError, match="got 60 of 60 public texts are"):
         release(batch(PRIVATE))
     with pytest.raises(
-        InvalidParameterError, match="and 1 of these 1 among the public"
+        InvalidParameterError, match="and 1 of 1 documents to be released are among"
     ):
         pickle.loads(pickle.dumps(release))(batch(PRIVATE[:1]))
     allowed = DocumentRelease(replacer, key, "q4", allow_shared_texts=True)
