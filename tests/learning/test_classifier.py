@@ -171,7 +171,7 @@ def test_public_documents_among_the_private_ones(plan, public, private):
     model = DPTextClassifier(long, classes=["food", "pets"])
     nearly = [text.upper().replace(" ", "  ") + "!" for text in long[:3]]
     for copies in (long[:3], nearly):
-        with pytest.warns(PrivacyLeakWarning, match="^3 of the public documents are"):
+        with pytest.warns(PrivacyLeakWarning, match="^3 of 80 public texts are"):
             model.fit([*texts[3:], *copies], labels)
     with warnings.catch_warnings(action="error"):
         model.fit(texts, labels)
