@@ -690,7 +690,6 @@ VALID: dict[Any, Valid] = {
         lambda: (replacement.PublicDocuments(TEXTS), None, 2, None)
     ),
     replacement.document_bytes: Valid(lambda: ("w0 w1", 0)),
-    replacement.document_hash: Valid(lambda: ("w0 w1",)),
     replacement.default_grouper: Valid(lambda: (None, 2, TEXTS)),
     replacement.has_fitted_steps: Valid(lambda: (None,)),
     replacement.is_classifier: Valid(lambda: (None,)),

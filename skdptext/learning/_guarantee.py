@@ -25,7 +25,6 @@ from skdptext.utils import (
     paragraph,
     rounded_up,
     table,
-    wrapped,
 )
 
 # Candidates of which a printed guarantee speaks.
@@ -400,11 +399,6 @@ class LearningGuarantee(ComposedGuarantee):
             f"delta={rounded_up(self.delta, 6)}, unit={self.unit!r}{releases})\n{self}"
         )
 
-    def __str__(self) -> str:
-        lines = [wrapped(sentence) for sentence in self.sentences]
-        lines.append("Not promised:")
-        return "\n".join(lines + [wrapped(f"- {limit}") for limit in self.limits])
-
     def _repr_html_(self) -> str:
         rows = [
             [row["candidates"], bound_in_table(row["found_at_most"])]
@@ -415,7 +409,7 @@ class LearningGuarantee(ComposedGuarantee):
             f"Privacy guarantee: ε = {rounded_up(self.epsilon, 6)}, "
             f"δ = {rounded_up(self.delta, 6)} for a {self.unit}",
             *map(paragraph, self.sentences),
-            table(["candidates", "found at most"], rows),
+            table(["candidates", "found at most, on average"], rows),
             paragraph("Not promised:"),
             bullets(self.limits),
         )

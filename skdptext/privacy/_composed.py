@@ -55,6 +55,11 @@ class ComposedGuarantee:
         """What is not promised."""
         raise NotImplementedError
 
+    def __str__(self) -> str:
+        lines = [wrapped(sentence) for sentence in self.sentences]
+        lines.append("Not promised:")
+        return "\n".join(lines + [wrapped(f"- {limit}") for limit in self.limits])
+
     def _of_person(self, n_documents: int) -> tuple[float, float]:
         """ε and δ between any two persons with so many documents; inf if unbounded."""
         return math.inf, 0.0
@@ -270,11 +275,6 @@ class CombinedGuarantee(ComposedGuarantee):
             f"{type(one).__name__} of a {one.unit}" for one in self.guarantees
         )
         return f"CombinedGuarantee({inside})\n{self}"
-
-    def __str__(self) -> str:
-        lines = [wrapped(sentence) for sentence in self.sentences]
-        lines.append("Not promised:")
-        return "\n".join(lines + [wrapped(f"- {limit}") for limit in self.limits])
 
     def _repr_html_(self) -> str:
         return page(

@@ -19,7 +19,6 @@ from skdptext.replacement._guarantee import ReplacementGuarantee
 from skdptext.replacement._public import (
     PublicDocuments as PublicDocuments,
     document_bytes as document_bytes,
-    document_hash as document_hash,
 )
 from skdptext.replacement._replacer import DPDocumentReplacer
 from skdptext.replacement._shares import TopicShares as TopicShares, topic_shares

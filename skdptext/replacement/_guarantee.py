@@ -24,7 +24,6 @@ from skdptext.utils import (
     paragraph,
     rounded_up,
     table,
-    wrapped,
 )
 
 # Up to so many releases the bound on linkage is worked out; for more it is K.
@@ -429,11 +428,6 @@ class ReplacementGuarantee(ComposedGuarantee):
             f"ReplacementGuarantee(epsilon={rounded_up(self.epsilon, 6)}, "
             f"n_groups={self.n_groups}{releases})\n{self}"
         )
-
-    def __str__(self) -> str:
-        lines = [wrapped(sentence) for sentence in self.sentences]
-        lines.append("Not promised:")
-        return "\n".join(lines + [wrapped(f"- {limit}") for limit in self.limits])
 
     def _repr_html_(self) -> str:
         rows = [
