@@ -12,6 +12,11 @@ from skdptext.attacks._linkage import (
     Linkages as Linkages,
     linkage_attack,
 )
+from skdptext.attacks._membership import (
+    by_author as by_author,
+    copied as copied,
+    membership_scores as membership_scores,
+)
 from skdptext.attacks._reconstruction import WordReconstructionAttack
 from skdptext.attacks._similarity import (
     found_among as found_among,

@@ -56,6 +56,17 @@ from skdptext.utils._random import (
     check_rng as check_rng,
     keyed_generators as keyed_generators,
 )
+from skdptext.utils._risk import (
+    FEWEST_CASES as FEWEST_CASES,
+    Excess as Excess,
+    Membership as Membership,
+    auc as auc,
+    auc_interval as auc_interval,
+    epsilon_bound as epsilon_bound,
+    membership as membership,
+    minus_control as minus_control,
+    recall_when_sure as recall_when_sure,
+)
 from skdptext.utils._system import (
     LoadedOnce as LoadedOnce,
     Memo as Memo,

@@ -1,0 +1,123 @@
+"""Generators of synthetic text that need no language model, honest and not.
+
+Each takes texts that it was trained on, public texts and a generator of random numbers,
+and returns texts. Tests and `bench_synthetic.py` attack them.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from skdptext import DPTextClassifier
+from skdptext.replacement import DPDocumentReplacer
+
+Texts = list[str]
+Generator = Callable[[Texts, Texts, np.random.Generator], Texts]
+
+_START, _END = "<s>", "</s>"
+# Words of a text at most, sentences of one, and the share of the words that smoothing
+# takes from public text.
+_LONGEST, _SENTENCES, _PUBLIC_SHARE = 60, 3, 0.5
+
+
+def resampled(texts: Texts, public: Texts, rng: np.random.Generator) -> Texts:
+    """Originals, drawn with replacement."""
+    return [texts[i] for i in rng.integers(len(texts), size=len(texts))]
+
+
+def bootstrapped(texts: Texts, public: Texts, rng: np.random.Generator) -> Texts:
+    """Sentences of all originals, drawn with replacement."""
+    sentences = [s for text in texts for s in re.split(r"(?<=[.!?])\s+", text) if s]
+    drawn = rng.integers(len(sentences), size=(len(texts), _SENTENCES))
+    return [" ".join(sentences[i] for i in row) for row in drawn]
+
+
+def of_ngrams(
+    texts: Sequence[str],
+    n: int,
+    rng: np.random.Generator,
+    order: int = 3,
+    smoothing: Sequence[str] | None = None,
+) -> Texts:
+    """Texts of a model of n-grams; `smoothing`: public words that are mixed in."""
+    after: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
+    start = [_START] * (order - 1)
+    for text in texts:
+        words = [*start, *text.split(), _END]
+        for i in range(order - 1, len(words)):
+            after[tuple(words[i - order + 1 : i])].append(words[i])
+    made = []
+    for _ in range(n):
+        words = [*start]
+        while len(words) < order - 1 + _LONGEST:
+            known = after.get(tuple(words[len(words) - order + 1 :]))
+            if smoothing is not None and (not known or rng.random() < _PUBLIC_SHARE):
+                known = smoothing
+            word = known[rng.integers(len(known))] if known else _END
+            if word == _END:
+                break
+            words.append(word)
+        made.append(" ".join(words[order - 1 :]))
+    return made
+
+
+def trigrams(texts: Texts, public: Texts, rng: np.random.Generator) -> Texts:
+    """A model of trigrams of the originals."""
+    return of_ngrams(texts, len(texts), rng)
+
+
+def smoothed(texts: Texts, public: Texts, rng: np.random.Generator) -> Texts:
+    """The same, half of whose words are drawn from public text."""
+    words = [word for text in public for word in text.split()]
+    return of_ngrams(texts, len(texts), rng, smoothing=words)
+
+
+def public_trigrams(texts: Texts, public: Texts, rng: np.random.Generator) -> Texts:
+    """A model of trigrams of public text, which never saw an original."""
+    return of_ngrams(public, len(texts), rng)
+
+
+def stand_ins(texts: Texts, public: Texts, rng: np.random.Generator) -> Texts:
+    """Each original replaced by a public text of a noisy group."""
+    replacer = DPDocumentReplacer(public, n_groups=8, epsilon=4.0, random_state=rng)
+    return list(replacer.fit(texts).transform(texts))
+
+
+def _corpus(texts: Texts, public: Texts, rng: np.random.Generator) -> Texts:
+    labels = ["long" if len(text) > 300 else "short" for text in texts]
+    model = DPTextClassifier(
+        public, classes=["long", "short"], epsilon=1.0, random_state=rng
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        documents, _ = model.fit(texts, labels).sample(len(texts), random_state=rng)
+    return list(documents)
+
+
+def labelled_corpus(texts: Texts, public: Texts, rng: np.random.Generator) -> Texts:
+    """The labelled public texts of a `DPTextClassifier`."""
+    return _corpus(texts, public, rng)
+
+
+def leaking_corpus(texts: Texts, public: Texts, rng: np.random.Generator) -> Texts:
+    """The same of a model whose public texts are the private ones, by mistake."""
+    return _corpus(texts, texts, rng)
+
+
+LEAKING: dict[str, Generator] = {
+    "resampled originals": resampled,
+    "bootstrap of sentences": bootstrapped,
+    "trigram model": trigrams,
+    "trigram model, smoothed with public words": smoothed,
+    "corpus of DPTextClassifier, private texts given as public": leaking_corpus,
+}
+HONEST: dict[str, Generator] = {
+    "trigram model of public text": public_trigrams,
+    "stand-ins of DPDocumentReplacer, ε = 4": stand_ins,
+    "corpus of DPTextClassifier, ε = 1": labelled_corpus,
+}

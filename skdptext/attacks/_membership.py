@@ -1,0 +1,123 @@
+"""Synthetic texts: which texts were they made from, and what do they copy?
+
+Nobody knows which synthetic text belongs to which original, if any does. Adversaries
+hold texts that were used and texts of the same source that were not, and tell the ones
+from the others. They are given both in one list, so that nothing but the synthetic
+texts can tell them apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from skdptext.attacks._similarity import text_similarities, words_of
+from skdptext.embeddings import WordEmbedding
+from skdptext.utils import Excess, blocks, mean_interval, minus_control, share_interval
+
+# Words of the spans that are looked for; of those that are called copies; and of a
+# sentence that is no commonplace.
+_SPANS, COPIED = (1, 2, 3, 5), 5
+_SENTENCE_END = re.compile(r"[.!?…。！？؟۔।\n]+")
+# Synthetic texts that are compared with all others at a time.
+_AT_ONCE = 2000
+
+
+def membership_scores(
+    texts: Sequence[Any],
+    synthetic: Sequence[Any],
+    *,
+    embedding: WordEmbedding | None = None,
+) -> dict[str, np.ndarray]:
+    """How sure each adversary is that a text was used, shape (n_texts,) each.
+
+    By how like the nearest synthetic text is; and by the words, and spans of words, of
+    the text and of no other that are in any synthetic text.
+    """
+    scores: dict[str, np.ndarray] = {}
+    for block in blocks(len(synthetic), _AT_ONCE):
+        alike = text_similarities(
+            texts, synthetic[block], embedding=embedding, distances=False
+        )
+        for name, score in alike.items():
+            nearest = score.max(axis=0)
+            scores[f"nearest by {name}"] = np.maximum(
+                nearest, scores.get(name, nearest)
+            )
+    words = [words_of(text) for text in texts]
+    made = [words_of(text) for text in synthetic]
+    for n in _SPANS:
+        name = f"own spans of {n} words" if n > 1 else "own words"
+        scores[name] = _own_spans(words, made, n)
+    return scores
+
+
+def _own_spans(
+    words: Sequence[Sequence[str]], made: Sequence[Sequence[str]], n: int
+) -> np.ndarray:
+    """Share of the spans that are a text's alone that some synthetic text has."""
+    spans = [spans_of(text, n) for text in words]
+    held = Counter(span for text in spans for span in text)
+    found = set().union(*(spans_of(text, n) for text in made))
+    own = [{span for span in text if held[span] == 1} for text in spans]
+    # one more, of which half is found, so that texts with none stand in the middle
+    return np.array([(len(text & found) + 0.5) / (len(text) + 1) for text in own])
+
+
+def spans_of(words: Sequence[str], n: int) -> set[tuple[str, ...]]:
+    """The different spans of n words on end."""
+    return set(zip(*(words[i:] for i in range(n)), strict=False))
+
+
+def copied(
+    training: Sequence[Any], control: Sequence[Any], synthetic: Sequence[Any]
+) -> dict[str, Excess]:
+    """What synthetic texts hold of the training texts, minus what they hold of others.
+
+    Whole texts; sentences, and spans of five words.
+    """
+    made = [words_of(text) for text in synthetic]
+    whole = set(map(tuple, made))
+    spans = set().union(*(spans_of(text, COPIED) for text in made))
+    sentences = set().union(*map(_sentences, synthetic))
+    parts = {
+        "whole texts": (lambda text: {tuple(words_of(text))} - {()}, whole),
+        "sentences": (_sentences, sentences),
+        f"spans of {COPIED} words": (
+            lambda text: spans_of(words_of(text), COPIED), spans
+        ),
+    }  # fmt: skip
+    found = {}
+    for name, (split, there) in parts.items():
+        risk, base = (
+            _shares(map(split, texts), there) for texts in (training, control)
+        )
+        if len(risk) and len(base):
+            interval = share_interval if name == "whole texts" else mean_interval
+            found[name] = minus_control(risk, base, interval)
+    return found
+
+
+def _shares(parts: Iterable[set[Any]], there: set[Any]) -> np.ndarray:
+    """Share of the parts of each text that are there; of texts that have parts."""
+    return np.array([len(text & there) / len(text) for text in parts if text])
+
+
+def _sentences(text: Any) -> set[tuple[str, ...]]:
+    """Sentences of five words or more."""
+    parts = _SENTENCE_END.split(text) if isinstance(text, str) else []
+    words = (tuple(words_of(part)) for part in parts)
+    return {sentence for sentence in words if len(sentence) >= COPIED}
+
+
+def by_author(scores: np.ndarray, authors: np.ndarray) -> np.ndarray:
+    """Mean scores of the texts of each author, shape (n_authors, n_adversaries)."""
+    _, numbers = np.unique(authors, return_inverse=True)
+    weights = np.bincount(numbers)[:, None]
+    sums = np.zeros((len(weights), scores.shape[1]))
+    np.add.at(sums, numbers, scores)
+    return sums / weights
