@@ -2,47 +2,114 @@
 
 It is ``../shared/data``, or the folder that ``SKDPTEXT_TEST_DATA`` names. Where it is
 absent, pages that use it are skipped, and say so.
+
+What a page prints is what it printed when it was written. Two flags say how near a run
+must come: ``+ABOUT``, each number within 5 % or two units of its last digit;
+``+DRAWN``, text that is drawn anew in each run, as many strings of it.
 """
 
 from __future__ import annotations
 
+import doctest
+import gzip
 import os
+import re
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+import held_out  # noqa: E402
+
 DATA = Path(
     os.environ.get("SKDPTEXT_TEST_DATA") or HERE.parents[1] / "shared" / "data"
 ).resolve()
-# What the pages load, by the name that it has where one downloads it.
+# What the pages load, by the names that they have where one downloads them.
 VECTORS = "glove.6B.50d.txt"
+DOWNLOAD = "glove-wiki-gigaword-50"
+
+ABOUT = doctest.register_optionflag("ABOUT")
+DRAWN = doctest.register_optionflag("DRAWN")
+NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?")
+STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
+_exactly = doctest.OutputChecker.check_output
+
+
+def about(want: str, got: str) -> str:
+    """What was printed, with the numbers that were expected where they are close."""
+    wants, gots = list(NUMBER.finditer(want)), list(NUMBER.finditer(got))
+    if len(wants) != len(gots):
+        return got
+    out, end = [], 0
+    for w, g in zip(wants, gots, strict=True):
+        value, other = (float(m[0].replace(",", "")) for m in (w, g))
+        unit = 10.0 ** -len(w[0].partition(".")[2])
+        close = abs(value - other) <= max(0.05 * abs(value), 2.001 * unit)
+        out += [got[end : g.start()], w[0] if close else g[0]]
+        end = g.end()
+    return "".join([*out, got[end:]])
+
+
+def _check(self: doctest.OutputChecker, want: str, got: str, flags: int) -> bool:
+    if flags & DRAWN:
+        want, got = STRING.sub("''", want), STRING.sub("''", got)
+    if flags & ABOUT:
+        got = about(want, got)
+    return _exactly(self, want, got, flags)
+
+
+# pytest's own checker asks this one first.
+doctest.OutputChecker.check_output = _check  # type: ignore[method-assign]
 
 
 def _needs_data(path: Path) -> bool:
     text = path.read_text("utf-8")
-    return VECTORS in text or ">>> texts, labels = fetch_sms" in text
+    return any(
+        sign in text for sign in (VECTORS, DOWNLOAD, ">>> texts, labels = fetch_sms")
+    )
 
 
 @pytest.fixture(scope="session")
 def glove(tmp_path_factory) -> Path:
-    """A part of GloVe, as the text file that the pages name."""
-    path = tmp_path_factory.mktemp("vectors") / VECTORS
-    with np.load(DATA / "glove_6B_13k_50d.npz") as arrays, path.open("w") as file:
-        for word, row in zip(arrays["words"], arrays["vectors"], strict=True):
-            print(word, *(f"{x:.6g}" for x in row), file=file)
-    return path
+    """A folder with a part of GloVe, as the files that the pages name."""
+    folder = tmp_path_factory.mktemp("vectors")
+    with (
+        np.load(DATA / "glove_6B_13k_50d.npz") as arrays,
+        (folder / VECTORS).open("w") as text,
+        gzip.open(folder / f"{DOWNLOAD}.gz", "wt", compresslevel=1) as packed,
+    ):
+        words, vectors = arrays["words"], arrays["vectors"]
+        print(*vectors.shape, file=packed)
+        for word, row in zip(words, vectors, strict=True):
+            line = " ".join([word, *(f"{x:.6g}" for x in row)])
+            print(line, file=text)
+            print(line, file=packed)
+    return folder
 
 
 @pytest.fixture(autouse=True)
-def _in_an_empty_folder(request, tmp_path, monkeypatch):
-    """Each page runs in a folder of its own, where it may write."""
+def _as_a_reader(request, tmp_path, monkeypatch):
+    """Each page runs in a folder of its own, and tests on what it held out."""
     page = getattr(request.node, "path", Path())
-    if page.suffix == ".rst":
-        monkeypatch.chdir(tmp_path)
-        if _needs_data(page):
-            if not (DATA / "glove_6B_13k_50d.npz").exists():
-                pytest.skip(f"no public vectors in {DATA}")
-            monkeypatch.setenv("SKDPTEXT_DATA", str(DATA))
-            (tmp_path / VECTORS).symlink_to(request.getfixturevalue("glove"))
+    if page.suffix not in (".rst", ".md"):
+        yield
+        return
+    monkeypatch.chdir(tmp_path)
+    if _needs_data(page):
+        if not (DATA / "glove_6B_13k_50d.npz").exists():
+            pytest.skip(f"no public vectors in {DATA}")
+        monkeypatch.setenv("SKDPTEXT_DATA", str(DATA))
+        folder = request.getfixturevalue("glove")
+        (tmp_path / VECTORS).symlink_to(folder / VECTORS)
+        if DOWNLOAD in page.read_text("utf-8"):
+            import gensim.downloader
+
+            monkeypatch.setattr(
+                gensim.downloader, "load", lambda name, **_: f"{folder / name}.gz"
+            )
+    with held_out.watched():
+        yield

@@ -20,6 +20,10 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+import held_out  # noqa: E402
+
 EXAMPLES = HERE.parent / "examples"
 FOLDER = HERE / "notebooks"
 
@@ -28,10 +32,9 @@ def run(path: Path) -> dict[str, Any]:
     """Run the cells of a notebook, and store what they show; the names they made."""
     notebook = json.loads(path.read_text("utf-8"))
     names: dict[str, Any] = {"__name__": "__main__"}
-    number = 0
-    for cell in notebook["cells"]:
-        if cell["cell_type"] == "code":
-            number += 1
+    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    with held_out.watched():
+        for number, cell in enumerate(code, 1):
             cell["execution_count"] = number
             cell["outputs"] = _run_cell("".join(cell["source"]), names, number)
     path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", "utf-8")

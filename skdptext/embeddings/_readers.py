@@ -65,9 +65,17 @@ def path_and_suffix(path: Any) -> tuple[Path, str]:
     )
 
 
+def _is_download(path: Path) -> bool:
+    """Whether a file has no suffix but ``.gz``, as the text that gensim downloads."""
+    return [suffix.lower() for suffix in path.suffixes] == [".gz"]
+
+
 def read(path: Any, n_words: Any, encoding_errors: Any, allow_pickle: Any) -> Parts:
     """Words, vectors and subword vectors of an embedding file."""
-    path, suffix = path_and_suffix(path)
+    if _is_download(check_path("path", path)):
+        path, suffix = Path(path), ".txt.gz"
+    else:
+        path, suffix = path_and_suffix(path)
     if n_words is not None:
         n_words = check_integer("n_words", n_words, low=1)
     check_option("encoding_errors", encoding_errors, ("strict", "replace", "ignore"))

@@ -105,6 +105,7 @@ def test_gensim_reads_what_is_written(suffix, binary, tmp_path):
         (".vec", {"write_header": False}),
         (".bin", {"binary": True}),
         (".txt.gz", {}),
+        (".gz", {}),
         (".bin.gz", {"binary": True}),
     ],
 )

@@ -16,10 +16,11 @@ from tests.expected import no_warning
 
 @pytest.mark.parametrize("name", ["t", "t.csv", "t.npz.gz", "t.kv.gz", "t.gz", "npz"])
 def test_unknown_suffix_lists_the_known(tmp_path, name):
+    # gensim's downloads end in .gz alone; nothing is written under such a name
     rule = (
         r"path must end in one of \.txt, \.vec, \.bin, \.kv, \.npz, \.txt\.gz, .* got"
     )
-    for act in (WordEmbedding.load, FIXED.save):
+    for act in (FIXED.save, *[WordEmbedding.load] * (name != "t.gz")):
         with pytest.raises(InvalidParameterError, match=rule):
             act(tmp_path / name)
     assert os.listdir(tmp_path) == []
