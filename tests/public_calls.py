@@ -40,6 +40,7 @@ from skdptext import (
     datasets,
     documents,
     embeddings,
+    files,
     inspection,
     learning,
     mechanisms,
@@ -641,6 +642,11 @@ VALID: dict[Any, Valid] = {
         lambda: (privacy.CombinedGuarantee([learned().guarantee()]), "person")
     ),
     privacy.tem_distance: Valid(lambda: (10, 1.0)),
+    # -- files -----------------------------------------------------------------
+    files.column_names: Valid(lambda: (document_file(),), names=("source",)),
+    files.read_columns: Valid(
+        lambda: (document_file(), ["text"]), names=("source", "columns")
+    ),
     # -- release ---------------------------------------------------------------
     DocumentRelease: Valid(
         lambda: (sampling(), key(), "canary"),
@@ -653,11 +659,7 @@ VALID: dict[Any, Valid] = {
     ),
     ReleaseKey.derive: Valid(lambda: (key(), b"purpose")),
     ReleaseKey.generate: Valid(lambda: (folder() / "key",), names=("file",)),
-    release.column_names: Valid(lambda: (document_file(),), names=("source",)),
     release.read_bags: Valid(lambda: (sealed(),), names=("out",)),
-    release.read_columns: Valid(
-        lambda: (document_file(), ["text"]), names=("source", "columns")
-    ),
     release.release_files: Valid(
         lambda: (document_file(), folder() / "out", document_release()),
         names=("source", "out"),
@@ -780,6 +782,11 @@ TAKES_NO_TEXT: dict[Any, str] = {
     documents.SharedTexts: "holds counts",
     documents.are_shared_texts_counted: "takes nothing",
     documents.shared_texts_counted: "takes nothing",
+    **{
+        thing: "takes columns, types or ids that its callers have checked"
+        for name, thing in offered(files).items()
+        if name not in ("column_names", "read_columns")
+    },
     privacy.PerturbationPart: "takes ids of words",
     inspection.GroupingDisplay.plot: _AXES,
     inspection.NeighborhoodDisplay.plot: _AXES,
@@ -787,7 +794,6 @@ TAKES_NO_TEXT: dict[Any, str] = {
     inspection.PlausibleDeniabilityDisplay.plot: _AXES,
     inspection.PrivacyUtilityDisplay.plot: _AXES,
     mechanisms.Law: "is stated by a channel, about ids of words",
-    model_selection.score_summary: "gets results of a search",
     mechanisms.WordMechanism: "is abstract",
     mechanisms.WordChannel: "takes ids of words and random numbers, as do all channels",
     **{

@@ -36,11 +36,11 @@ from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.attacks import KoppelAuthorClassifier
 from skdptext.cli import main
 from skdptext.datasets import load_docstrings, make_documents
+from skdptext.files import SUFFIXES, read_columns
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.neighbors import WMDKNNClassifier
 from skdptext.preprocessing import DocumentPreparer, TopicEncoder
-from skdptext.release import read_columns, release_files
-from skdptext.release._formats import _SUFFIXES
+from skdptext.release import release_files
 from skdptext.utils import (
     check_bags,
     check_document,
@@ -635,7 +635,7 @@ def test_no_file_of_documents_is_quoted(ending, tmp_path):
     readers = READERS if ending.count(".") == 1 and ending != ".ndjson" else once
     faults = FAULTS[ending]
     if "ndjson" in ending:  # read by the same code as .jsonl
-        assert _SUFFIXES[ending] == _SUFFIXES[ending.replace("ndjson", "jsonl")]
+        assert SUFFIXES[ending] == SUFFIXES[ending.replace("ndjson", "jsonl")]
         faults = first_of(faults)
     assert tell_of_files(faults, ending, readers, tmp_path) == {}
 

@@ -27,9 +27,9 @@ from skdptext.cli._settings import (
     refuse,
 )
 from skdptext.exceptions import CalibrationWarning, InvalidParameterError
+from skdptext.files import column_names
 from skdptext.inspection import IN_ORDER, obfuscation_report, release_report
 from skdptext.model_selection import calibrate_epsilon
-from skdptext.release import column_names
 from skdptext.utils import quiet
 
 _CALIBRATE = """\

@@ -12,6 +12,7 @@ from typing import Any
 from skdptext.datasets import load_docstring_embedding
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
+from skdptext.files import read_columns
 from skdptext.mechanisms import (
     SensitiveWords,
     TopicResponse,
@@ -20,7 +21,6 @@ from skdptext.mechanisms import (
     mechanism_names,
 )
 from skdptext.perturbation import DPWordPerturber
-from skdptext.release import read_columns
 from skdptext.utils import kind_of
 
 BUILT_IN = "docstrings"

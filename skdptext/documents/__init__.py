@@ -1,4 +1,4 @@
-"""Reading documents: texts, token lists and counts become words of an embedding."""
+"""Reading documents: they become words of an embedding, or points among topics."""
 
 from skdptext.documents._encoding import (
     EncodedDocuments as EncodedDocuments,
@@ -10,6 +10,7 @@ from skdptext.documents._known_texts import (
     are_shared_texts_counted as are_shared_texts_counted,
     shared_texts_counted as shared_texts_counted,
 )
+from skdptext.documents._mean_vectors import MeanVectorEncoder as MeanVectorEncoder
 from skdptext.documents._output import (
     FORMATS as FORMATS,
     ColumnOutput as ColumnOutput,
@@ -25,5 +26,6 @@ from skdptext.documents._reader import (
     token_list as token_list,
     word_ids as word_ids,
 )
+from skdptext.documents._topic_encoder import TopicEncoder as TopicEncoder
 
 # Names of the form `x as x` are for the rooms beside, and have no page.

@@ -98,7 +98,8 @@ class DocumentReader:
     @classmethod
     def of(cls, estimator: Any, embedding: WordEmbedding | None) -> DocumentReader:
         """The reader that an estimator's parameters describe."""
-        return cls(embedding, **{name: getattr(estimator, name) for name in _OPTIONS})
+        options = estimator.get_params(deep=False)
+        return cls(embedding, **{n: options[n] for n in _OPTIONS if n in options})
 
     @memo_property
     def _vectorizer(self) -> CountVectorizer:

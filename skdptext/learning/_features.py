@@ -197,7 +197,7 @@ def mean_vectors(
     documents: PublicDocuments, embedding: Any, n_components: int
 ) -> PublicVectors:
     """The default encoder; it is found once for the same public things."""
-    from skdptext.preprocessing import MeanVectorEncoder
+    from skdptext.documents import MeanVectorEncoder
 
     key = documents.fingerprint, embedding.fingerprint, n_components
     return _vectors.get(

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from skdptext.documents import MeanVectorEncoder, TopicEncoder
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.learning._features import encoded
@@ -21,7 +22,6 @@ from skdptext.learning._guarantee import LearningGuarantee
 from skdptext.learning._model import Model
 from skdptext.learning._readout import Student
 from skdptext.learning._sums import Noise, unit_rows
-from skdptext.preprocessing import MeanVectorEncoder, TopicEncoder
 from skdptext.replacement import PublicDocuments, default_grouper, document_bytes
 from skdptext.utils import is_fitted, replacing
 
@@ -224,10 +224,9 @@ def _kept_encoder(
     encoder = default_grouper(None, len(centres), range(len(centres)))
     topics, clusters = encoder
     topics.set_params(n_components=about["n_components"])
-    for name in _TOPICS:
-        setattr(topics, name, arrays[f"of_{name}"])
-    topics.words_ = np.array(_unpacked("of_words", arrays), dtype=object)
-    topics.n_components_ = topics._n_features_out = len(topics.components_)
+    learned = {name: arrays[f"of_{name}"] for name in _TOPICS}
+    learned["words_"] = np.array(_unpacked("of_words", arrays), dtype=object)
+    topics._keep(learned, of_counts=False)
     # one point in each cluster: fitted by scikit-learn's own means, whatever it keeps
     clusters.set_params(init=centres, n_init=1).fit(centres)
     clusters.set_params(init="k-means++", n_init=10)
@@ -244,10 +243,8 @@ def _with_vectors(
             "embedding must be the one that the model was fitted with, got another."
         )
     encoder = MeanVectorEncoder(embedding, about["n_components"])
-    for name in _MEANS:
-        setattr(encoder, name, arrays[f"of_{name}"])
-    encoder.n_components_ = encoder._n_features_out = len(encoder.components_)
-    encoder._of_counts = False
+    learned = {name: arrays[f"of_{name}"] for name in _MEANS}
+    encoder._keep(learned, of_counts=False)
     return encoder
 
 

@@ -5,7 +5,6 @@ from skdptext.model_selection._calibration import (
     calibrate_epsilon,
 )
 from skdptext.model_selection._constraint import best_under_constraint
-from skdptext.model_selection._intervals import score_summary as score_summary
 from skdptext.model_selection._pareto import pareto_front
 from skdptext.model_selection._results import (
     SearchResults as SearchResults,

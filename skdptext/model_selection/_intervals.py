@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_real, half_width
+from skdptext.utils import check_real, split_interval
 
 _PREFIX = "mean_test_"
 
@@ -58,14 +58,9 @@ def score_summary(
     if k < 2:
         nan = np.full(len(mean), np.nan)
         return Scores(mean, nan, nan, nan, k)
-    std = by_split.std(axis=1, ddof=1)
     ratio = 1 / (k - 1) if test_over_train is None else test_over_train
-    margin = half_width(std, k, confidence, ratio)
-    low, high = mean - margin, mean + margin
-    known = by_split[~np.isnan(by_split)]
-    if ((known >= 0) & (known <= 1)).all():
-        low, high = low.clip(0, 1), high.clip(0, 1)
-    return Scores(mean, std, low, high, k)
+    low, high = split_interval(by_split, confidence, ratio)
+    return Scores(mean, by_split.std(axis=1, ddof=1), low, high, k)
 
 
 def check_confidence(confidence: Any) -> float:

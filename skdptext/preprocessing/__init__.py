@@ -1,12 +1,11 @@
 """Preparing documents before any noise: words, parts, lengths, and topics."""
 
-from skdptext.preprocessing._mean_vectors import MeanVectorEncoder
+from skdptext.documents import MeanVectorEncoder, TopicEncoder
 from skdptext.preprocessing._preparing import DocumentPreparer
 from skdptext.preprocessing._splitting import (
     KnownAndSnippets as KnownAndSnippets,
     split_known_and_snippet,
 )
-from skdptext.preprocessing._topic_encoder import TopicEncoder
 from skdptext.preprocessing._topic_words import TopicWordSelector
 
 __all__ = [

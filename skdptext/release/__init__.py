@@ -2,7 +2,6 @@
 
 from skdptext.release._documents import DocumentRelease
 from skdptext.release._files import release_files
-from skdptext.release._formats import column_names as column_names, read_columns
 from skdptext.release._key import ReleaseKey
 from skdptext.release._sealed import read_bags, seal, verify
 
@@ -10,7 +9,6 @@ __all__ = [
     "DocumentRelease",
     "ReleaseKey",
     "read_bags",
-    "read_columns",
     "release_files",
     "seal",
     "verify",

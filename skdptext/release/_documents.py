@@ -14,10 +14,10 @@ from sklearn.base import clone
 
 from skdptext.documents import SharedTexts, shared_texts_counted
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
+from skdptext.files import CastError, converted, type_shown
 from skdptext.perturbation import DPWordPerturber
 from skdptext.release._key import ReleaseKey
 from skdptext.release._manifest import describe
-from skdptext.release._types import CastError, converted, type_shown
 from skdptext.utils import (
     check_flag,
     import_pyarrow,

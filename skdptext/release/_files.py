@@ -20,16 +20,17 @@ from skdptext.exceptions import (
     InvalidParameterError,
     PrivacyLeakWarning,
 )
-from skdptext.release._documents import DocumentRelease, columns_of
-from skdptext.release._formats import (
+from skdptext.files import (
     FORMATS,
     Input,
+    UniqueIds,
     check_writable,
     find_inputs,
     is_found_in,
+    type_shown,
     write_table,
 )
-from skdptext.release._ids import UniqueIds
+from skdptext.release._documents import DocumentRelease, columns_of
 from skdptext.release._key import check_value
 from skdptext.release._manifest import (
     FILE_NAME,
@@ -37,7 +38,6 @@ from skdptext.release._manifest import (
     read_manifest,
     write_manifest,
 )
-from skdptext.release._types import type_shown
 from skdptext.utils import (
     check_integer,
     check_kind,

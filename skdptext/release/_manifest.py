@@ -17,9 +17,9 @@ from sklearn.base import BaseEstimator
 
 from skdptext._version import __version__
 from skdptext.exceptions import InvalidParameterError
+from skdptext.files import FORMATS
 from skdptext.mechanisms import resolve_mechanism
 from skdptext.perturbation import DPWordPerturber
-from skdptext.release._formats import FORMATS
 from skdptext.release._key import check_value
 from skdptext.utils import replacing, wrapped
 

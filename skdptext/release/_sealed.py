@@ -11,9 +11,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from skdptext.exceptions import InvalidParameterError
+from skdptext.files import Input, types_of
 from skdptext.release._documents import BAG_COLUMNS
 from skdptext.release._files import digest_of, n_shards, shards_of
-from skdptext.release._formats import Input, types_of
 from skdptext.release._manifest import FILE_NAME, read_manifest, write_manifest
 from skdptext.utils import check_path, delete_abandoned, shown
 

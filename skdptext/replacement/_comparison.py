@@ -14,10 +14,9 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
+from skdptext.documents import TopicEncoder
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import ExactResponse
-from skdptext.model_selection import score_summary
-from skdptext.preprocessing import TopicEncoder
 from skdptext.replacement._groups import (
     check_grouper,
     check_public_labels,
@@ -45,6 +44,7 @@ from skdptext.utils import (
     percent_up,
     quiet,
     rounded_up,
+    split_interval,
     sums_by_label,
     table,
     wrapped,
@@ -847,19 +847,17 @@ def _rows(
             if _is_encoder(grouper):
                 k_means = _k_means(k, data, best)
                 made = make_pipeline(clone(grouper, safe=False), k_means)
-            of_splits = {
-                f"split{i}_test_score": [x] for i, x in enumerate(scores[:, best, j])
-            }
-            score = score_summary(of_splits, "score", 0.95, data.test_over_train)
+            of_splits = scores[:, best, j]
+            low, high = split_interval(of_splits, 0.95, data.test_over_train)
             guarantee = ReplacementGuarantee([_part(k, epsilon)])
             rows.append(
                 GroupingScore(
                     name,
                     k,
                     epsilon,
-                    float(score.mean[0]),
-                    float(score.low[0]),
-                    float(score.high[0]),
+                    float(of_splits.mean()),
+                    float(low),
+                    float(high),
                     without_noise=float(scores[:, best, 0].mean()),
                     found_at_most=guarantee.found_at_most(n_candidates),
                     grouper=made,

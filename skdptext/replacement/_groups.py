@@ -21,8 +21,8 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import get_tags
 
+from skdptext.documents import TopicEncoder
 from skdptext.exceptions import InvalidParameterError
-from skdptext.preprocessing import TopicEncoder
 from skdptext.replacement._public import PublicDocuments
 from skdptext.utils import (
     Memo,

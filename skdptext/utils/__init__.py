@@ -18,10 +18,12 @@ from skdptext.utils._intervals import (
     log_ratio_bound as log_ratio_bound,
     mean_interval as mean_interval,
     share_interval as share_interval,
+    split_interval as split_interval,
     wilson_interval as wilson_interval,
 )
 from skdptext.utils._messages import (
     REPEATABLE as REPEATABLE,
+    SITE as SITE,
     DocLinked as DocLinked,
     Fragment as Fragment,
     bound_in_table as bound_in_table,

@@ -48,6 +48,23 @@ def mean_interval(values: np.ndarray) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
+def split_interval(
+    by_split: np.ndarray, confidence: float, test_over_train: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Student's intervals of mean scores over splits, (…, n_splits).
+
+    If all scores lie in [0, 1], they are taken to be shares, and so are the limits.
+    """
+    k = by_split.shape[-1]
+    mean, std = by_split.mean(axis=-1), by_split.std(axis=-1, ddof=1)
+    margin = half_width(std, k, confidence, test_over_train)
+    low, high = mean - margin, mean + margin
+    known = by_split[~np.isnan(by_split)]
+    if ((known >= 0) & (known <= 1)).all():
+        low, high = low.clip(0, 1), high.clip(0, 1)
+    return low, high
+
+
 def half_width(
     std: Any, n: int, confidence: float = 0.95, test_over_train: float = 0.0
 ) -> Any:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import re
+import zipfile
 
 import numpy as np
 import pytest
@@ -65,7 +67,10 @@ def test_a_model_a_corpus_and_what_they_promise(files, capsys, more):
     for name, digest in manifest["files"].items():
         content = (files / name).read_bytes()
         assert hashlib.sha256(content).hexdigest() == digest
-        assert b"zq" not in content
+        if name == "model.npz":  # what is compressed may hold any two bytes
+            with zipfile.ZipFile(files / name) as arrays:
+                content = b"".join(map(arrays.read, arrays.namelist()))
+        assert not re.search(rb"z\0{0,3}q\0{0,3}\d", content)
     printed = " ".join(capsys.readouterr().err.split())
     assert "is right about whether one person is in it at most" in printed
     assert "costs another ε" in printed

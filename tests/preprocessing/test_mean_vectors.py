@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 
 from skdptext import DPDocumentReplacer, WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.preprocessing import MeanVectorEncoder, _mean_vectors
+from skdptext.preprocessing import MeanVectorEncoder
 from tests.expected import refusals
 
 WORDS = ["cat", "dog", "tea", "milk", "Paris"]
@@ -102,7 +102,8 @@ def test_each_document_is_placed_by_itself_to_the_last_bit(monkeypatch, together
     table, texts = many(150, np.random.default_rng(1))
     encoder = MeanVectorEncoder(table).fit(texts)
     placed = encoder.transform(texts)
-    monkeypatch.setattr(_mean_vectors, "_TOGETHER", together)
+    monkeypatch.setattr("skdptext.documents._mean_vectors.TOGETHER", together)
+    monkeypatch.setattr("skdptext.documents._encoders.TOGETHER", together)
     np.testing.assert_array_equal(encoder.transform(texts), placed)
     np.testing.assert_array_equal(encoder.transform(texts[::-1])[::-1], placed)
     for part in (slice(0, 1), slice(3, 8), slice(40, 120)):

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.preprocessing import TopicEncoder, _topic_encoder
+from skdptext.preprocessing import TopicEncoder
 from tests.expected import refusals
 
 TEXTS = ["cat and dog", "dog and cat and dog", "tea and milk", "milk and tea", "and"]
@@ -43,7 +43,7 @@ def counts():
 
 @pytest.mark.parametrize("dense", [0, 10**9], ids=["iterated", "in full"])
 def test_rows_are_principal_coordinates_of_unit_length(counts, monkeypatch, dense):
-    monkeypatch.setattr(_topic_encoder, "_DENSE", dense)
+    monkeypatch.setattr("skdptext.documents._topic_encoder._DENSE", dense)
     encoder = TopicEncoder(5, min_df=1)
     placed = encoder.fit_transform(sp.csr_array(counts))
     values, exact = by_eigenvalues(counts.astype(float), 5)
@@ -64,7 +64,7 @@ def test_rows_are_principal_coordinates_of_unit_length(counts, monkeypatch, dens
 
 @pytest.mark.parametrize("k", [9, 10, 11, 38, 39, 40])
 def test_axes_may_be_nearly_as_many_as_documents_or_words(counts, monkeypatch, k):
-    monkeypatch.setattr(_topic_encoder, "_DENSE", 0)
+    monkeypatch.setattr("skdptext.documents._topic_encoder._DENSE", 0)
     encoder = TopicEncoder(k, min_df=1).fit(sp.csr_array(counts))
     values, _ = by_eigenvalues(counts.astype(float), min(k, 39))
     np.testing.assert_allclose(encoder.singular_values_, values, rtol=1e-7)

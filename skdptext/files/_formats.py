@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import IO, Any
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.release._rows import LineError, csv_rows, json_rows
-from skdptext.release._types import CastError, converted, type_shown
+from skdptext.files._rows import LineError, csv_rows, json_rows
+from skdptext.files._types import CastError, converted, type_shown
 from skdptext.utils import import_pyarrow, kind_of, shown
 
 FORMATS = ("parquet", "csv", "jsonl")
-_SUFFIXES = {
+SUFFIXES = {
     ".parquet": "parquet",
     ".csv": "csv",
     ".jsonl": "jsonl",
@@ -317,7 +317,7 @@ def find_inputs(source: Any) -> list[Input]:
             }
             if not named:
                 raise InvalidParameterError(
-                    f"source must be a folder that holds {', '.join(_SUFFIXES)} "
+                    f"source must be a folder that holds {', '.join(SUFFIXES)} "
                     f"files, got {str(root)!r}, which has none."
                 )
         else:
@@ -344,7 +344,7 @@ def find_inputs(source: Any) -> list[Input]:
         form = _format_of(path)
         if form is None or not path.is_file():
             raise InvalidParameterError(
-                f"source must name files that end in {', '.join(_SUFFIXES)}, got "
+                f"source must name files that end in {', '.join(SUFFIXES)}, got "
                 f"{str(path)!r}{'' if form is None else ', which is not a file'}."
             )
         inputs.append(Input(name, path, form))
@@ -361,7 +361,7 @@ def is_found_in(source: Any, folder: str | os.PathLike[str]) -> bool:
 
 def _format_of(path: Path) -> str | None:
     name = path.name.lower()
-    return next((form for s, form in _SUFFIXES.items() if name.endswith(s)), None)
+    return next((form for s, form in SUFFIXES.items() if name.endswith(s)), None)
 
 
 def _is_hidden(path: Path) -> bool:

@@ -10,40 +10,28 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, svds
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-)
 from sklearn.utils.extmath import svd_flip
 from sklearn.utils.sparsefuncs import inplace_column_scale, inplace_row_scale
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from skdptext.documents import DocumentReader
-from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import (
-    DocLinked,
-    blocks,
-    check_bags,
-    check_integer,
-    is_count_matrix,
-    plain_documents,
-    shown,
+from skdptext.documents._encoders import (
+    ROUNDING,
+    TOGETHER,
+    DocumentEncoder,
+    in_parts,
+    unit_rows,
 )
+from skdptext.documents._reader import DocumentReader
+from skdptext.exceptions import InvalidParameterError
+from skdptext.utils import check_integer, plain_documents, shown
 
-# Documents whose words are counted at a time.
-_TOGETHER = 4096
 # Words in fewer documents than this are left out of large corpora.
 _MIN_DF = 5
 # Rows of at most this many entries are decomposed in full: it takes no iteration.
 _DENSE = 10**5
-# Singular values are at most 1; below this there is nothing but rounding.
-_ROUNDING = 1e-9
 
 
-class TopicEncoder(
-    DocLinked, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
-):
+class TopicEncoder(DocumentEncoder):
     r"""Place documents in a few directions of topics, learned from public texts.
 
     Correspondence analysis of the matrix of word counts. With P the counts divided by
@@ -140,24 +128,6 @@ class TopicEncoder(
         self.token_pattern = token_pattern
         self.tokenizer = tokenizer
 
-    def fit(self, X: Any, y: Any = None) -> TopicEncoder:
-        """Find the directions in which public texts differ most.
-
-        Parameters
-        ----------
-        X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
-            Public.
-        y : ignored
-            Not used; here for scikit-learn's interface.
-
-        Returns
-        -------
-        self : TopicEncoder
-            The estimator itself.
-        """
-        self._fit(X)
-        return self
-
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
         """Find the directions, and place the same texts; they are read once.
 
@@ -176,26 +146,13 @@ class TopicEncoder(
         return unit_rows(_profiles(self._fit(X)) @ self.components_.T)
 
     def _fit(self, X: Any) -> sp.csr_array:
-        """Learn from texts, and return their counts."""
+        """Learn from texts, and return their counts of the words that are used."""
         n_components = check_integer("n_components", self.n_components, low=1)
         if self.min_df is not None:
             check_integer("min_df", self.min_df, low=1)
-        reader = self._reader()
-        matrix = is_count_matrix(X, each=False, name="X")
-        if matrix:
-            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
-            bags, words = check_bags(X), None
-        else:
-            number: dict[str, int] = {}
-            parts = list(_counted(reader, X, number, grow=True))
-            if not parts:
-                raise InvalidParameterError(
-                    "X must hold at least one document, got none."
-                )
-            for part in parts:  # earlier ones know fewer words
-                part.resize(part.shape[0], max(1, len(number)))
-            bags = sp.vstack(parts, format="csr")
-            words = np.array(list(number), dtype=object)
+        reader = DocumentReader.of(self, None)
+        given = self._read_counts(X, reset=True)
+        bags, words = _all_counted(reader, X) if given is None else (given, None)
         n_documents = bags.shape[0]
         min_df = self.min_df
         if min_df is None:
@@ -209,29 +166,16 @@ class TopicEncoder(
                 f"them (min_df={shown(self.min_df)}), got n_samples={n_documents} with "
                 f"n_features={len(used)} such words."
             )
-        of_other_input = ["n_features_in_", "feature_names_in_"]
         values, coordinates = axes
-        for name in ["words_"] if matrix else of_other_input:
-            self.__dict__.pop(name, None)
+        learned: dict[str, Any] = {"singular_values_": values}
         if words is None:
-            self.components_ = np.zeros((len(values), bags.shape[1]))
-            self.components_[:, used] = coordinates
+            learned["components_"] = np.zeros((len(values), bags.shape[1]))
+            learned["components_"][:, used] = coordinates
         else:
-            self.words_ = words[used]
-            self.components_ = coordinates
+            learned |= {"words_": words[used], "components_": coordinates}
             bags = bags[:, used]
-        self.singular_values_ = values
-        self.n_components_ = self._n_features_out = len(values)
+        self._keep(learned, of_counts=words is None)
         return bags
-
-    def _reader(self) -> DocumentReader:
-        return DocumentReader(
-            None,
-            lowercase=self.lowercase,
-            stop_words=self.stop_words,
-            token_pattern=self.token_pattern,
-            tokenizer=self.tokenizer,
-        )
 
     def transform(self, X: Any) -> np.ndarray:
         """Place documents, each by itself.
@@ -252,36 +196,25 @@ class TopicEncoder(
             If `X` breaks a rule; the message quotes no document.
         """
         check_is_fitted(self, "components_")
-        of_texts = hasattr(self, "words_")
-        if is_count_matrix(X, each=False, name="X"):
-            if of_texts:
-                raise InvalidParameterError(
-                    "X must be texts or lists of words, as in fit, got a count matrix."
-                )
-            X = validate_data(
-                self, X, accept_sparse="csr", dtype=np.float64, reset=False
-            )
-            bags = check_bags(X)
-            parts: Iterable[Any] = (
-                bags[rows] for rows in blocks(bags.shape[0], _TOGETHER)
-            )
-        else:
-            if not of_texts:
-                raise InvalidParameterError(
-                    "X must be a count matrix, as in fit, got texts."
-                )
+        bags = self._read_counts(X, reset=False)
+        if bags is None:
             number = {word: i for i, word in enumerate(self.words_.tolist())}
-            parts = _counted(self._reader(), X, number)
+            parts = _counted(DocumentReader.of(self, None), X, number)
+        else:
+            parts = in_parts(bags)
         placed = [unit_rows(_profiles(part) @ self.components_.T) for part in parts]
         return np.concatenate([np.empty((0, self.n_components_)), *placed])
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        tags.input_tags.positive_only = True
-        tags.transformer_tags.preserves_dtype = []
-        return tags
+
+def _all_counted(reader: DocumentReader, X: Any) -> tuple[sp.csr_array, np.ndarray]:
+    """Counts of all words that documents have, and the words."""
+    number: dict[str, int] = {}
+    parts = list(_counted(reader, X, number, grow=True))
+    if not parts:
+        raise InvalidParameterError("X must hold at least one document, got none.")
+    for part in parts:  # earlier ones know fewer words
+        part.resize(part.shape[0], max(1, len(number)))
+    return sp.vstack(parts, format="csr"), np.array(list(number), dtype=object)
 
 
 def _counted(
@@ -289,7 +222,7 @@ def _counted(
 ) -> Iterator[sp.csr_array]:
     """Counts of numbered words, some documents at a time; new ones are numbered."""
     documents = iter(plain_documents(X))
-    while group := list(itertools.islice(documents, _TOGETHER)):
+    while group := list(itertools.islice(documents, TOGETHER)):
         read = reader.read(group)
         for word in read.in_clear if grow else ():
             number.setdefault(word, len(number))
@@ -338,7 +271,7 @@ def _correspondence(
         )
         u, values, v = u[:, ::-1], values[::-1], v[::-1]  # the largest first
     v = svd_flip(u, v, u_based_decision=False)[1]
-    large = values > _ROUNDING
+    large = values > ROUNDING
     return (values[large], v[large] / c) if large.any() else None
 
 
@@ -346,10 +279,3 @@ def _profiles(bags: sp.csr_array) -> sp.csr_array:
     """Word frequencies of each document."""
     totals = np.asarray(bags.sum(axis=1)).ravel()
     return sp.csr_array(bags.multiply(1 / np.where(totals > 0, totals, 1)[:, None]))
-
-
-def unit_rows(places: np.ndarray) -> np.ndarray:
-    """Rows divided by their lengths; of zeros where there is no direction."""
-    lengths = np.linalg.norm(places, axis=1, keepdims=True)
-    # what is at the origin but for rounding has no direction
-    return np.where(lengths > _ROUNDING, places / np.where(lengths > 0, lengths, 1), 0)

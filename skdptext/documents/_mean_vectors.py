@@ -8,36 +8,22 @@ from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-)
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from skdptext.documents import DocumentReader
+from skdptext.documents._encoders import (
+    ROUNDING,
+    TOGETHER,
+    DocumentEncoder,
+    in_parts,
+    unit_rows,
+)
+from skdptext.documents._reader import DocumentReader
 from skdptext.embeddings import WordEmbedding, check_columns, check_embedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.preprocessing._topic_encoder import unit_rows
-from skdptext.utils import (
-    DocLinked,
-    blocks,
-    check_bags,
-    check_integer,
-    is_count_matrix,
-    limit_blas_threads,
-    plain_documents,
-)
-
-# Documents whose vectors are in memory at a time.
-_TOGETHER = 4096
-# Means of unit vectors and their variances are at most 1; below it is only rounding.
-_ROUNDING = 1e-9
+from skdptext.utils import check_integer, limit_blas_threads, plain_documents
 
 
-class MeanVectorEncoder(
-    DocLinked, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
-):
+class MeanVectorEncoder(DocumentEncoder):
     r"""Place documents in a few directions of public word vectors.
 
     A document is the sum of its words' vectors, each weighted by how often the document
@@ -139,24 +125,6 @@ class MeanVectorEncoder(
         self.token_pattern = token_pattern
         self.tokenizer = tokenizer
 
-    def fit(self, X: Any, y: Any = None) -> MeanVectorEncoder:
-        """Learn weights, mean and directions from public texts.
-
-        Parameters
-        ----------
-        X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
-            Public. The columns of a count matrix are the words of the embedding.
-        y : ignored
-            Not used; here for scikit-learn's interface.
-
-        Returns
-        -------
-        self : MeanVectorEncoder
-            The estimator itself.
-        """
-        self._fit(X)
-        return self
-
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
         """Learn from public texts, and place the same; they are read once.
 
@@ -178,8 +146,8 @@ class MeanVectorEncoder(
     def _fit(self, X: Any) -> tuple[list[sp.csr_array], WordEmbedding]:
         """Learn from texts, and return their counts and the embedding."""
         n_components = check_integer("n_components", self.n_components, low=1)
-        of_counts, counted, embedding = self._read(X, reset=True)
-        parts = list(counted)
+        bags, embedding = self._read(X, reset=True)
+        parts = list(self._counted(X, bags, embedding))
         n_documents = sum(part.shape[0] for part in parts)
         if not n_documents:
             raise InvalidParameterError("X must hold at least one document, got none.")
@@ -198,13 +166,14 @@ class MeanVectorEncoder(
                 f"got n_samples={n_documents} that do not, with "
                 f"n_features={np.count_nonzero(in_documents)} such words."
             )
-        if not of_counts:
-            for name in ("n_features_in_", "feature_names_in_"):
-                self.__dict__.pop(name, None)
-        self.idf_ = idf
-        self.mean_, self.explained_variance_, self.components_ = axes
-        self.n_components_ = self._n_features_out = len(self.components_)
-        self._of_counts = of_counts
+        mean, variances, components = axes
+        learned = {
+            "idf_": idf,
+            "mean_": mean,
+            "explained_variance_": variances,
+            "components_": components,
+        }
+        self._keep(learned, of_counts=bags is not None)
         return parts, embedding
 
     def transform(self, X: Any) -> np.ndarray:
@@ -226,40 +195,33 @@ class MeanVectorEncoder(
             If `X` breaks a rule; the message quotes no document.
         """
         check_is_fitted(self, "components_")
-        _, counted, embedding = self._read(X, reset=False)
-        return self._place(counted, embedding)
+        bags, embedding = self._read(X, reset=False)
+        return self._place(self._counted(X, bags, embedding), embedding)
 
     def _read(
         self, X: Any, *, reset: bool
-    ) -> tuple[bool, Iterable[sp.csr_array], WordEmbedding]:
-        """Whether X is a count matrix, counts of some documents at a time, vectors."""
-        if not isinstance(self.embedding, str):
-            check_embedding(self.embedding)
-        of_counts = is_count_matrix(X, each=False, name="X")
-        if not reset and of_counts != self._of_counts:
-            fitted, given = "texts or lists of words", "a count matrix"
-            if self._of_counts:
-                fitted, given = given, "texts"
-            raise InvalidParameterError(f"X must be {fitted}, as in fit, got {given}.")
-        if of_counts:
-            given = X
-            X = validate_data(
-                self, X, accept_sparse="csr", dtype=np.float64, reset=reset
-            )
-            embedding = check_embedding(self.embedding, one_hot_words=X.shape[1])
-            bags = check_bags(X, n_words=len(embedding))
-            if not isinstance(self.embedding, str):
-                check_columns(given, embedding)
-            return True, (bags[s] for s in blocks(bags.shape[0], _TOGETHER)), embedding
-        embedding = check_embedding(self.embedding)
-        reader = DocumentReader(
-            embedding,
-            lowercase=self.lowercase,
-            stop_words=self.stop_words,
-            token_pattern=self.token_pattern,
-            tokenizer=self.tokenizer,
-        )
-        return False, _counted(reader, X), embedding
+    ) -> tuple[sp.csr_array | None, WordEmbedding]:
+        """X if it is a count matrix, and the embedding."""
+        one_hot = isinstance(self.embedding, str)
+        n_words = None if one_hot else len(check_embedding(self.embedding))
+        bags = self._read_counts(X, reset=reset, n_words=n_words)
+        if bags is None:
+            return None, check_embedding(self.embedding)
+        embedding = check_embedding(self.embedding, one_hot_words=bags.shape[1])
+        if not one_hot:
+            check_columns(X, embedding)
+        return bags, embedding
+
+    def _counted(
+        self, X: Any, bags: sp.csr_array | None, embedding: WordEmbedding
+    ) -> Iterator[sp.csr_array]:
+        """Counts of the embedding's words, some documents at a time."""
+        if bags is not None:
+            return in_parts(bags)
+        documents = iter(plain_documents(X))
+        groups = iter(lambda: list(itertools.islice(documents, TOGETHER)), [])
+        read = DocumentReader.of(self, embedding).read_texts
+        return (read(group).bags(len(embedding)) for group in groups)
 
     def _place(
         self, parts: Iterable[sp.csr_array], embedding: WordEmbedding
@@ -271,22 +233,6 @@ class MeanVectorEncoder(
             rows[known] -= self.mean_
             placed.append(unit_rows(_each_by_itself(rows, self.components_.T)))
         return np.concatenate(placed)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        tags.input_tags.positive_only = True
-        tags.transformer_tags.preserves_dtype = []
-        return tags
-
-
-def _counted(reader: DocumentReader, X: Any) -> Iterator[sp.csr_array]:
-    """Counts of the embedding's words, some documents at a time."""
-    documents = iter(plain_documents(X))
-    n_words = len(reader.vocabulary)
-    while group := list(itertools.islice(documents, _TOGETHER)):
-        yield reader.read_texts(group).bags(n_words)
 
 
 def _unit_means(
@@ -334,7 +280,7 @@ def _directions(
         mean = total / max(n, 1)
         covariance = products / max(n, 1) - np.outer(mean, mean)
         _, variances, axes = np.linalg.svd((covariance + covariance.T) / 2)
-    large = np.flatnonzero(variances > _ROUNDING)[:k]
+    large = np.flatnonzero(variances > ROUNDING)[:k]
     if not len(large):
         return None
     variances, axes = variances[large], axes[large]
