@@ -138,7 +138,10 @@ def _add_replacing(parser: argparse.ArgumentParser) -> None:
     add_option(group, "--replace-by", f"public documents: {FILES}", metavar="FILE")
     text = "its column with the public documents (default: that of --column)"
     add_option(group, "--text-column", text, metavar="NAME")
-    text = "its column with public labels, which then are the groups"
+    text = (
+        "its column with public labels, which then are the groups; an empty cell: no "
+        "label, and the classifier assigns one"
+    )
     add_option(group, "--label-column", text, metavar="NAME")
     text = (
         "groups to make where there are no labels: more keep more, and show more "
@@ -185,10 +188,13 @@ def _replacer(arguments: argparse.Namespace) -> DPDocumentReplacer:
         "--label-column": arguments.label_column,
     }
     read = read_flagged(arguments.replace_by, "--replace-by", columns)
+    labels = read.get("--label-column")
+    if labels is not None:
+        labels = [None if label == "" else label for label in labels]
     replacer = DPDocumentReplacer(
         [text or "" for text in read[flag]],
         n_groups=arguments.groups,
-        public_labels=read.get("--label-column"),
+        public_labels=labels,
         epsilon=arguments.epsilon,
         output=arguments.output,
         embedding=load_embedding(arguments) if arguments.output == "bow" else None,

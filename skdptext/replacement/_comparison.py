@@ -18,8 +18,8 @@ from skdptext.documents import TopicEncoder
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import ExactResponse
 from skdptext.replacement._groups import (
+    PublicLabelling,
     check_grouper,
-    check_public_labels,
     default_grouper,
     is_classifier,
     words_of,
@@ -405,7 +405,13 @@ def compare_groupings(
     documents = list(PublicDocuments.of(public_documents))
     labels = None
     if public_labels is not None:
-        labels = check_public_labels(public_labels, len(documents))
+        labels = PublicLabelling.of(public_labels, len(documents)).labels
+        if len(labels) < len(documents):
+            raise InvalidParameterError(
+                "public_labels must be given for every document that is compared, got "
+                f"{len(labels)} for {len(documents)}. Leave out the others, or learn "
+                "an encoder from all of them, and give it frozen."
+            )
     sizes = _as_sizes(n_groups)
     epsilons = check_numbers(
         "epsilon",

@@ -10,7 +10,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
-from numbers import Integral
+from numbers import Integral, Number
 from pickle import PicklingError
 from typing import Any
 
@@ -26,7 +26,7 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.replacement._public import PublicDocuments
 from skdptext.utils import (
     Memo,
-    check_labels,
+    as_labels,
     is_fitted,
     kind_of,
     memo_property,
@@ -175,10 +175,50 @@ def _kind(grouper: Any) -> str | None:
     return kind
 
 
-def check_public_labels(labels: Any, n: int) -> np.ndarray:
-    """One label per public document, at least two different ones."""
-    of = "public document"
-    return check_labels("public_labels", labels, n, of=of, n_different=2)
+@dataclass(frozen=True, eq=False)
+class PublicLabelling:
+    """The public documents that have a label, by their numbers, and their labels."""
+
+    rows: np.ndarray
+    labels: np.ndarray
+
+    @classmethod
+    def of(cls, labels: Any, n: int) -> PublicLabelling:
+        """From one label per public document, or None, and at least two different."""
+        given = as_labels("public_labels", labels, partly=True)
+        if given.shape != (n,):
+            raise InvalidParameterError(
+                f"public_labels must hold one label per public document ({n}), or None "
+                f"for one that has none, got shape {given.shape}."
+            )
+        whole = [isinstance(label, Number) and label == -1 for label in given]
+        if any(whole):
+            raise InvalidParameterError(
+                "public_labels must not be -1, which is scikit-learn's sign for a "
+                "document without a label, got it for document "
+                f"{whole.index(True)}. Give None for a document without a label; if -1 "
+                "is a label of yours, give labels as text."
+            )
+        rows = np.flatnonzero([label is not None for label in given])
+        known = given if len(rows) == n else np.array(given[rows].tolist())
+        different = len(np.unique(known))
+        if different < 2:
+            raise InvalidParameterError(
+                f"public_labels must hold at least 2 different labels, got {different}."
+            )
+        return cls(rows, known)
+
+    @property
+    def digest(self) -> bytes:
+        """Different for other labels, and for labels of other documents."""
+        told = repr((self.rows.tolist(), self.labels.tolist()))
+        return blake2b(told.encode()).digest()
+
+    def completed(self, assigned: np.ndarray) -> np.ndarray:
+        """The labels of all documents, of which those that have none are assigned."""
+        every = assigned.astype(np.result_type(assigned, self.labels))
+        every[self.rows] = self.labels
+        return every
 
 
 def is_classifier(grouper: Any) -> bool:
@@ -197,11 +237,9 @@ def fitted_groups(
                 "public_labels must be None for a grouper that is no classifier, which "
                 "does not learn them, got labels."
             )
-        labels = check_public_labels(public_labels, len(documents))
+        labels = PublicLabelling.of(public_labels, len(documents))
     if grouper is None:
-        of_labels = (
-            b"" if labels is None else blake2b(repr(labels.tolist()).encode()).digest()
-        )
+        of_labels = b"" if labels is None else labels.digest
         key = documents.fingerprint, n_groups, of_labels
 
         def by_default() -> _Grouping:
@@ -286,7 +324,9 @@ def default_grouper(labels: Any, n_groups: int, documents: Sequence[Any]) -> Any
 
     if labels is not None:
         encoder = TfidfVectorizer(analyzer=words_of, sublinear_tf=True)
-        return make_pipeline(encoder, LogisticRegression(C=10.0, max_iter=1000))
+        # balanced: a rare topic is as well kept as a frequent one
+        options = {"C": 10.0, "class_weight": "balanced", "max_iter": 1000}
+        return make_pipeline(encoder, LogisticRegression(**options))
     if n_groups > len(documents):
         raise InvalidParameterError(
             f"n_groups must be at most the number of public documents "
@@ -303,11 +343,14 @@ def words_of(document: Any) -> list[str]:
     return [str(token).lower() for token in document]
 
 
-def _fit(grouper: Any, documents: PublicDocuments, labels: Any) -> Any:
-    texts = list(documents)
+def _fit(
+    grouper: Any, documents: PublicDocuments, labels: PublicLabelling | None
+) -> Any:
+    if labels is not None:
+        return grouper.fit([documents[i] for i in labels.rows], labels.labels)
     # that fewer clusters are found than asked for is an error here
     with quiet(Warning, message="Number of distinct clusters"):
-        return grouper.fit(texts) if labels is None else grouper.fit(texts, labels)
+        return grouper.fit(list(documents))
 
 
 def _fit_default(labels: Any, n_groups: int, documents: PublicDocuments) -> Any:
@@ -345,7 +388,7 @@ def _fit_given(grouper: Any, documents: PublicDocuments, labels: Any) -> Any:
 def _grouped(
     documents: PublicDocuments,
     grouper: Any,
-    labels: Any,
+    labels: PublicLabelling | None,
     origin: bytes,
     before: bool,
     by_rows: bool = False,
@@ -357,8 +400,7 @@ def _grouped(
         parts.append(_labels_each_by_itself(grouper, block, "public document", done))
     assigned = np.concatenate(parts)
     # what a stand-in is, where that is known, and not what it was taken for
-    labelled = labels is not None and is_classifier(grouper)
-    of_public = labels if labelled else assigned
+    of_public = assigned if labels is None else labels.completed(assigned)
     names, numbers = np.unique(of_public, return_inverse=True)
     known = _all_labels(grouper)
     possible = names if known is None else np.union1d(known, names)

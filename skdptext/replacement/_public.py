@@ -179,7 +179,7 @@ class PublicLabels(np.ndarray):
         if labels is None or isinstance(labels, cls):
             return labels
         try:
-            checked = as_labels("public_labels", labels)
+            checked = as_labels("public_labels", labels, partly=True)
         except InvalidParameterError:
             return labels
         if checked.ndim != 1:

@@ -107,12 +107,15 @@ class DPDocumentReplacer(
         must assign each document by itself, whatever the others are, which is checked
         in `fit` and in every release. None:
         `~skdptext.preprocessing.TopicEncoder` and k-means; with `public_labels`, TF-IDF
-        and logistic regression.
+        and logistic regression, in which all labels weigh the same.
     n_groups : int >= 2, default=None
-        K, for ``grouper=None`` without labels; None: 8. More groups tell more, and show
-        more. A grouper or labels make their own number of groups, and it must be None.
+        K, for ``grouper=None`` without labels; None: 8. As many as there are topics
+        that shall survive. More groups tell more, and show more. A grouper or labels
+        make their own number of groups, and it must be None.
     public_labels : array-like of shape (n_public_documents,), default=None
         Labels of the public documents, which a classifier learns. They are the groups.
+        None or NaN for a document without a label: the classifier, which learns from
+        the others, assigns it to a group, where it is a stand-in like any other.
     epsilon : float > 0, default=4.0
         Privacy parameter ε, between any two documents.
     output : {"text", "bow", "vector", "group", "index"}, default="text"

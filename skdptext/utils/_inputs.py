@@ -213,10 +213,11 @@ def _missing(document: Any) -> str:
 _ENDLESS = (np.inf, -np.inf)
 
 
-def as_labels(name: str, values: Any) -> np.ndarray:
+def as_labels(name: str, values: Any, *, partly: bool = False) -> np.ndarray:
     """Labels as a sortable array; an error names the position of a bad label.
 
-    Checked before NumPy turns numbers and missing values into text.
+    Checked before NumPy turns numbers and missing values into text. With `partly`,
+    labels may be missing: if some are, all are objects, and the missing ones None.
     """
     if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
         raise InvalidParameterError(
@@ -228,8 +229,12 @@ def as_labels(name: str, values: Any) -> np.ndarray:
             given, f"{name} must be labels"
         )  # the caller knows how many there must be
     kinds: dict[str, int] = {}
+    missing = []
     for i, label in enumerate(given):
         if _is_missing(label):
+            if partly and not _is_endless(label):
+                missing.append(i)
+                continue
             raise InvalidParameterError(
                 f"{name} must not be missing, got {shown(label)} for document {i}."
             )
@@ -241,8 +246,11 @@ def as_labels(name: str, values: Any) -> np.ndarray:
             f"document {i} and {other} for document {j}."
         )
     labels = as_array(given, f"{name} must be labels")
+    if missing:
+        labels = np.array(list(given), dtype=object)
+        labels[missing] = None
     try:
-        np.unique(labels)
+        np.unique(np.delete(labels, missing))
     except TypeError:
         raise InvalidParameterError(
             f"{name} must be labels that can be sorted, got {kind_of(values)}."
@@ -312,6 +320,10 @@ def _is_missing(label: Any) -> bool:
         return True
     except ValueError:  # an array
         return False
+
+
+def _is_endless(label: Any) -> bool:
+    return isinstance(label, Number) and label in _ENDLESS
 
 
 def _kind(label: Any) -> str:

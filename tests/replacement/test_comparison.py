@@ -431,6 +431,7 @@ class Plain(ClassifierMixin, BaseEstimator):
         ({"public_documents": "a text"}, "public_documents must be a list"),
         ({"public_labels": [1, 2]}, "public_labels must hold one label per"),
         ({"public_labels": ["a"] * 60}, "at least 2 different labels"),
+        ({"public_labels": ["a", "b", None] * 20}, "every document .* got 40 for 60"),
         ({"groupers": TopicEncoder(2)}, "groupers must be None or a mapping"),
         ({"groupers": {}}, "groupers must be None or a mapping"),
         ({"groupers": {1: TopicEncoder(2)}}, "names that are str, got an int"),

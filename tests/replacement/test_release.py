@@ -348,6 +348,16 @@ def test_the_command(folder, public, capsys, options):
     assert groups == (3 if options else 8)
 
 
+def test_cells_without_a_label_are_no_group(folder, public):
+    texts, topics = public
+    with open("public.csv", "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["said", "topic"])
+        writer.writerows(zip(texts, [*topics[:24], *[""] * 6], strict=True))
+    assert main([*COMMAND, "--label-column", "topic", "--output", "group"]) == 0
+    assert set(released(folder).values()) == set(WORDS)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

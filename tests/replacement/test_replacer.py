@@ -142,6 +142,71 @@ def test_token_lists_and_generators_are_read(public, private):
     assert tokens.groups_of([["cat", "paw"], []])[0] == "pets"
 
 
+# -- public labels -------------------------------------------------------------------
+
+
+def test_all_labels_weigh_the_same(public):
+    """However rare: half of the texts of a rare topic were answered as another."""
+    texts, topics = public
+    rows = np.concatenate([np.flatnonzero(topics == "pets")[:2], np.arange(30)])
+    often = np.flatnonzero(topics[rows] != "pets")
+    rows = np.concatenate([rows[topics[rows] == "pets"][:2], np.tile(rows[often], 20)])
+    texts, topics = [texts[i] for i in rows], topics[rows]
+    model = make_pipeline(
+        TfidfVectorizer(sublinear_tf=True),
+        LogisticRegression(C=10.0, class_weight="balanced", max_iter=1000),
+    )
+    asked = texts_of(600, 8)[0]
+    replacer = DPDocumentReplacer(texts, public_labels=topics).fit()
+    own = model.fit(texts, topics).predict(asked)
+    np.testing.assert_array_equal(replacer.groups_of(asked), own)
+    unbalanced = model.set_params(logisticregression__class_weight=None)
+    assert (unbalanced.fit(texts, topics).predict(asked) != own).sum() > 20
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+@pytest.mark.parametrize("given", [False, True])
+def test_documents_without_a_label_are_assigned_one(missing, given):
+    """They are stand-ins like the others, and teach the classifier nothing."""
+    texts, topics = texts_of(90, 3)
+    without = np.arange(90) >= 24
+    labels = [missing if no else t for no, t in zip(without, topics, strict=True)]
+    grouper = make_pipeline(CountVectorizer(), MultinomialNB()) if given else None
+    replacer = DPDocumentReplacer(texts, grouper, public_labels=labels).fit()
+    few = DPDocumentReplacer(texts[:24], grouper, public_labels=topics[:24]).fit()
+    assert replacer.groups_.tolist() == ["food", "pets", "sky"]
+    groups = replacer.groups_[replacer.public_groups_]
+    assert groups[:24].tolist() == topics[:24].tolist()
+    assert groups[24:].tolist() == few.groups_of(texts[24:]).tolist()
+    assert np.mean(groups == topics) > 0.9
+    asked = texts_of(50, 4)[0]
+    assert replacer.groups_of(asked).tolist() == few.groups_of(asked).tolist()
+    released = replacer.set_params(output="index").transform(asked * 10)
+    # 500 draws of 90: that none of 66 is drawn has a chance of 10^-280
+    assert released.max() >= 24
+    for again in (clone(replacer).fit(), pickle.loads(pickle.dumps(replacer))):
+        details = (
+            again.release_details()["public"],
+            replacer.release_details()["public"],
+        )
+        assert details[0] == details[1]
+        again.transform(asked)
+
+
+def test_which_documents_are_labelled_makes_another_grouping():
+    """Else two groupings would share noise, and an adversary could compare them."""
+    texts, topics = texts_of(30, 3)
+    labels = [[*topics[:20], *[None] * 10], [*topics[:19], None, topics[19]]]
+    labels[1] += [None] * 9
+    marks = {
+        DPDocumentReplacer(texts, public_labels=given)
+        .fit()
+        .release_details()["public"]["fingerprint"]
+        for given in (*labels, topics)
+    }
+    assert len(marks) == 3
+
+
 # -- public parts are shared ---------------------------------------------------------
 
 
@@ -660,7 +725,11 @@ def test_labels_are_shared_and_not_printed(public):
         ({"public_labels": ["a"] * 30}, "at least 2 different labels"),
         ({"public_labels": ["a"] * 30, "grouper": Fixed(by_length)}, "no classifier"),
         ({"public_labels": ["a", "b"]}, r"one label per public document \(30\)"),
-        ({"public_labels": [None] * 30}, "public_labels must not be missing"),
+        ({"public_labels": [None] * 30}, "at least 2 different labels, got 0"),
+        ({"public_labels": ["a"] * 29 + [None]}, "at least 2 different labels, got 1"),
+        ({"public_labels": ["a"] * 29 + [np.inf]}, "public_labels must not be missing"),
+        ({"public_labels": [0, 1] * 14 + [0, -1]}, "must not be -1.*for document 29"),
+        ({"public_labels": [0, None, -1.0] * 10}, "must not be -1.*for document 2"),
     ],
 )
 def test_bad_parameters(public, options, message):
