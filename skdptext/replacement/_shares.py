@@ -205,7 +205,7 @@ def topic_shares(
     ...     f"no milk on day {i}" for i in range(100)]
     >>> shares = topic_shares(replacer.transform(tickets), replacer, n_words=2)
     >>> [f"{low:.2f} to {high:.2f}" for low, high in zip(shares.low, shares.high)]
-    ['0.21 to 0.30', '0.70 to 0.79']
+    ['0.21 to 0.29', '0.70 to 0.79']
     """
     confidence = check_real(
         "confidence", confidence, low=0, high=1, open_low=True, open_high=True
