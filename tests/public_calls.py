@@ -688,9 +688,10 @@ VALID: dict[Any, Valid] = {
     ),
     replacement.topic_shares: Valid(lambda: (TEXTS, replacer().fit(), None, 0.95, 1)),
     replacement.check_grouper: Valid(lambda: (None,)),
-    replacement.fitted_groups: Valid(
+    replacement.PublicGroups.of: Valid(
         lambda: (replacement.PublicDocuments(TEXTS), None, 2, None)
     ),
+    replacement.grouper_key: Valid(lambda: (None,)),
     replacement.document_bytes: Valid(lambda: ("w0 w1", 0)),
     replacement.default_grouper: Valid(lambda: (None, 2, TEXTS)),
     replacement.has_fitted_steps: Valid(lambda: (None,)),

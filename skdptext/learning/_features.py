@@ -23,7 +23,7 @@ from skdptext.replacement import (
     PublicDocuments,
     PublicGroups,
     check_grouper,
-    fitted_groups,
+    grouper_key,
     has_fitted_steps,
     in_blocks,
     is_classifier,
@@ -34,7 +34,6 @@ from skdptext.utils import Memo, is_fitted, kind_of, memo_property
 _ALONE = 32
 # Of public documents, by their digest; the documents themselves are not kept.
 _vectors: Memo[PublicVectors] = Memo(4)
-_groups: Memo[np.ndarray] = Memo(4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +177,16 @@ def _encodes(encoder: Any) -> bool:
 
 
 def public_vectors(documents: PublicDocuments, encoder: Any) -> PublicVectors:
-    """An encoder of the user's, fitted on public documents if need be."""
+    """An encoder of the user's; an equal one is fitted and checked once."""
+    own = grouper_key(encoder)
+    if own is None:
+        return _fitted_vectors(documents, encoder)
+    key = documents.fingerprint, *own
+    return _vectors.get(key, lambda: _fitted_vectors(documents, encoder))
+
+
+def _fitted_vectors(documents: PublicDocuments, encoder: Any) -> PublicVectors:
+    """By an encoder that is fitted on public documents if need be."""
     if before := is_fitted(encoder):
         return PublicVectors.of(encoder, documents, before)
     try:
@@ -202,7 +210,7 @@ def mean_vectors(
     key = documents.fingerprint, embedding.fingerprint, n_components
     return _vectors.get(
         key,
-        lambda: public_vectors(documents, MeanVectorEncoder(embedding, n_components)),
+        lambda: _fitted_vectors(documents, MeanVectorEncoder(embedding, n_components)),
     )
 
 
@@ -224,16 +232,9 @@ class PublicFeatures:
         """Columns of the sums of vectors: the directions, and a constant."""
         return 0 if self.vectors is None else self.vectors.n_dims + 1
 
-    @memo_property
+    @property
     def public_groups(self) -> np.ndarray | None:
-        if self.groups is None:
-            return None
-        return _groups.get(self.groups.fingerprint, self._assigned)
-
-    def _assigned(self) -> np.ndarray:
-        assert self.assign is not None
-        parts = [self.assign(block) for block in in_blocks(iter(self.documents))]
-        return np.concatenate(parts)
+        return None if self.groups is None else self.groups.of_public
 
     @property
     def public_vectors(self) -> np.ndarray | None:
@@ -265,7 +266,7 @@ def make_features(
     groups = assign = of_vectors = None
     if n_groups:
         with _called_encoder():
-            groups = fitted_groups(documents, grouper, n_groups, None)
+            groups = PublicGroups.of(documents, grouper, n_groups, None)
         assign = NamedGroups(groups).assign
     if vectors:
         if embedding is not None:

@@ -9,7 +9,7 @@ from skdptext.replacement._groups import (
     PublicGroups as PublicGroups,
     check_grouper as check_grouper,
     default_grouper as default_grouper,
-    fitted_groups as fitted_groups,
+    grouper_key as grouper_key,
     has_fitted_steps as has_fitted_steps,
     in_blocks as in_blocks,
     is_classifier as is_classifier,

@@ -12,16 +12,19 @@ from functools import partial
 from hashlib import blake2b
 from numbers import Integral, Number
 from pickle import PicklingError
+from types import FunctionType
 from typing import Any
 
 import joblib
 import numpy as np
+import scipy.sparse as sp
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import get_tags
 
-from skdptext.documents import TopicEncoder
+from skdptext.documents import DocumentReader, TopicEncoder
+from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.replacement._public import PublicDocuments
 from skdptext.utils import (
@@ -58,6 +61,37 @@ class PublicGroups:
     # the default ones: no document has an effect on another one's group, by arithmetic
     by_rows: bool
 
+    @classmethod
+    def of(
+        cls, documents: PublicDocuments, grouper: Any, n_groups: int, public_labels: Any
+    ) -> PublicGroups:
+        """Groups of public documents, by a grouper that is fitted on them if need be.
+
+        Equal groupers of the same documents and labels are fitted once in a process,
+        also those that draw numbers: a search over ε compares the same groups.
+        """
+        labels = None
+        if public_labels is not None:
+            if grouper is not None and not is_classifier(grouper):
+                raise InvalidParameterError(
+                    "public_labels must be None for a grouper that is no classifier, "
+                    "which does not learn them, got labels."
+                )
+            labels = PublicLabelling.of(public_labels, len(documents))
+        own = ("default", n_groups) if grouper is None else grouper_key(grouper)
+
+        def grouped() -> _Grouping:
+            if grouper is None:
+                fitted = _fit_default(labels, n_groups, documents)
+                origin = b"" if labels is None else labels.digest
+                return _grouped(documents, fitted, labels, origin, False, by_rows=True)
+            return _grouped(documents, *_by_given(grouper, documents, labels))
+
+        if own is None:  # like no other
+            return grouped()(documents)
+        key = documents.fingerprint, own, b"" if labels is None else labels.digest
+        return _memo.get(key, grouped)(documents)
+
     @memo_property
     def members(self) -> tuple[np.ndarray, np.ndarray]:
         """Public documents in the order of their groups, and where each group starts.
@@ -84,6 +118,28 @@ class PublicGroups:
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in vars(self).items() if k not in ("members",)}
+
+    def rows(self, embedding: WordEmbedding | None) -> Any:
+        """Bags of the public documents, in the columns of an embedding; else vectors.
+
+        All at once, so that a document has the same row whenever it is released.
+        """
+        of = self.fingerprint if embedding is None else embedding.fingerprint
+
+        def made() -> Any:
+            rows = []
+            for block in in_blocks(iter(self.documents)):
+                if embedding is None:
+                    rows.append(encoder_of(self.grouper).transform(block))
+                else:
+                    bags = DocumentReader(embedding).read(block)
+                    rows.append(bags.bags(len(embedding)).astype(np.int64))
+            if sp.issparse(rows[0]):
+                return sp.csr_matrix(sp.vstack(rows))
+            return np.concatenate([np.asarray(part) for part in rows])
+
+        key = self.documents.fingerprint, embedding is None, of
+        return _rows.get(key, made, self.documents.n_bytes)
 
     def assign(self, documents: Sequence[Any], start: int = 0) -> np.ndarray:
         """Numbers of the groups of documents; `start` is the first one's position.
@@ -127,8 +183,10 @@ class PublicGroups:
 
 # Groups but for the documents, which are not to be kept in memory
 _Grouping = Callable[[PublicDocuments], PublicGroups]
-# The default groups do not depend on ε, so that a search over it finds them once.
+# Groups do not depend on ε, so that a search over it finds them once.
 _memo: Memo[_Grouping] = Memo(4)
+# Rows of public documents, while these have fewer bytes in all
+_rows: Memo[Any] = Memo(2**28)
 
 _WHAT_TO_DO = (
     "Choose fewer groups or more public documents, or give public_labels to a "
@@ -226,39 +284,32 @@ def is_classifier(grouper: Any) -> bool:
     return _kind(grouper) == "classifier"
 
 
-def fitted_groups(
-    documents: PublicDocuments, grouper: Any, n_groups: int, public_labels: Any
-) -> PublicGroups:
-    """Groups of public documents, by a grouper that is fitted on them if need be."""
-    labels = None
-    if public_labels is not None:
-        if grouper is not None and not is_classifier(grouper):
-            raise InvalidParameterError(
-                "public_labels must be None for a grouper that is no classifier, which "
-                "does not learn them, got labels."
-            )
-        labels = PublicLabelling.of(public_labels, len(documents))
-    if grouper is None:
-        of_labels = b"" if labels is None else labels.digest
-        key = documents.fingerprint, n_groups, of_labels
+def _by_given(
+    grouper: Any, documents: PublicDocuments, labels: PublicLabelling | None
+) -> tuple[Any, PublicLabelling | None, bytes, bool]:
+    """A grouper of the user's, fitted; the labels, its origin, whether it was so."""
+    if is_fitted(grouper):
+        return _own_copy(grouper), labels, _digest(grouper), True
+    before = has_fitted_steps(grouper)
+    own = clone(grouper, safe=False)  # but for what is frozen in it
+    fitted = _fit_given(_own_copy(own) if before else own, documents, labels)
+    origin = _digest(grouper)
+    if _is_random(grouper):  # another one at every fit
+        origin += _digest(fitted)
+    return fitted, labels, origin, before
 
-        def by_default() -> _Grouping:
-            fitted = _fit_default(labels, n_groups, documents)
-            return _grouped(
-                documents, fitted, labels, of_labels, before=False, by_rows=True
-            )
 
-        return _memo.get(key, by_default)(documents)
-    if before := is_fitted(grouper):
-        fitted, origin = _own_copy(grouper), _digest(grouper)
-    else:
-        before = has_fitted_steps(grouper)
-        own = clone(grouper, safe=False)  # but for what is frozen in it
-        fitted = _fit_given(_own_copy(own) if before else own, documents, labels)
-        origin = _digest(grouper)
-        if _is_random(grouper):  # another one at every fit
-            origin += _digest(fitted)
-    return _grouped(documents, fitted, labels, origin, before)(documents)
+def grouper_key(grouper: Any) -> tuple[Any, ...] | None:
+    """Equal for estimators that learn the same; None if that cannot be known.
+
+    By what they hold, and by the very classes and functions, since another one of the
+    same name, as after an edit in a notebook, may learn something else.
+    """
+    code: list[Any] = []
+    try:
+        return str(joblib.hash(_state(grouper, code), hash_name="sha1")), *code
+    except (PicklingError, AttributeError, TypeError, ValueError):
+        return None
 
 
 def _own_copy(grouper: Any) -> Any:
@@ -285,13 +336,24 @@ def _digest(grouper: Any) -> bytes:
 _NO_STATE = ("_stop_words_id", "cv_results_", "refit_time_")
 
 
-def _state(thing: Any) -> Any:
-    """What an estimator holds that may have an effect on its answers."""
+def _state(thing: Any, code: list[Any] | None = None) -> Any:
+    """What an estimator holds that may have an effect on its answers.
+
+    Classes and functions go to the list `code`, if there is one, and not by name.
+    """
     if isinstance(thing, list | tuple):
-        return [_state(part) for part in thing]
+        return [_state(part, code) for part in thing]
+    if isinstance(thing, dict):
+        return {k: _state(v, code) for k, v in thing.items()}
+    if code is not None:
+        if isinstance(thing, FunctionType | type):
+            code.append(thing)
+            return len(code)
+        code.append(type(thing))
     if isinstance(thing, BaseEstimator):
-        held = vars(thing).items()
-        return type(thing), {k: _state(v) for k, v in held if k not in _NO_STATE}
+        held = [(k, v) for k, v in vars(thing).items() if k not in _NO_STATE]
+        kind = type(thing) if code is None else ""
+        return kind, {k: _state(v, code) for k, v in held}
     return thing
 
 
@@ -453,6 +515,16 @@ def last_step(grouper: Any) -> Any:
             grouper = grouper.estimator
         else:
             return grouper
+
+
+def encoder_of(grouper: Any) -> Any:
+    """The steps of a pipeline before its last one; None where there are none."""
+    last = last_step(grouper)
+    while grouper is not last:
+        if isinstance(grouper, Pipeline):
+            return grouper[:-1] if len(grouper.steps) > 1 else None
+        grouper = grouper.estimator
+    return None
 
 
 def _labels_each_by_itself(

@@ -123,6 +123,11 @@ class PublicDocuments(Sequence[Any]):
         digest.update(np.ascontiguousarray(self._bytes).data)
         return digest.digest()
 
+    @property
+    def n_bytes(self) -> int:
+        """Of all documents together."""
+        return len(self._bytes)
+
     @memo_property
     def hashes(self) -> frozenset[int]:
         """Python's hashes of the documents: those of this process."""

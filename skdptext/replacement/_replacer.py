@@ -11,12 +11,10 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from skdptext.documents import (
     ColumnOutput,
-    DocumentReader,
     KnownTexts,
     are_shared_texts_counted,
     as_column,
@@ -29,9 +27,8 @@ from skdptext.replacement._groups import (
     PublicGroups,
     check_grouper,
     check_not_fitted_on,
-    fitted_groups,
+    encoder_of,
     in_blocks,
-    last_step,
 )
 from skdptext.replacement._guarantee import (
     ReplacementGuarantee,
@@ -188,7 +185,9 @@ class DPDocumentReplacer(
     *Cost.* That of the grouper's `predict`, in blocks of documents, and some
     microseconds each where noise is repeatable. A grouper of your own predicts twice,
     to see whether other documents matter. Memory: two numbers per document, what
-    is returned, and the ids.
+    is returned, and the ids. A grouper is fitted once in a process for the same public
+    documents and labels, and so is an equal one, also if it draws numbers: a search
+    over `epsilon` fits it once. To compare starts, give it integers as `random_state`.
 
     References
     ----------
@@ -274,7 +273,7 @@ class DPDocumentReplacer(
         n_groups = self._check_n_groups()
         check_grouper(self.grouper)
         public = PublicDocuments.of(self.public_documents)
-        groups = fitted_groups(public, self.grouper, n_groups, self.public_labels)
+        groups = PublicGroups.of(public, self.grouper, n_groups, self.public_labels)
         self._check_encoder(groups.grouper)
         warn_of_repeats(self.random_state, has_ids=True)
         self._groups = groups
@@ -285,7 +284,6 @@ class DPDocumentReplacer(
         self.public_ = public
         self.public_groups_ = groups.of_public
         self._fitted_with = self._fixed()
-        self._rows: dict[Any, Any] = {}
         if self.output in ("bow", "vector"):
             self._public_rows()
         return self
@@ -322,7 +320,7 @@ class DPDocumentReplacer(
         return n_groups
 
     def _check_encoder(self, grouper: Any) -> None:
-        if self.output == "vector" and _encoder(grouper) is None:
+        if self.output == "vector" and encoder_of(grouper) is None:
             raise InvalidParameterError(
                 'grouper must be a pipeline for output="vector", whose steps before '
                 f"the last one encode documents, got {kind_of(grouper)}."
@@ -473,25 +471,7 @@ class DPDocumentReplacer(
 
     def _public_rows(self) -> Any:
         """Bags or vectors of all public documents, in the form of `output`."""
-        of_words = self.embedding if self.output == "bow" else None
-        form = self.output, b"" if of_words is None else of_words.fingerprint
-        if form not in self._rows:  # by set_params, since fit
-            self._rows = {form: self._encoded()}
-        return self._rows[form]
-
-    def _encoded(self) -> Any:
-        # All at once, so that a document has the same row whenever it is released.
-        rows = []
-        for block in in_blocks(iter(self.public_)):
-            if self.output == "bow":
-                assert self.embedding is not None
-                bags = DocumentReader(self.embedding).read(block)
-                rows.append(bags.bags(len(self.embedding)).astype(np.int64))
-            else:
-                rows.append(_encoder(self.grouper_).transform(block))
-        if sp.issparse(rows[0]):
-            return sp.csr_matrix(sp.vstack(rows))
-        return np.concatenate([np.asarray(part) for part in rows])
+        return self._groups.rows(self.embedding if self.output == "bow" else None)
 
     # -- what adversaries, guarantees and audits ask for -----------------------
 
@@ -641,7 +621,7 @@ class DPDocumentReplacer(
             assert self.embedding is not None
             return self.embedding.word_array.copy()
         if self.output == "vector":
-            return np.asarray(_encoder(self.grouper_).get_feature_names_out())
+            return np.asarray(encoder_of(self.grouper_).get_feature_names_out())
         return np.array([self.output], dtype=object)
 
     def __sklearn_tags__(self) -> Any:
@@ -725,16 +705,6 @@ def _checked(X: Any) -> Iterator[Any]:
             document_bytes(document, position)  # refuses tokens that are not text
             document = list(map(str, document))
         yield document
-
-
-def _encoder(grouper: Any) -> Any:
-    """The steps of a pipeline before its last one; None where there are none."""
-    last = last_step(grouper)
-    while grouper is not last:
-        if isinstance(grouper, Pipeline):
-            return grouper[:-1] if len(grouper.steps) > 1 else None
-        grouper = grouper.estimator
-    return None
 
 
 def _as_text(document: Any) -> str:

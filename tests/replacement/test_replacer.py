@@ -6,6 +6,7 @@ import copy
 import pickle
 import threading
 import warnings
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -28,7 +29,7 @@ from skdptext import DPDocumentReplacer, WordEmbedding
 from skdptext.embeddings import one_hot_embedding
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.preprocessing import TopicEncoder
-from skdptext.replacement import PublicDocuments
+from skdptext.replacement import PublicDocuments, _groups
 from skdptext.replacement._centres import NearestCentre
 from skdptext.replacement._public import document_bytes
 from tests.expected import no_warning, refusals
@@ -308,6 +309,155 @@ def test_a_search_over_epsilon_groups_the_public_documents_once(public, monkeypa
             shared[:] = 7
 
 
+class Counting(ClassifierMixin, BaseEstimator):
+    """A user's own classifier, which counts its fits and what it reads in them."""
+
+    fits: ClassVar[list[int]] = []
+    read: ClassVar[list[int]] = []
+
+    def __init__(self, words=lambda text: text.split(), random_state=None):
+        self.words = words
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        self.fits.append(len(X))
+        self.classes_ = np.unique(y)
+        of = {c: set() for c in self.classes_}
+        for text, label in zip(X, y, strict=True):
+            of[label] |= set(self.words(text))
+        self.of_ = of
+        return self
+
+    def predict(self, X):
+        self.read.append(len(X))
+        return np.array(
+            [max(self.of_, key=lambda c: len(self.of_[c] & set(t.split()))) for t in X]
+        )
+
+
+@pytest.fixture
+def counting():
+    Counting.fits.clear()
+    Counting.read.clear()
+    return Counting
+
+
+@pytest.mark.parametrize("output", ["bow", "vector", "text"])
+def test_a_grid_over_epsilon_fits_a_grouper_of_ones_own_once(counting, output):
+    """Four ε in three folds, and a refit: it was fitted 13 times."""
+    texts, topics = texts_of(40, 11)
+    asked, y = texts_of(36, 12)
+    encoded = []
+
+    class Words(CountVectorizer):
+        def transform(self, X):
+            encoded.append(len(X))
+            return super().transform(X)
+
+    class Of(counting):
+        def fit(self, X, y):
+            X = [" ".join(map(str, row.indices)) for row in X]
+            return super().fit(X, y)
+
+        def predict(self, X):
+            return super().predict([" ".join(map(str, row.indices)) for row in X])
+
+    grouper = make_pipeline(Words(vocabulary=ALL_WORDS).fit(texts), Of())
+    replacer = DPDocumentReplacer(
+        texts,
+        counting() if output == "text" else grouper,
+        public_labels=topics,
+        output=output,
+        embedding=one_hot_embedding(ALL_WORDS),
+    )
+    steps = [replacer, TfidfVectorizer()] if output == "text" else [replacer]
+    chain = make_pipeline(*steps, MultinomialNB())
+    grid = {"dpdocumentreplacer__epsilon": [0.5, 1.0, 4.0, 9.0]}
+    GridSearchCV(chain, grid, cv=3, error_score="raise").fit(asked, y)
+    assert counting.fits == [40]
+    # of a size that only the public documents have: none of the folds
+    assert counting.read.count(40) == 1
+    if output != "text":
+        assert encoded.count(40) == (2 if output == "vector" else 1)
+
+
+def test_threads_share_one_fit(counting):
+    texts, topics = texts_of(30, 13)
+    start, fitted = threading.Barrier(8), []
+
+    def fit(i):
+        start.wait()
+        replacer = DPDocumentReplacer(
+            texts, Counting(), public_labels=topics, epsilon=i + 1.0
+        )
+        fitted.append(replacer.fit())
+
+    threads = [threading.Thread(target=fit, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(fitted) == 8
+    assert counting.fits == [30]
+    assert len({id(replacer.grouper_) for replacer in fitted}) == 1
+
+
+def test_only_equal_groupers_share_a_fit(counting):
+    """Another parameter, function, class, text or label is another grouper."""
+    texts, topics = texts_of(30, 14)
+
+    def first(text):
+        return text.split()[:1]
+
+    def groups(grouper, texts=texts, labels=topics):
+        return DPDocumentReplacer(texts, grouper, public_labels=labels).fit()
+
+    groups(Counting())
+    for other in (Counting(random_state=1), Counting(words=first)):
+        n = len(counting.fits)
+        groups(other)
+        groups(clone(other))
+        assert len(counting.fits) == n + 1
+    n = len(counting.fits)
+    groups(Counting(), texts[::-1])
+    groups(Counting(), labels=topics[::-1])
+    assert len(counting.fits) == n + 2
+    # a class of the same name, as after an edit in a notebook
+    new = type("Counting", (Counting,), {"predict": lambda s, X: ["food", "pets"][:1]})
+    new.__module__, new.__qualname__ = Counting.__module__, Counting.__qualname__
+    with pytest.raises(InvalidParameterError, match="one label per document"):
+        groups(new())
+    # what holds a thing that cannot be pickled is like no other
+    n = len(counting.fits)
+    for _ in range(2):
+        groups(Counting(words=Held()))
+    assert len(counting.fits) == n + 2
+
+
+class Held:
+    """Cannot be pickled."""
+
+    def __call__(self, text):
+        return text.split()
+
+    def __reduce__(self):
+        raise TypeError
+
+    def __deepcopy__(self, memo):
+        return self
+
+
+def test_a_fitted_grouper_is_looked_at_once_until_it_is_fitted_again(counting):
+    texts, topics = texts_of(30, 15)
+    own = Counting().fit(texts, topics)
+    for epsilon in (1.0, 2.0):
+        DPDocumentReplacer(texts, FrozenEstimator(own), epsilon=epsilon).fit()
+    assert counting.read.count(30) == 1
+    own.fit(texts[:20], topics[:20])
+    DPDocumentReplacer(texts, FrozenEstimator(own)).fit()
+    assert counting.read.count(30) == 2
+
+
 # -- groupers ------------------------------------------------------------------------
 
 
@@ -393,10 +543,11 @@ def test_a_search_groups_and_is_the_same_whenever_it_is_fitted(public, private):
     """Its records of folds and times are none of its answers."""
     chain = make_pipeline(TfidfVectorizer(), LogisticRegression())
     search = GridSearchCV(chain, {"logisticregression__C": [1.0, 10.0]}, cv=2)
-    replacers = [
-        DPDocumentReplacer(public[0], search, public_labels=public[1]).fit()
-        for _ in range(2)
-    ]
+    replacers = []
+    for _ in range(2):
+        _groups._memo._made.clear()  # as in another process
+        replacer = DPDocumentReplacer(public[0], search, public_labels=public[1])
+        replacers.append(replacer.fit())
     assert all(r.grouper_.best_estimator_ is not None for r in replacers)
     assert replacers[0].grouper_.refit_time_ != replacers[1].grouper_.refit_time_
     first, second = (r.release_details()["noise_fingerprint"] for r in replacers)
