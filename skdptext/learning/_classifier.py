@@ -111,7 +111,8 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         fitted on the public documents; fitted, it is used as it is, and what it learned
         from is taken to be public. None:
         `~skdptext.preprocessing.MeanVectorEncoder` if there is an `embedding`; and
-        groups by `~skdptext.preprocessing.TopicEncoder` and k-means.
+        groups by `~skdptext.preprocessing.TopicEncoder`, of four directions for each
+        class (30 to 60, but at most as many as groups), and k-means.
     embedding : WordEmbedding, default=None
         Public word vectors, from which documents get vectors.
     n_components : int, default=20
@@ -486,6 +487,7 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
             min(self.n_components, plan.n_components),
             plan.n_groups,
             plan.vectors_epsilon > 0,
+            plan.grouping,
         )
         return features, plan
 

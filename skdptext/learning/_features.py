@@ -260,13 +260,17 @@ def make_features(
     n_components: int,
     n_groups: int,
     vectors: bool,
+    grouping: int = 10,
 ) -> PublicFeatures:
-    """Features of the kinds asked for; no groups where `n_groups` is 0."""
+    """Features of the kinds asked for; no groups where `n_groups` is 0.
+
+    `grouping` is the number of directions of the default groups.
+    """
     grouper = encoder if encoder is not None and is_grouper(encoder) else None
     groups = assign = of_vectors = None
     if n_groups:
         with _called_encoder():
-            groups = PublicGroups.of(documents, grouper, n_groups, None)
+            groups = PublicGroups.of(documents, grouper, n_groups, None, grouping)
         assign = NamedGroups(groups).assign
     if vectors:
         if embedding is not None:

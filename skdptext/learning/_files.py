@@ -221,9 +221,9 @@ def _kept_encoder(
     if about["kind"] != "topics":
         return None
     centres = arrays["of_centres"]
-    encoder = default_grouper(None, len(centres), range(len(centres)))
+    each = range(len(centres))
+    encoder = default_grouper(None, len(centres), each, about["n_components"])
     topics, clusters = encoder
-    topics.set_params(n_components=about["n_components"])
     learned = {name: arrays[f"of_{name}"] for name in _TOPICS}
     learned["words_"] = np.array(_unpacked("of_words", arrays), dtype=object)
     topics._keep(learned, of_counts=False)

@@ -21,6 +21,10 @@ from skdptext.replacement import words_of
 _FEW, _MANY = 100.0, 400.0
 # So many persons times ε for each class allow one direction more.
 _FOR_A_DIRECTION, _FEWEST_DIRECTIONS = 40.0, 5
+# Public documents are grouped in so many directions, but no more than there are groups.
+# Noise has no part in them: with 60 instead of 10, 16 topics of docstrings were told in
+# .67 instead of .61 of cases, and with 30 two kinds of tweets in .72 instead of .69.
+_DIRECTIONS_A_CLASS, _GROUPING, _FEWEST_GROUPING = 4, (30, 60), 10
 # Part of the unit length of a document's features that counts the documents of a class;
 # the rest is its vector.
 _CONSTANT = 0.3
@@ -46,6 +50,7 @@ class Plan:
     vectors_epsilon: float  # share of ε for the sums of vectors; 0: no vectors
     constant: float = _CONSTANT
     n_components: int = 20  # directions of the default vectors, at most
+    grouping: int = 10  # directions in which the default groups are found
 
 
 def make_plan(
@@ -73,6 +78,10 @@ def make_plan(
         of_groups,
         of_vectors,
         n_components=max(directions, _FEWEST_DIRECTIONS),
+        grouping=min(
+            int(np.clip(_DIRECTIONS_A_CLASS * n_classes, *_GROUPING)),
+            max(k, _FEWEST_GROUPING),
+        ),
     )
 
 

@@ -63,12 +63,18 @@ class PublicGroups:
 
     @classmethod
     def of(
-        cls, documents: PublicDocuments, grouper: Any, n_groups: int, public_labels: Any
+        cls,
+        documents: PublicDocuments,
+        grouper: Any,
+        n_groups: int,
+        public_labels: Any,
+        n_components: int = 10,
     ) -> PublicGroups:
         """Groups of public documents, by a grouper that is fitted on them if need be.
 
         Equal groupers of the same documents and labels are fitted once in a process,
         also those that draw numbers: a search over ε compares the same groups.
+        `n_groups` and `n_components` are those of the default one.
         """
         labels = None
         if public_labels is not None:
@@ -78,11 +84,12 @@ class PublicGroups:
                     "which does not learn them, got labels."
                 )
             labels = PublicLabelling.of(public_labels, len(documents))
-        own = ("default", n_groups) if grouper is None else grouper_key(grouper)
+        default = "default", n_groups, n_components
+        own = default if grouper is None else grouper_key(grouper)
 
         def grouped() -> _Grouping:
             if grouper is None:
-                fitted = _fit_default(labels, n_groups, documents)
+                fitted = _fit_default(labels, n_groups, n_components, documents)
                 origin = b"" if labels is None else labels.digest
                 return _grouped(documents, fitted, labels, origin, False, by_rows=True)
             return _grouped(documents, *_by_given(grouper, documents, labels))
@@ -377,7 +384,9 @@ def _is_frozen(estimator: Any) -> bool:
     return type(estimator).__name__ == "FrozenEstimator"
 
 
-def default_grouper(labels: Any, n_groups: int, documents: Sequence[Any]) -> Any:
+def default_grouper(
+    labels: Any, n_groups: int, documents: Sequence[Any], n_components: int = 10
+) -> Any:
     """What ``grouper=None`` stands for."""
     from sklearn.feature_extraction.text import TfidfVectorizer  # late, as it is slow
     from sklearn.linear_model import LogisticRegression
@@ -395,7 +404,7 @@ def default_grouper(labels: Any, n_groups: int, documents: Sequence[Any]) -> Any
             f"({len(documents)}), got {n_groups}."
         )
     centres = NearestCentre(n_groups, n_init=10, random_state=0)
-    return make_pipeline(TopicEncoder(), centres)
+    return make_pipeline(TopicEncoder(n_components), centres)
 
 
 def words_of(document: Any) -> list[str]:
@@ -415,9 +424,11 @@ def _fit(
         return grouper.fit(list(documents))
 
 
-def _fit_default(labels: Any, n_groups: int, documents: PublicDocuments) -> Any:
+def _fit_default(
+    labels: Any, n_groups: int, n_components: int, documents: PublicDocuments
+) -> Any:
     """The default grouper, fitted; what it cannot learn from is said of its texts."""
-    grouper = default_grouper(labels, n_groups, documents)
+    grouper = default_grouper(labels, n_groups, documents, n_components)
     try:
         return _fit(grouper, documents, labels)
     except ValueError:

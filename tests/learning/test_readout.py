@@ -7,6 +7,7 @@ import pytest
 from scipy.integrate import quad
 from sklearn.linear_model import LogisticRegression
 
+from skdptext import DPTextClassifier
 from skdptext.learning._readout import (
     NoisyTable,
     class_shares,
@@ -36,6 +37,8 @@ def planned(n, epsilon=1.0, n_classes=2, n_public=2000, vectors=True, n_groups=N
         vectors=vectors, n_groups=n_groups,
     )  # fmt: skip
 
+
+VOCABULARY = [f"word{i}" for i in range(150)]
 
 # -- plans ---------------------------------------------------------------------------
 
@@ -69,6 +72,25 @@ def test_fewer_directions_and_groups_where_people_are_few():
     assert planned(10**6, vectors=False, n_groups=7).n_groups == 7
     assert planned(200, n_groups=7).n_groups == 7
     assert planned(10**6, n_groups=7).n_groups == 0
+
+
+def test_more_classes_are_grouped_in_more_directions():
+    given = {"vectors": False, "epsilon": 2.0}
+    of_classes = [planned(500, n_classes=k, **given).grouping for k in (2, 9, 16, 100)]
+    assert of_classes == [30, 36, 60, 60]
+    of_groups = [planned(500, n_groups=k, **given).grouping for k in (8, 20, 40)]
+    assert of_groups == [10, 20, 30]
+
+
+def test_the_default_groups_are_found_in_directions_for_every_class():
+    rng = np.random.default_rng(0)
+    public = [" ".join(rng.choice(VOCABULARY, 12)) for _ in range(300)]
+    names = [str(i) for i in range(16)]
+    for classes, directions in ((names[:2], 30), (names, 60)):
+        model = DPTextClassifier(public, classes=classes, n_groups=60)
+        model.fit(["word1 word2", "word3"], classes[:2])
+        assert model.encoder_[0].n_components == directions
+        assert model.encoder_[0].n_components_ == directions
 
 
 # -- tables --------------------------------------------------------------------------

@@ -55,6 +55,7 @@ def of_kind(kind: str, given: dict[str, Any]) -> Plan:
         shares[0] * epsilon,
         shares[1] * epsilon,
         n_components=max(directions, 5),
+        grouping=groups.grouping,
     )
 
 

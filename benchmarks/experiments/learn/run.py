@@ -22,7 +22,7 @@ from experiments.store import Cell, MissingCellError, Store
 from results import bracketed, figures_folder, record
 from scipy.stats import t as student_t
 
-VERSION = 1
+VERSION = 2
 MILLION = {"quick": 20_000, "full": 1_000_000}
 NOTE = (
     "Balanced accuracy on a third of the texts; a third is public, without its labels, "

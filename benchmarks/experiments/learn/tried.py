@@ -24,7 +24,9 @@ from skdptext.learning._readout import (
     NoisyTable,
     auto_groups,
     class_shares,
+    denoised,
     likelihood,
+    make_plan,
     targets,
     train_student,
     words_of_public,
@@ -34,7 +36,14 @@ from skdptext.preprocessing import MeanVectorEncoder, TopicEncoder
 
 EPSILON = 1.0
 CONSTANT = 0.3
-SIGMA = gaussian_sigma(EPSILON, 1e-6, 40, 2**30) / 2**30
+LONG = float(np.sqrt(1 - CONSTANT**2))
+DELTA = 1e-6
+
+
+@cache
+def sigma_at(epsilon: float) -> float:
+    """Deviation of Gaussian noise on a sum of norm 1."""
+    return gaussian_sigma(epsilon, DELTA, 40, 2**30) / 2**30
 
 
 @cache
@@ -46,31 +55,52 @@ def _public(name: str, seed: int) -> tuple[Any, Any, Any, Any]:
     return parts, words_of_public(parts.public), *both
 
 
+def _encoder(name: str, seed: int) -> TopicEncoder:
+    """That of the default groups."""
+    parts = split(name, seed)
+    plan = make_plan(
+        n_expected=len(parts.private),
+        epsilon=EPSILON,
+        n_classes=int(parts.topic.max()) + 1,
+        n_public=len(parts.public),
+        vectors=False,
+        n_groups=None,
+    )
+    return TopicEncoder(plan.grouping)
+
+
 def _groups(name: str, seed: int, k: int, encoder: Any) -> tuple[Any, Any]:
     parts = split(name, seed)
     grouper = make_pipeline(encoder, KMeans(k, n_init=3, random_state=0))
     return grouper.fit_predict(parts.public), grouper.predict(parts.private)
 
 
-def _table_of_groups(groups: Any, topic: Any, k: int, rng: Any) -> NoisyTable:
-    cells = np.zeros((topic.max() + 1, k))
-    np.add.at(cells, (topic, groups), 1.0)
-    noisy = cells + rng.laplace(scale=1 / EPSILON, size=cells.shape)
-    return NoisyTable(noisy, 1 / EPSILON, None, None, 0.0, 0.0)
-
-
-def _table_of_vectors(rows: Any, topic: Any, rng: Any) -> NoisyTable:
+def _sums(rows: Any, topic: Any) -> np.ndarray:
     sums = np.zeros((topic.max() + 1, rows.shape[1]))
     np.add.at(sums, topic, rows)
-    long = np.sqrt(1 - CONSTANT**2)
-    counts = np.bincount(topic).astype(float)
+    return sums
+
+
+def _table_of_groups(
+    groups: Any, topic: Any, k: int, rng: Any, epsilon: float = EPSILON
+) -> NoisyTable:
+    cells = _sums(np.eye(k)[groups], topic)
+    noisy = cells + rng.laplace(scale=1 / epsilon, size=cells.shape)
+    return NoisyTable(noisy, 1 / epsilon, None, None, 0.0, 0.0)
+
+
+def _table_of_vectors(
+    rows: Any, topic: Any, rng: Any, sigma: float | None = None, long: float = LONG
+) -> NoisyTable:
+    sigma = sigma_at(EPSILON) if sigma is None else sigma
+    sums, counts = _sums(rows, topic), np.bincount(topic).astype(float)
     return NoisyTable(
         None,
         0.0,
-        sums + rng.normal(scale=SIGMA / long, size=sums.shape),
-        counts + rng.normal(scale=SIGMA / CONSTANT, size=counts.shape),
-        SIGMA / long,
-        SIGMA / CONSTANT,
+        sums + rng.normal(scale=sigma / long, size=sums.shape),
+        counts + rng.normal(scale=sigma / CONSTANT, size=counts.shape),
+        sigma / long,
+        sigma / CONSTANT,
     )
 
 
@@ -127,8 +157,84 @@ def by_threshold(table: NoisyTable, groups: np.ndarray) -> np.ndarray:
     return log_softmax(np.log(shares).T, axis=1)[groups]
 
 
+def by_second_moments(rows: Any, topic: Any, public: Any, rng: Any) -> Any:
+    """Likelihood of normal classes, each with variances of its own, and shares.
+
+    A person has a vector, its squares, which are of norm 1 at most, and a constant.
+    """
+    of_squares, sigma = 0.5, sigma_at(EPSILON)
+    long = np.sqrt(LONG**2 - of_squares**2)
+    table = _table_of_vectors(rows, topic, rng, sigma, long)
+    squares = _sums(rows**2, topic)
+    squares += rng.normal(scale=sigma / of_squares, size=squares.shape)
+    assert table.vectors is not None
+    assert table.counts is not None
+    n_dims = rows.shape[1]
+    counts = np.maximum(table.counts, max(1.0, table.counts_sigma))[:, None]
+    overall = table.vectors.sum(axis=0) / counts.sum()
+    means = table.vectors / counts - overall
+    noise = n_dims * (table.vectors_sigma / counts) ** 2
+    square = (means**2).sum(axis=1, keepdims=True)
+    means = overall + means * np.clip(1 - noise / square, 0, 1)
+    # variances are moved towards those of the public documents, by what noise explains
+    common = public.var(axis=0)
+    extra = squares / counts - means**2 - common
+    noise = n_dims * (sigma / of_squares / counts) ** 2
+    kept = np.clip(1 - noise / (extra**2).sum(axis=1, keepdims=True), 0, 1)
+    variances = np.maximum(common + extra * kept, common / 4)
+    away = (public[:, None] - means) ** 2 / variances + np.log(variances)
+    return log_softmax(-away.sum(axis=2) / 2, axis=1), class_shares(table)
+
+
+def by_hierarchy(name: str, seed: int, k: int, rng: Any) -> Any:
+    """Groups within eight larger ones, counted with half of ε each, and shares.
+
+    A cell is expected to have its part, by public documents, of the larger cell.
+    """
+    parts = split(name, seed)
+    fine, own = _groups(name, seed, k, _encoder(name, seed))
+    encoded = _encoder(name, seed).fit_transform(parts.public)
+    centres = np.array([encoded[fine == g].mean(axis=0) for g in range(k)])
+    above = KMeans(min(8, k), n_init=10, random_state=0).fit_predict(centres)
+    half = EPSILON / 2
+    coarse = _table_of_groups(above[own], parts.topic, above.max() + 1, rng, half)
+    table = _table_of_groups(own, parts.topic, k, rng, half)
+    sizes = np.bincount(fine, minlength=k).astype(float)
+    sizes /= np.bincount(above, sizes)[above]
+    mean = np.maximum(denoised(coarse)[:, above] * sizes, 0.05)
+    counts = np.maximum(_expected(table.groups, table.groups_scale, mean), 0.05)
+    said = log_softmax(np.log(counts / counts.sum(axis=1, keepdims=True)).T, axis=1)
+    return said[fine], class_shares(coarse)
+
+
+def _expected(noisy: Any, scale: float, mean: np.ndarray) -> np.ndarray:
+    """Expected counts of cells with gamma priors of these means and shape 1/2."""
+    points = np.geomspace(1e-3, max(noisy.max(), 1) + 12 * scale + 10, 150)
+    log = 0.5 * np.log(points / mean[..., None]) - points / mean[..., None] / 2
+    log = log - np.abs(noisy[..., None] - points) / scale
+    weights = np.exp(log - log.max(axis=-1, keepdims=True))
+    return (weights * points).sum(axis=-1) / weights.sum(axis=-1)
+
+
+def by_one_gaussian(
+    groups: Any, rows: Any, public: tuple[Any, Any], topic: Any, k: int, rng: Any
+) -> Any:
+    """Likelihood of both, for one noise on a group and a vector together; and shares.
+
+    The group has as much of the norm as the vector.
+    """
+    sigma, each = sigma_at(EPSILON), LONG / np.sqrt(2)
+    table = _table_of_vectors(rows, topic, rng, sigma, each)
+    cells = _sums(np.eye(k)[groups], topic)
+    cells += rng.normal(scale=sigma / each, size=cells.shape)
+    # Laplace noise of the same deviation stands for it in what the cells say
+    counted = NoisyTable(cells, sigma / each / np.sqrt(2), None, None, 0.0, 0.0)
+    said = likelihood(counted, public[0], None) + likelihood(table, None, public[1])
+    return log_softmax(said, axis=1), class_shares(table)
+
+
 def ways(name: str, seed: int) -> dict[str, float]:
-    """Balanced accuracy of each way, of sums of groups or of vectors."""
+    """Balanced accuracy of each way, of sums of groups, of vectors, or of both."""
     parts, words, public, private = _public(name, seed)
     n, k = (
         len(parts.private),
@@ -160,18 +266,21 @@ def ways(name: str, seed: int) -> dict[str, float]:
         add(f"{kind}: self-training, 3 rounds", targets(again, shares))
 
     # groups
-    groups, own = _groups(name, seed, k, TopicEncoder(10))
+    groups, own = _groups(name, seed, k, _encoder(name, seed))
     table = _table_of_groups(own, parts.topic, k, rng())
     shares = class_shares(table)
     readings("groups", likelihood(table, groups, None), shares)
+    add("groups: a hierarchy", targets(*by_hierarchy(name, seed, k, rng())))
     add("groups: thresholds", targets(by_threshold(table, groups), shares))
     add(
         "groups: priors by public sizes",
         targets(by_empirical_bayes(table, groups), shares),
     )
     for what, other, encoder in (
-        ("half as many", k // 2, TopicEncoder(10)),
-        ("twice as many", min(2 * k, len(parts.public) // 3), TopicEncoder(10)),
+        ("half as many", k // 2, _encoder(name, seed)),
+        ("twice as many", min(2 * k, len(parts.public) // 3), _encoder(name, seed)),
+        ("in 10 directions", k, TopicEncoder(10)),
+        ("in 60 directions", k, TopicEncoder(60)),
         ("of mean vectors", k, MeanVectorEncoder(vectors(name))),
     ):
         groups, own = _groups(name, seed, other, encoder)
@@ -196,4 +305,21 @@ def ways(name: str, seed: int) -> dict[str, float]:
         table, rows = of_directions(d)
         said = likelihood(table, None, rows)
         add(f"vectors: {d} directions", targets(said, class_shares(table)))
+    twenty = normalize(private[:, :20]), parts.topic, normalize(public[:, :20])
+    add("vectors: second moments", targets(*by_second_moments(*twenty, rng())))
+
+    # both
+    for what, share in (("the default", 0.5), ("3/10 for groups", 0.3), ("7/10", 0.7)):
+        k = auto_groups(n, share * EPSILON, len(parts.public))
+        groups, own = _groups(name, seed, k, _encoder(name, seed))
+        of_groups = _table_of_groups(own, parts.topic, k, rng(), share * EPSILON)
+        sigma = sigma_at((1 - share) * EPSILON)
+        table = _table_of_vectors(twenty[0], parts.topic, rng(), sigma)
+        said = likelihood(of_groups, groups, None) + likelihood(table, None, twenty[2])
+        said = log_softmax(said, axis=1)
+        add(f"both: {what}", targets(said, class_shares(table)))
+    k = auto_groups(n, EPSILON / 2, len(parts.public))
+    groups, own = _groups(name, seed, k, _encoder(name, seed))
+    joint = own, twenty[0], (groups, twenty[2]), parts.topic, k, rng()
+    add("both: one Gaussian noise", targets(*by_one_gaussian(*joint)))
     return found
