@@ -109,7 +109,8 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         With ``transform``: gives each document a vector. With ``predict``: gives it a
         group. It must do so for each document by itself. Unfitted, a clone of it is
         fitted on the public documents; fitted, it is used as it is, and what it learned
-        from is taken to be public. None:
+        from is taken to be public. It has a part in what is summed, however few or many
+        persons are expected. None:
         `~skdptext.preprocessing.MeanVectorEncoder` if there is an `embedding`; and
         groups by `~skdptext.preprocessing.TopicEncoder`, of four directions for each
         class (30 to 60, but at most as many as groups), and k-means.
@@ -327,7 +328,7 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
             Private labels, of `classes`, which must be given.
         authors : array-like of shape (n_documents,), default=None
             Who wrote each document, as in `fit`.
-        documents_per_author : mapping, default=None
+        documents_per_author : mapping or pandas.Series, default=None
             How many documents each author has, in all parts together. None: all of
             their documents are in this part.
 
@@ -383,6 +384,12 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         return self._release(sums, classes, features, plan)
 
     def _check_parameters(self) -> None:
+        lacking = getattr(self, "_loaded_without", None)
+        if lacking and self.encoder is None and self.embedding is None:
+            raise InvalidParameterError(
+                f"{lacking} must be given to load for another fit, which would sum "
+                "other things without it, got None."
+            )
         epsilon = check_real("epsilon", self.epsilon, low=0, open_low=True)
         delta = check_real("delta", self.delta, low=0, high=1, open_high=True)
         check_integer("n_components", self.n_components, low=1)
@@ -477,6 +484,7 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
             n_public=len(public.hashes),  # equal ones make no more groups
             vectors=vectors and float(self.delta) > 0,
             n_groups=None if self.n_groups == "auto" else int(self.n_groups),
+            own=None if self.encoder is None else "groups" if grouper else "vectors",
         )
         if plan.vectors_epsilon:  # n_expected may be the number of public documents
             _check_delta(float(self.delta), n_expected)
@@ -808,7 +816,8 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
     ) -> DPTextClassifier:
         """Read a model that `save` wrote.
 
-        It predicts, samples and states its guarantee as before. The default encoder of
+        It predicts, samples and states its guarantee as before, and refuses another
+        `fit` without what its sums were made of. The default encoder of
         groups is in the file, that of vectors but for its `embedding`, and other
         encoders are not: without them the model has no `encoder_`, which only a new
         `fit` needs.
@@ -850,6 +859,8 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         model.public_, model._fitted_with = saved.model.documents, known
         if saved.encoder is not None:
             model.encoder_ = saved.encoder
+        else:  # another fit needs what the file does not hold
+            model._loaded_without = "embedding" if saved.of_means else "encoder"
         model._guarantee, model._model = saved.guarantee, saved.model
         return model
 
@@ -932,6 +943,11 @@ def _documents_of_each(
                 "documents_per_author must be None without authors, got a mapping."
             )
         return np.ones(n)
+    if totals is not None and not hasattr(totals, "keys"):
+        raise InvalidParameterError(
+            "documents_per_author must be a mapping from authors to numbers, got "
+            f"{kind_of(totals)}."
+        )
     values = as_labels("authors", authors)
     if values.shape != (n,):
         raise InvalidParameterError(

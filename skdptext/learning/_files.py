@@ -6,7 +6,7 @@ import json
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,7 @@ class Saved:
     model: Model
     guarantee: LearningGuarantee
     encoder: Any  # None: neither in the file nor given
+    of_means: bool = False  # it is made of an embedding
 
 
 def write_model(path: Path, saved: Saved) -> None:
@@ -106,7 +107,8 @@ def read_model(path: Path, encoder: Any, embedding: WordEmbedding | None) -> Sav
         encoder = kept
     else:
         _check_same(encoder, saved.model)
-    return Saved(**{**vars(saved), "encoder": encoder})
+    of_means = about["encoder"]["kind"] == "means"
+    return replace(saved, encoder=encoder, of_means=of_means)
 
 
 def _saved(about: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Saved:

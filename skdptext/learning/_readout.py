@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -61,15 +61,19 @@ def make_plan(
     n_public: int,
     vectors: bool,
     n_groups: int | None,
+    own: Literal["groups", "vectors"] | None = None,
 ) -> Plan:
     """The plan for so many persons, about; `n_groups` None is chosen here.
 
-    `vectors` says whether documents have vectors, and δ is above 0.
+    `vectors` says whether documents have vectors, and δ is above 0. `own` is what an
+    encoder of the user's gives: it has a part in any plan.
     """
     per_class = n_expected * epsilon / n_classes
     shares = (1.0, 0.0)  # of ε, for groups and for vectors
     if vectors and per_class >= _FEW:
         shares = (0.0, 1.0) if per_class >= _MANY else (0.5, 0.5)
+    if vectors and own and not shares[own == "vectors"]:
+        shares = (0.5, 0.5)
     of_groups, of_vectors = shares[0] * epsilon, shares[1] * epsilon
     k = n_groups or auto_groups(n_expected, of_groups, n_public)
     directions = int(per_class * shares[1] / _FOR_A_DIRECTION)

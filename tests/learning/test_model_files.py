@@ -95,7 +95,10 @@ def test_default_encoders_come_back(make, private, path, words):
     assert (again.encoder_.predict(TEST) == model.encoder_.predict(TEST)).all()
     model = make("vectors").fit(texts, labels, authors)
     model.save(path)
-    assert not hasattr(DPTextClassifier.load(path), "encoder_")
+    without = DPTextClassifier.load(path)
+    assert not hasattr(without, "encoder_")
+    with pytest.raises(InvalidParameterError, match="embedding must be given to load"):
+        without.fit(texts, labels)
     again = DPTextClassifier.load(path, embedding=words)
     assert isinstance(again.encoder_, MeanVectorEncoder)
     rows = model.encoder_.transform(TEST)
@@ -120,6 +123,10 @@ def test_encoders_of_a_users_own(plan, public, private, path):
         without = DPTextClassifier.load(path)
         assert_same(model, without)
         assert not hasattr(without, "encoder_")
+        with pytest.raises(
+            InvalidParameterError, match="encoder must be given to load"
+        ):
+            without.fit(texts, labels)
         again = DPTextClassifier.load(path, encoder=model.encoder_)
         assert again.encoder_ is model.encoder_
         assert_same(model, again)

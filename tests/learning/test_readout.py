@@ -74,6 +74,20 @@ def test_fewer_directions_and_groups_where_people_are_few():
     assert planned(10**6, n_groups=7).n_groups == 0
 
 
+@pytest.mark.parametrize(("own", "n"), [("groups", 10**6), ("vectors", 20)])
+def test_an_encoder_of_the_users_has_a_part_in_every_plan(own, n):
+    given = {
+        "n_expected": n, "epsilon": 1.0, "n_classes": 2, "n_public": 2000,
+        "n_groups": None,
+    }  # fmt: skip
+    alone = make_plan(**given, vectors=True)
+    assert (alone.vectors_epsilon, alone.groups_epsilon)[own == "vectors"] == 1.0
+    plan = make_plan(**given, vectors=True, own=own)
+    assert (plan.vectors_epsilon, plan.groups_epsilon) == (0.5, 0.5)
+    if own == "groups":
+        assert make_plan(**given, vectors=False, own=own).groups_epsilon == 1.0
+
+
 def test_more_classes_are_grouped_in_more_directions():
     given = {"vectors": False, "epsilon": 2.0}
     of_classes = [planned(500, n_classes=k, **given).grouping for k in (2, 9, 16, 100)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -228,9 +229,15 @@ def test_parts_that_do_not_belong_together(make, private):
     ):
         with pytest.raises(InvalidParameterError, match="classes must be given where"):
             undeclared(make("groups", classes=None))
-    for wrong in ({}, {"x": 1}, dict.fromkeys(range(60), 0), 5):
+    for wrong in ({}, {"x": 1}, dict.fromkeys(range(60), 0)):
         with pytest.raises(InvalidParameterError, match="every author of this part"):
             groups.partial_sums(texts, labels, authors, documents_per_author=wrong)
+    for wrong in (5, [9] * 60, np.full(60, 9)):
+        with pytest.raises(InvalidParameterError, match="must be a mapping from auth"):
+            groups.partial_sums(texts, labels, authors, documents_per_author=wrong)
+    series = pd.Series(counts_of(authors))
+    of_each = groups.partial_sums(texts, labels, authors, documents_per_author=series)
+    assert np.array_equal(of_each.table, sums.table)
     with pytest.raises(InvalidParameterError, match="at least what is in this part"):
         groups.partial_sums(
             texts, labels, authors, documents_per_author=dict.fromkeys(range(60), 1)
