@@ -127,15 +127,17 @@ def by_words(words: list[str], public: list[str], private: list[str]) -> Line:
         perturber, 0.25, statistic="changed", documents=public, tuned_on="public"
     ).epsilon
     perturber.set_params(epsilon=epsilon).fit([])
-    for word, share in zip(words, (perturber.perturb_words(words, DRAWS)
-        != np.array(words, dtype=object)[:, None]).mean(axis=1), strict=True):  # fmt: skip
+    noisy = perturber.perturb_words(words, n_draws=DRAWS)
+    shares = (noisy != np.array(words, dtype=object)[:, None]).mean(axis=1)
+    for word, share in zip(words, shares, strict=True):
         print(f"{word}: changes in {share:.0%} of {DRAWS} draws")
     attack = linkage_attack(private[:100], perturber, n_draws=20, random_state=0)
     least = max(row.low for row in attack.rows)
     return Line(
         f"noisy words: a quarter of the words of messages change (ε = {epsilon:.2f})",
         typical(words, perturber),
-        f"Somebody who holds 100 messages names the right one: at least {100 * least:.0f} %",
+        "Somebody who holds 100 messages names the right one: at least "
+        f"{100 * least:.0f} %",
     )
 
 
