@@ -27,7 +27,7 @@ MILLION = {"quick": 20_000, "full": 1_000_000}
 NOTE = (
     "Balanced accuracy on a third of the texts; a third is public, without its labels, "
     "and a third private (of docstrings 500). The rules of the default were chosen on "
-    "the first three corpora; fan fiction (the first 200 words of 1,391 stories of five "
+    "the first three corpora; fan fiction (200 words of each of 1,391 stories of five "
     "fandoms) was held out. Intervals of 95 % over five splits, each "
     "with its own people and three draws of noise: Student's t of the means of splits."
 )
