@@ -764,6 +764,10 @@ TAKES_NO_TEXT: dict[Any, str] = {
     mechanisms.Spectrum: _NUMBERS,
     mechanisms.embedding_spectrum: _NUMBERS,
     mechanisms.scaled_covariance: _NUMBERS,
+    **dict.fromkeys(
+        (attacks.by_author, attacks.copied, attacks.membership_scores),
+        "gets texts that release_report has read",
+    ),
     attacks.Trial: "holds what attribution_attack and release_report have read",
     attacks.make_folds: "gets labels that other attacks have read",
     attacks.run_trials: "gets what attribution_attack and release_report have read",
