@@ -579,6 +579,16 @@ def test_badges_of_the_readme_are_true():
         assert (ROOT / file).exists()
 
 
+def test_actions_are_named_by_the_hash_of_a_commit():
+    # A tag can be moved to other code (SPEC 8).
+    for workflow in (ROOT / ".github" / "workflows").glob("*.yml"):
+        actions = re.findall(r"uses: (\S+)(.*)", workflow.read_text("utf-8"))
+        assert actions
+        for action, version in actions:
+            assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", action), workflow
+            assert re.fullmatch(r" # v\d+\.\d+\.\d+", version), workflow
+
+
 def test_workflows_run_what_is_there():
     makefile = (ROOT / "Makefile").read_text("utf-8")
     targets = set(re.findall(r"^([a-z-]+):", makefile, flags=re.MULTILINE))

@@ -203,7 +203,7 @@ def text_similarities(
     return scores
 
 
-def parts_of_words(words: Iterable[str]) -> sp.csr_matrix:
+def parts_of_words(words: Iterable[str]) -> Any:
     """How often each word has each two to four letters on end; ValueError without any.
 
     Of the first thousand letters of a word.

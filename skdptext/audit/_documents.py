@@ -307,7 +307,7 @@ def _tokens(batches: list[Any]) -> tuple[sp.csc_matrix, list[str]]:
     The tokens, known or not; how many there are; and the release as a whole.
     """
     if is_count_matrix(batches[0]):
-        counts = sp.vstack([sp.csr_matrix(batch) for batch in batches], format="csr")
+        counts = sp.vstack([sp.csr_array(batch) for batch in batches], format="csr")
         names = [f"token {j}" for j in range(counts.shape[1])]
         wholes: list[Any] = row_keys(counts)
         if counts.nnz and counts.data.min() < 0:  # vectors, of which nothing is a count
@@ -323,11 +323,11 @@ def _tokens(batches: list[Any]) -> tuple[sp.csc_matrix, list[str]]:
         wholes = [tuple(tokens) for tokens in releases]
     _, which = np.unique([hash(whole) for whole in wholes], return_inverse=True)
     rows = np.arange(len(which))
-    whole = sp.csr_matrix((np.ones(len(which)), (rows, which)))
+    whole = sp.csr_array((np.ones(len(which)), (rows, which)))
     # one that occurs once can be no evidence
     often = np.flatnonzero(np.bincount(which) > 1)
     names += ["the number of tokens"] + ["the whole release"] * len(often)
-    lengths = sp.csr_matrix(counts.sum(axis=1).reshape(-1, 1))
+    lengths = sp.csr_array(counts.sum(axis=1).reshape(-1, 1))
     return sp.hstack([counts, lengths, whole[:, often]], format="csc"), names
 
 

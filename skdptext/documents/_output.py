@@ -10,7 +10,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_option, import_pandas, is_column_of_documents
+from skdptext.utils import (
+    check_option,
+    import_pandas,
+    is_column_of_documents,
+    sparse_result,
+)
 
 FORMATS = ("bow", "tokens", "text")
 
@@ -22,17 +27,17 @@ def write_documents(
     in_clear: Sequence[str],
     output: str,
 ) -> Any:
-    """Documents as `output` says: canonical csr_matrix of int64, token lists or texts.
+    """Documents as `output` says: canonical CSR counts (int64), token lists or texts.
 
     `in_clear` are the unknown words that pass through.
     """
     if output == "bow":
-        bags = sp.csr_matrix(
+        bags = sp.csr_array(
             (np.ones(len(codes), dtype=np.int64), codes, offsets),
             shape=(len(offsets) - 1, len(words)),
         )
         bags.sum_duplicates()
-        return bags
+        return sparse_result(bags)
     tokens = words[np.maximum(codes, 0)]
     for i in np.flatnonzero(codes < 0):
         tokens[i] = in_clear[-1 - codes[i]]
@@ -84,7 +89,7 @@ def as_column(documents: list[Any], X: Any, kind: str | None, name: str) -> Any:
     return column
 
 
-def as_frame(bags: sp.csr_matrix, X: Any, kind: str | None, words: np.ndarray) -> Any:
+def as_frame(bags: Any, X: Any, kind: str | None, words: np.ndarray) -> Any:
     """Bags as a pandas data frame of sparse columns, where a data frame is asked for.
 
     It takes over the index of `X`, where the bags come from. polars has no sparse

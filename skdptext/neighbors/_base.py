@@ -28,6 +28,7 @@ from skdptext.utils import (
     check_n_jobs,
     check_option,
     shown,
+    sparse_result,
 )
 
 Weights = Callable[[np.ndarray], np.ndarray] | str | None
@@ -149,7 +150,7 @@ class WMDNeighborsBase(DocLinked, BaseEstimator):
         mode: str = "connectivity",
         *,
         folder: str | os.PathLike[str] | None = None,
-    ) -> sp.csr_matrix:
+    ) -> Any:
         """Sparse graph from documents to their nearest training documents.
 
         Parameters
@@ -200,10 +201,10 @@ class WMDNeighborsBase(DocLinked, BaseEstimator):
 
     def _graph(
         self, starts: np.ndarray, rows: np.ndarray, distances: np.ndarray, mode: str
-    ) -> sp.csr_matrix:
+    ) -> Any:
         data = distances.ravel() if mode == "distance" else np.ones(rows.size)
         shape = (len(starts) - 1, self.n_samples_fit_)
-        return sp.csr_matrix((data, rows.ravel(), starts), shape=shape)
+        return sparse_result(sp.csr_array((data, rows.ravel(), starts), shape=shape))
 
     def _nearest(
         self, queries: WordBags, k: int, *, itself: bool = False

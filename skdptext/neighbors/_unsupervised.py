@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array
 
@@ -196,7 +195,7 @@ class WMDNeighbors(Unlabelled):
         radius: float | None = None,
         mode: str = "connectivity",
         sort_results: bool = False,
-    ) -> sp.csr_matrix:
+    ) -> Any:
         """Sparse graph from documents to all training documents within a radius.
 
         Parameters
@@ -347,7 +346,7 @@ class WMDNeighborsTransformer(
     def _n_features_out(self) -> int:
         return self.n_samples_fit_
 
-    def transform(self, X: Any) -> sp.csr_matrix:
+    def transform(self, X: Any) -> Any:
         """Graph from documents to their nearest training documents.
 
         Parameters
@@ -371,7 +370,7 @@ class WMDNeighborsTransformer(
         starts = np.concatenate([[0], np.cumsum(k * filled)])  # none, or k in each
         return self._graph(starts, self._rows[places], distances, self.mode)
 
-    def fit_transform(self, X: Any, y: Any = None) -> sp.csr_matrix:
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Graph from documents to themselves and their nearest.
 
         Parameters

@@ -441,7 +441,7 @@ class DPWordPerturber(
 
         Returns
         -------
-        noisy : csr_matrix of shape (n_documents, n_words), or list
+        noisy : sparse matrix in CSR format, of shape (n_documents, n_words), or list
             As `transform` gives it.
         """
         return self.fit(X, y).transform(X, document_ids=document_ids)
@@ -462,7 +462,7 @@ class DPWordPerturber(
 
         Returns
         -------
-        noisy : csr_matrix of shape (n_documents, n_words), or list
+        noisy : sparse matrix in CSR format, of shape (n_documents, n_words), or list
             Counts (int64) for ``output="bow"``, lists of str for ``"tokens"``, strings
             with the words separated by spaces for ``"text"``; from a table of one
             column, an ndarray of shape (n_documents, 1) of these. See `set_output` for

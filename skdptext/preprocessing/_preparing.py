@@ -208,7 +208,7 @@ class DocumentPreparer(
 
         Returns
         -------
-        prepared : list of lists of str, list of str, or csr_matrix
+        prepared : list of lists of str, list of str, or sparse matrix
             As `output` says.
 
         Raises

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -20,6 +19,7 @@ from skdptext.utils import (
     check_matrix,
     check_option,
     check_tuned_on,
+    sparse_result,
     warn_of_private_tuning,
 )
 
@@ -137,7 +137,7 @@ class TopicWordSelector(
         bags = check_bags(X)
         warn_of_private_tuning(tuned_on, "Words are chosen by the topics", "X and y")
         with np.errstate(invalid="ignore", divide="ignore"):
-            self.scores_, self.pvalues_ = chi2(sp.csr_matrix(bags), y)
+            self.scores_, self.pvalues_ = chi2(bags, y)
         seen = np.bincount(bags.indices, minlength=bags.shape[1]) > 0
         self.scores_[~seen] = self.pvalues_[~seen] = np.nan
         order = np.argsort(-np.nan_to_num(self.scores_, nan=-np.inf), kind="stable")
@@ -164,7 +164,7 @@ class TopicWordSelector(
         check_flag("indices", indices)
         return np.flatnonzero(self._support) if indices else self._support.copy()
 
-    def transform(self, X: Any) -> sp.csr_matrix:
+    def transform(self, X: Any) -> Any:
         """Set the counts of all other words to zero.
 
         Parameters
@@ -174,7 +174,7 @@ class TopicWordSelector(
 
         Returns
         -------
-        reduced : csr_matrix of shape (n_documents, n_features)
+        reduced : sparse matrix in CSR format, of shape (n_documents, n_features)
             Without stored zeros, of the type of `X`.
         """
         check_is_fitted(self)
@@ -184,7 +184,7 @@ class TopicWordSelector(
         bags = check_bags(X)
         bags.data[~self._support[bags.indices]] = 0
         bags.eliminate_zeros()
-        return sp.csr_matrix(bags.astype(dtype))
+        return sparse_result(bags.astype(dtype))
 
     def set_output(
         self, *, transform: Literal["default", "pandas", "polars"] | None = None

@@ -15,7 +15,7 @@ from skdptext.files import Input, types_of
 from skdptext.release._documents import BAG_COLUMNS
 from skdptext.release._files import digest_of, n_shards, shards_of
 from skdptext.release._manifest import FILE_NAME, read_manifest, write_manifest
-from skdptext.utils import check_path, delete_abandoned, shown
+from skdptext.utils import check_path, delete_abandoned, shown, sparse_result
 
 # Files that are looked for beyond the number of those that are there
 _MOST_MISSING = 10_000
@@ -96,7 +96,7 @@ def verify(out: str | os.PathLike[str]) -> list[str]:
     return faults
 
 
-def read_bags(out: str | os.PathLike[str]) -> tuple[np.ndarray, sp.csr_matrix]:
+def read_bags(out: str | os.PathLike[str]) -> tuple[np.ndarray, Any]:
     """Read the ids and bags of a sealed release.
 
     Parameters
@@ -108,7 +108,7 @@ def read_bags(out: str | os.PathLike[str]) -> tuple[np.ndarray, sp.csr_matrix]:
     -------
     ids : ndarray of str objects, shape (n_documents,)
         Ids of the documents.
-    bags : csr_matrix of shape (n_documents, n_words), int64
+    bags : sparse matrix in CSR format, of shape (n_documents, n_words), int64
         Column j is word j of the embedding.
 
     Raises
@@ -163,7 +163,7 @@ def read_bags(out: str | os.PathLike[str]) -> tuple[np.ndarray, sp.csr_matrix]:
     names[:] = ids
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     shape = (len(ids), manifest["embedding"]["words"])
-    return names, sp.csr_matrix((counts, words, offsets), shape=shape)
+    return names, sparse_result(sp.csr_array((counts, words, offsets), shape=shape))
 
 
 def _inspect(

@@ -142,7 +142,7 @@ class PublicGroups:
                     bags = DocumentReader(embedding).read(block)
                     rows.append(bags.bags(len(embedding)).astype(np.int64))
             if sp.issparse(rows[0]):
-                return sp.csr_matrix(sp.vstack(rows))
+                return sp.csr_array(sp.vstack(rows))
             return np.concatenate([np.asarray(part) for part in rows])
 
         key = self.documents.fingerprint, embedding is None, of

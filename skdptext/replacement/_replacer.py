@@ -55,6 +55,7 @@ from skdptext.utils import (
     is_count_matrix,
     kind_of,
     plain_documents,
+    sparse_result,
     warn_of_repeats,
     warn_once,
 )
@@ -367,7 +368,7 @@ class DPDocumentReplacer(
 
         Returns
         -------
-        released : list, csr_matrix or ndarray
+        released : list, sparse matrix in CSR format, or ndarray
             As `transform` gives it.
         """
         return self.fit().transform(X, document_ids=document_ids)
@@ -387,7 +388,7 @@ class DPDocumentReplacer(
 
         Returns
         -------
-        released : list of str, csr_matrix, or ndarray
+        released : list of str, sparse matrix in CSR format, or ndarray
             For ``output="text"`` a list of the stand-ins; ``"bow"`` their counts, of
             shape (n_documents, n_words); ``"vector"`` of shape (n_documents, n_dims);
             ``"group"`` labels and ``"index"`` numbers, of shape (n_documents,).
@@ -467,7 +468,8 @@ class DPDocumentReplacer(
             distinct, back = np.unique(index, return_inverse=True)
             texts = [_as_text(self.public_[i]) for i in distinct.tolist()]
             return [texts[i] for i in back.tolist()]
-        return self._public_rows()[index]
+        rows = self._public_rows()[index]
+        return sparse_result(rows) if sp.issparse(rows) else rows
 
     def _public_rows(self) -> Any:
         """Bags or vectors of all public documents, in the form of `output`."""

@@ -48,6 +48,7 @@ from skdptext.utils._numeric import (
     bisect as bisect,
     blocks as blocks,
     runs as runs,
+    sparse_result as sparse_result,
     working_memory_bytes as working_memory_bytes,
 )
 from skdptext.utils._random import (

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn import get_config
 
 
@@ -27,6 +29,15 @@ def bisect(
         middle = math.sqrt(inside * outside) if geometric else (inside + outside) / 2
         inside, outside = (middle, outside) if holds(middle) else (inside, middle)
     return inside, outside
+
+
+def sparse_result(X: Any) -> Any:
+    """X in CSR format, a sparse array or matrix as scikit-learn's own results are.
+
+    ``sklearn.set_config(sparse_interface="sparray")`` asks for arrays, since 1.9.
+    """
+    asked = get_config().get("sparse_interface", "spmatrix")
+    return sp.csr_array(X) if asked == "sparray" else sp.csr_matrix(X)
 
 
 def blocks(n: int, size: int) -> Iterator[slice]:
