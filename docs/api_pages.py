@@ -34,7 +34,7 @@ RESULTS = {
     "model_selection.search_results": ["SearchResults"],
     "preprocessing.split_known_and_snippet": ["KnownAndSnippets"],
     "privacy.PrivacyGuarantee": ["CombinedGuarantee"],
-    "replacement.DPDocumentReplacer": ["PublicDocuments"],
+    "replacement.DPDocumentReplacer": ["PersonAnswers", "PublicDocuments"],
     "replacement.compare_groupings": ["GroupingComparison", "GroupingScore"],
     "replacement.topic_shares": ["TopicShares"],
 }

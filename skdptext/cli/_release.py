@@ -35,8 +35,9 @@ from skdptext.replacement import DPDocumentReplacer
 _RELEASE = """\
 Release documents: each is redrawn to --length of its words, and every word is
 replaced by a noisy one; or, with --replace-by, whole documents are replaced by public
-ones, which hides which document it was. If it is interrupted, run the same command
-again: it continues where it stopped, and the files are the same, byte for byte.
+ones, which hides which document it was, and with --author whose they were. If it is
+interrupted, run the same command again: it continues where it stopped, and the files
+are the same, byte for byte.
 
 Noise is drawn from a secret key. Anyone who has the key can undo the noise. It is
 needed until the release is complete and sealed; then destroy it, and nobody can.
@@ -149,6 +150,12 @@ def _add_replacing(parser: argparse.ArgumentParser) -> None:
     )
     add_option(group, "--groups", text, type=int, metavar="K")
     text = (
+        "column that says who wrote each document; each author then answers once for "
+        "all their documents, and --epsilon holds between the documents of any two "
+        "(default: each document answers, and k of one author cost k times --epsilon)"
+    )
+    add_option(group, "--author", text, metavar="NAME")
+    text = (
         "release although public texts are among the documents, which are refused "
         "otherwise: all of them are public, and the release says so"
     )
@@ -159,7 +166,7 @@ def _releaser(arguments: argparse.Namespace) -> Any:
     """The perturber or replacer that the arguments describe."""
     if arguments.replace_by is not None:
         return _replacer(arguments)
-    flags = "--text-column --label-column --groups --allow-shared-texts"
+    flags = "--text-column --label-column --groups --author --allow-shared-texts"
     refuse(arguments, flags, "without --replace-by.")
     if arguments.length is None:
         raise InvalidParameterError(
@@ -211,6 +218,7 @@ def _release(arguments: argparse.Namespace) -> int:
             arguments.name,
             text=arguments.column,
             id=arguments.id,
+            author=arguments.author,
             keep=arguments.keep,
             allow_shared_texts=arguments.allow_shared_texts,
         )

@@ -51,6 +51,7 @@ from skdptext.utils import (
     NoiseStreams,
     SecretSeed,
     as_labels,
+    check_authors,
     check_document,
     check_integer,
     check_labels,
@@ -948,19 +949,7 @@ def _documents_of_each(
             "documents_per_author must be a mapping from authors to numbers, got "
             f"{kind_of(totals)}."
         )
-    values = as_labels("authors", authors)
-    if values.shape != (n,):
-        raise InvalidParameterError(
-            f"authors must hold one author per document ({n}), got shape "
-            f"{values.shape}."
-        )
-    if values.dtype.kind == "f" and (np.abs(values) >= 2.0**53).any():
-        # two people under one number would share a weight that depends on both
-        raise InvalidParameterError(
-            "authors must be told apart, but they are floating-point numbers, or "
-            "integers of several kinds, of 2^53 or more, which may stand for several "
-            "people: give str, or integers of one kind."
-        )
+    values = check_authors(authors, n)
     names, numbers, counts = np.unique(values, return_inverse=True, return_counts=True)
     if totals is not None:
         counts = _all_documents(names, counts, totals)

@@ -70,6 +70,11 @@ class DocumentRelease:
         Name of the column of ids, strings or integers, one per document. They come from
         the data (never from an engine: its row numbers change), must not be null, empty
         or repeated, and are released in clear.
+    author : str, default=None
+        Name of a column of strings or integers that says who wrote each document, for
+        `DPDocumentReplacer`: each author answers once for all their documents. It is
+        not released, unless `keep` names it, too. It needs all rows of an author, and
+        so `release_files`; a batch is refused.
     keep : iterable of str, or mapping of str to pyarrow.DataType, default=()
         Further columns, which are released in clear. If types are given, the columns
         are cast to them.
@@ -80,7 +85,7 @@ class DocumentRelease:
 
     Attributes
     ----------
-    perturber, key, name, text, id, allow_shared_texts
+    perturber, key, name, text, id, author, allow_shared_texts
         As given; the perturber is fitted.
     keep : dict
         Name to type, or to None.
@@ -156,6 +161,7 @@ class DocumentRelease:
     _: KW_ONLY
     text: str = "text"
     id: str = "id"
+    author: str | None = None
     keep: Any = ()
     allow_shared_texts: bool = False
     canary: str = field(init=False, repr=False)
@@ -167,14 +173,17 @@ class DocumentRelease:
             raise InvalidParameterError(
                 f"key must be a ReleaseKey, got {kind_of(self.key)}."
             )
-        for what in ("name", "text", "id"):
+        for what in ("name", "text", "id", "author"):
             value = getattr(self, what)
+            if what == "author" and value is None:
+                continue
             if not isinstance(value, str) or not value or not value.isprintable():
                 raise InvalidParameterError(
                     f"{what} must be a str of printable characters, got {shown(value)}."
                 )
         check_flag("allow_shared_texts", self.allow_shared_texts)
         self._set("keep", self._checked_keep())
+        self._check_author()
         names = [*self._out_names, *self.keep]
         if len(set(names)) < len(names) or self.id == self.text:
             raise InvalidParameterError(
@@ -193,6 +202,22 @@ class DocumentRelease:
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
+
+    def _check_author(self) -> None:
+        """Refuse a column of authors where nothing asks for it, or of another use."""
+        if self.author is None:
+            return
+        if not hasattr(self.perturber, "person_answers"):
+            raise InvalidParameterError(
+                "author must be None but for a DPDocumentReplacer, as in no other "
+                "release all documents of an author answer once, got "
+                f"{shown(self.author)} for {kind_of(self.perturber)}."
+            )
+        if self.author in (self.id, self.text):
+            raise InvalidParameterError(
+                "author must be another column than id and text, got "
+                f"{shown(self.author)}."
+            )
 
     def _checked_keep(self) -> dict[str, Any]:
         keep: Any = self.keep
@@ -306,21 +331,49 @@ class DocumentRelease:
                 "batch must be a pyarrow RecordBatch or Table, got "
                 f"{kind_of(batch)} of {type(batch).__module__}."
             )
+        if self.author is not None:
+            raise InvalidParameterError(
+                "author must be None for batches, which need not hold all rows of an "
+                f"author, got {shown(self.author)}: release_files reads them all."
+            )
         count = self._count_shared_texts()
         if count is not None:
             count.see(columns_of(self, batch)[1])
             self._check_shared_texts(count.result())
         return self._of_checked(batch)
 
-    def _of_checked(self, batch: Any) -> Any:
-        """Release documents among which public texts were looked for."""
+    def _releaser(self) -> Any:
+        """The releaser, with the noise of the key."""
+        seed = self.key.derive(b"noise:" + self.name.encode())
+        return _repeatable(self.perturber, seed)
+
+    def _person_answers(
+        self,
+        texts: Iterable[str],
+        authors: Iterable[str],
+        n_jobs: int | None,
+        verbose: int,
+    ) -> Any:
+        """The answer of each author of checked documents, after all of them."""
+        releaser = self._releaser().set_params(verbose=verbose)
+        if n_jobs is not None:
+            releaser.set_params(n_jobs=n_jobs)
+        with shared_texts_counted():
+            return releaser.person_answers(texts, authors)
+
+    def _of_checked(self, batch: Any, persons: Any = None) -> Any:
+        """Release documents among which public texts were looked for.
+
+        `persons` are the answers of their authors, if these answer.
+        """
         pa = import_pyarrow("DocumentRelease")
         self._check_worker()
         ids, texts, columns = columns_of(self, batch)
-        seed = self.key.derive(b"noise:" + self.name.encode())
-        releaser = _repeatable(self.perturber, seed)
-        with shared_texts_counted():
-            released = releaser.transform(texts, document_ids=ids)
+        if persons is None:
+            with shared_texts_counted():
+                released = self._releaser().transform(texts, document_ids=ids)
+        else:
+            released = persons.transform(authors_of(self, batch), ids)
         arrays = [pa.array(ids, pa.string()), *self._arrays(released), *columns]
         return type(batch).from_arrays(arrays, names=[*self._out_names, *self.keep])
 
@@ -471,18 +524,27 @@ def _column(batch: Any, role: str, name: str) -> Any:
     return batch.column(places[0])
 
 
-def ids_of(column: Any, start: int = 0) -> list[str]:
+def authors_of(release: DocumentRelease, batch: Any, start: int = 0) -> list[str]:
+    """Who wrote each document, by the column that the release names."""
+    assert release.author is not None
+    return ids_of(_column(batch, "author", release.author), start, "author")
+
+
+def ids_of(column: Any, start: int = 0, role: str = "id") -> list[str]:
     """Ids as strings: an engine or format that turns "17" into 17 changes nothing.
 
     `start` is the position of the first one, for an error.
     """
-    values = _values(column, "id", "strings or integers", "is_integer", start)
+    values = _values(column, role, "strings or integers", "is_integer", start)
     ids = ["" if identity is None else str(identity) for identity in values]
-    if "" in ids:
+    # authors without a name would be one person together, a blank one, too
+    tidy = [name.strip() for name in ids] if role == "author" else ids
+    missing = [i for i, name in enumerate(tidy) if not name]
+    if missing:
         raise InvalidParameterError(
-            "id must be a column without null or empty values, got "
-            f"{ids.count('')} of {len(ids)}, the first at position "
-            f"{start + ids.index('')}."
+            f"{role} must be a column without null or empty values, got "
+            f"{len(missing)} of {len(ids)}, the first at position "
+            f"{start + missing[0]}."
         )
     return ids
 

@@ -8,7 +8,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from hashlib import blake2b, file_digest
-from itertools import groupby
+from itertools import groupby, tee
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,7 +30,7 @@ from skdptext.files import (
     type_shown,
     write_table,
 )
-from skdptext.release._documents import DocumentRelease, columns_of
+from skdptext.release._documents import DocumentRelease, authors_of, columns_of
 from skdptext.release._key import check_value
 from skdptext.release._manifest import (
     FILE_NAME,
@@ -102,8 +102,9 @@ def release_files(
         Documents that are read, released and written at a time. Memory grows with it,
         and no more than that many are lost when the process is killed.
     n_jobs : int, default=None
-        Number of processes, run by joblib. None: only this process, with as many
-        threads as `n_jobs` of the perturber says.
+        Number of processes, run by joblib; with authors, of threads that group the
+        documents. None: only this process, with as many threads as `n_jobs` of the
+        perturber says.
     verbose : int, default=0
         Above 0, show a progress bar on a terminal or in a notebook, and say how many
         texts of CSV files span lines; above 1, show the bar anywhere.
@@ -148,7 +149,9 @@ def release_files(
     *Memory.* That of the embedding and 100 MB, whatever the size of the inputs, for
     each process, and what is released of `batch_rows` documents. Some 1 MB of documents
     are held at a time. A row of a CSV or JSON file may have 512 KiB. More than 65,536
-    ids are checked in temporary files, at 16 bytes per id. The readers are those of
+    ids are checked in temporary files, at 16 bytes per id. With authors, the inputs
+    are read once more, and some 500 bytes are held per author, and 2 per document, for
+    the groups of all rows. The readers are those of
     pyarrow for each format: its datasets read further ahead.
 
     *Durability.* A shard is written to a temporary file beside it, forced to disk, and
@@ -248,7 +251,13 @@ def _of_group(
 def _types(release: DocumentRelease) -> dict[str, Any]:
     """Columns to read, with the types of those that have them."""
     string = import_pyarrow("release_files").string()
-    return {release.id: string, release.text: string, **release.keep}
+    authors = {} if release.author is None else {release.author: string}
+    return {release.id: string, release.text: string, **authors, **release.keep}
+
+
+def _named(release: DocumentRelease) -> str:
+    """The parameters that name columns."""
+    return f"id, text{'' if release.author is None else ', author'} and keep"
 
 
 def _survey(
@@ -262,7 +271,7 @@ def _survey(
     with UniqueIds() as unique:
         for place in inputs:
             rows: list[int] = []
-            place.check_columns(types, "id, text and keep")
+            place.check_columns(types, _named(release))
             for group in place.groups(types, _SURVEYED):
                 before = sum(rows)
                 rows.append(0)
@@ -271,6 +280,8 @@ def _survey(
                         ids, said, columns = columns_of(
                             release, table, before + rows[-1]
                         )
+                        if release.author is not None:
+                            authors_of(release, table, before + rows[-1])
                         kinds = [column.type for column in columns]
                         kept_types = dict(zip(release.keep, kinds, strict=True))
                         _check_types(first_types, kept_types, place.name, form)
@@ -287,7 +298,9 @@ def _survey(
     if repeated:
         raise InvalidParameterError(
             "id must be unique over all documents of all inputs, or equal documents "
-            f"get equal noise, got {repeated} repeated."
+            f"get equal noise, got {repeated} repeated. If ids stand for people, k "
+            "documents of one cost k times ε: give each document an id, and for "
+            "stand-ins the people as author."
         )
     if shared is not None:
         release._check_shared_texts(shared.result())
@@ -415,10 +428,14 @@ def _release(
     missing = {s for s in shards_of(manifest) if not (out / s.name).exists()}
     total = manifest["documents"]
     delete_abandoned(out)  # once: for each shard it would list all the others
+    persons = None
+    if release.author is not None and missing:
+        persons = _persons(inputs, release, n_jobs, verbose)
+        n_jobs = 1  # what is left to do takes no time
     with progress_bar(verbose, "releasing", total=total, unit="doc") as progress:
         progress.update(total - sum(shard.rows for shard in missing))
         done = Parallel(n_jobs=n_jobs, return_as="generator")(
-            delayed(_released)(shard, table, release)
+            delayed(_released)(shard, table, release, persons)
             for shard, table in _tables(inputs, release, manifest, missing)
         )
         for shard, parts in groupby(done, key=itemgetter(0)):
@@ -433,8 +450,28 @@ def _release(
             progress.update(shard.rows)
 
 
-def _released(shard: Shard, table: Any, release: DocumentRelease) -> tuple[Shard, Any]:
-    return shard, release._of_checked(table)
+def _released(
+    shard: Shard, table: Any, release: DocumentRelease, persons: Any
+) -> tuple[Shard, Any]:
+    return shard, release._of_checked(table, persons)
+
+
+def _persons(
+    inputs: list[Input], release: DocumentRelease, n_jobs: int | None, verbose: int
+) -> Any:
+    """The answer of each author, for which all documents are grouped first."""
+    texts, authors = tee(
+        pair
+        for place in inputs
+        for group in place.groups(_types(release), _SURVEYED)
+        for table in group
+        for pair in zip(
+            columns_of(release, table)[1], authors_of(release, table), strict=True
+        )
+    )
+    return release._person_answers(
+        (text for text, _ in texts), (name for _, name in authors), n_jobs, verbose
+    )
 
 
 def _tables(

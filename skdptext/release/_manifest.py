@@ -43,11 +43,12 @@ def describe(release: Any) -> dict[str, Any]:
     perturber = release.perturber
     of_words = isinstance(perturber, DPWordPerturber)
     details = _of_words(perturber) if of_words else perturber.release_details()
-    guarantee = perturber.guarantee()
+    of_persons = release.author is not None
+    guarantee = perturber.guarantee(**({"unit": "person"} if of_persons else {}))
     words = str(guarantee)
     if release.allow_shared_texts:
         words = f"{wrapped(_SHARED)}\n{words}"
-    stated = ("epsilon", "metric", "metric_lam", "n_words", "numerical_delta")
+    stated = ("unit", "epsilon", "metric", "metric_lam", "n_words", "numerical_delta")
     return {
         "format": FORMAT,
         "complete": False,
@@ -57,6 +58,8 @@ def describe(release: Any) -> dict[str, Any]:
         "columns": {
             "id": release.id,
             "text": release.text,
+            # only where it is so: releases begun before go on
+            **({"author": release.author} if of_persons else {}),
             "keep": {
                 name: None if kind is None else str(kind)
                 for name, kind in release.keep.items()
@@ -76,7 +79,6 @@ def describe(release: Any) -> dict[str, Any]:
                 "costs no more privacy."
             ),
         },
-        # only where it is so: releases begun before go on
         **({"allow_shared_texts": True} if release.allow_shared_texts else {}),
         "key_check": check_value(release.key, release.name),
         "canary": release.canary,

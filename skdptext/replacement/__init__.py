@@ -16,6 +16,7 @@ from skdptext.replacement._groups import (
     words_of as words_of,
 )
 from skdptext.replacement._guarantee import ReplacementGuarantee
+from skdptext.replacement._persons import PersonAnswers as PersonAnswers
 from skdptext.replacement._public import (
     PublicDocuments as PublicDocuments,
     document_bytes as document_bytes,

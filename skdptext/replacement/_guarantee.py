@@ -31,6 +31,44 @@ _MANY = 32
 # Candidates of which a printed guarantee speaks.
 _CANDIDATES = 100
 _UP = 1 + 2.0**-40
+# What differs in words between the units.
+_SAID: dict[str, dict[str, Any]] = {
+    "document": {
+        "alike": "",
+        "held": "documents",
+        "any two": "any two documents",
+        "whatever": " whatever",
+        "group": "",
+        "one": "the document",
+        "ones": "documents",
+        "limits": [
+            "More releases of the same document with fresh noise: their ε add up (see "
+            "compose), and so do those of the documents of one author, unless each "
+            "author answers once (transform with authors). An unchanged document under "
+            "the same secret and id is answered the same, at no further cost; an "
+            "edited one, or one under another id, costs ε again."
+        ],
+    },
+    "person": {
+        "alike": " with equally many documents",
+        "held": "persons' documents",
+        "any two": "all documents of one person and as many of any other",
+        "whatever": ", whatever they say",
+        "group": " A person's group is the one that most of their documents are in.",
+        "one": "all documents of a person together",
+        "ones": "persons",
+        "limits": [
+            "How many documents a person has, and which rows these are: stand-ins of "
+            "one person come from one group. Someone who stands under several names "
+            "counts as several persons.",
+            "More releases of the same person with fresh noise: their ε add up (see "
+            "compose), and so do those of some documents in one call and others in "
+            "another. The same documents under the same secret and name are answered "
+            "the same, at no further cost; with an edit, or one document more or less, "
+            "they cost ε again.",
+        ],
+    },
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +80,7 @@ class ReplacementPart:
     grouping: bytes  # digest of the groups
     releases: int = 1
     caveats: tuple[str, ...] = ()
+    unit: str = "document"  # or "person", whose documents answer once together
 
     @property
     def epsilon(self) -> float:
@@ -49,9 +88,9 @@ class ReplacementPart:
         return self.channel.epsilon
 
     @property
-    def kind(self) -> tuple[bytes, float]:
+    def kind(self) -> tuple[bytes, float, str]:
         """What parts share that differ in the number of releases, or in caveats."""
-        return self.grouping, self.epsilon
+        return self.grouping, self.epsilon, self.unit
 
     @property
     def n_groups(self) -> int:
@@ -154,8 +193,9 @@ class ReplacementGuarantee(ComposedGuarantee):
         Between any two documents, of all releases together.
     n_groups : int or None
         K; None where the parts differ in it.
-    unit : "document"
-        What its numbers are about.
+    unit : {"document", "person"}
+        What its numbers are about: a document; or all documents of a person together,
+        where `DPDocumentReplacer.transform` was told the authors.
     releases : int
         Number of releases.
     information : float
@@ -207,15 +247,16 @@ class ReplacementGuarantee(ComposedGuarantee):
 
     @property
     def unit(self) -> str:
-        """What its numbers are about: a document."""
-        return "document"
+        """What its numbers are about: a document, or all those of a person."""
+        return self.parts[0].unit
 
     def _of_person(self, n_documents: int) -> tuple[float, float]:
-        return n_documents * self.epsilon, 0.0
+        times = n_documents if self.unit == "document" else 1
+        return times * self.epsilon, 0.0
 
     @property
     def epsilon(self) -> float:
-        """Privacy parameter ε between any two documents, of all releases."""
+        """Privacy parameter ε between any two documents, or persons with as many."""
         return float(sum(part.releases * part.epsilon for part in self.parts))
 
     @property
@@ -252,14 +293,16 @@ class ReplacementGuarantee(ComposedGuarantee):
         Parameters
         ----------
         x, y : str or list of str
-            Two documents, as in a release.
+            Two documents, as in a release; of the unit "person" two lists of equally
+            many documents, all those of one person and of another.
         delta : float in [0, 1), default=0.0
             The δ in [0, 1); 0 is the pure exponent.
 
         Returns
         -------
         exponent : float
-            0 for documents of the same group; else, at δ = 0, `epsilon`.
+            0 for documents of the same group, or where most are in the same; else, at
+            δ = 0, `epsilon`.
         """
         delta = check_real("delta", delta, low=0, high=1, open_high=True)
         pure = float(sum(part.exponent(x, y) for part in self.parts))
@@ -275,7 +318,7 @@ class ReplacementGuarantee(ComposedGuarantee):
         ----------
         n_candidates : int >= 1
             Documents that the adversary holds in clear, equally likely, one of which
-            was released.
+            was released; or persons with equally many documents, all of them known.
 
         Returns
         -------
@@ -364,19 +407,22 @@ class ReplacementGuarantee(ComposedGuarantee):
         groups = self.n_groups
         over = "" if groups is None else f" over {groups} public groups"
         most = math.ceil(share * _CANDIDATES * (1 - 1e-12))
+        said = _SAID[self.unit]
         return [
-            f"Of {_CANDIDATES} equally likely candidates, nobody finds more than "
-            f"{most} on average: anyone who holds {_CANDIDATES} documents in clear and "
-            f"sees {seen} names the right one with probability at most "
-            f"{rounded_up(share, 3)}, whatever they know of the mechanism.",
-            f"Between any two documents whatever, the odds change by at most a factor "
-            f"of exp({rounded_up(self.epsilon)}) = {odds_factor(self.epsilon)} (pure "
-            f"ε-local differential privacy, by randomized response{over}); between two "
-            "of one group they do not change at all.",
+            f"Of {_CANDIDATES} equally likely candidates{said['alike']}, nobody finds "
+            f"more than {most} on average: anyone who holds {_CANDIDATES} "
+            f"{said['held']} in clear and sees {seen} names the right one with "
+            f"probability at most {rounded_up(share, 3)}, whatever they know of the "
+            "mechanism.",
+            f"Between {said['any two']}{said['whatever']}, the odds change by at most "
+            f"a factor of exp({rounded_up(self.epsilon)}) = "
+            f"{odds_factor(self.epsilon)} (pure ε-local differential privacy, by "
+            f"randomized response{over}); between two "
+            f"of one group they do not change at all.{said['group']}",
             f"On average, {seen} {'tells' if self.releases == 1 else 'tell'} at most "
-            f"{rounded_up(self.information, 3)} nats about the document, or about "
+            f"{rounded_up(self.information, 3)} nats about {said['one']}, or about "
             f"anything else (the mutual information); to name one of {_CANDIDATES} "
-            f"documents takes {math.log(_CANDIDATES):.3g}.",
+            f"{said['ones']} takes {math.log(_CANDIDATES):.3g}.",
             "Empty, unknown and very long documents are covered, and so are the number "
             "and the order of words: a stand-in tells nothing but a group.",
         ]
@@ -385,12 +431,9 @@ class ReplacementGuarantee(ComposedGuarantee):
     def limits(self) -> list[str]:
         """What is not promised."""
         return [
+            *_SAID[self.unit]["limits"],
             "The author of the stand-in, who wrote a public document and is shown. "
             "Readers must be told that it is a stand-in.",
-            "More releases of the same document with fresh noise: their ε add up (see "
-            "compose), and so do those of the documents of one author. An unchanged "
-            "document under the same secret and id is answered the same, at no further "
-            "cost; an edited one, or one under another id, costs ε again.",
             "Anything, if the public documents, their labels or the grouper were "
             "learned from the documents to be protected: they must be public. So must "
             "the choice of ε and of the groups.",
@@ -420,7 +463,8 @@ class ReplacementGuarantee(ComposedGuarantee):
             {"candidates": n, "found_at_most": self.found_at_most(n)}
             for n in (10, 100, 1000)
         ]
-        return [{"between": "any two documents", "exponent": self.epsilon}, *rows]
+        between = _SAID[self.unit]["any two"]
+        return [{"between": between, "exponent": self.epsilon}, *rows]
 
     def __repr__(self) -> str:
         releases = f", releases={self.releases}" if self.releases > 1 else ""
@@ -436,8 +480,8 @@ class ReplacementGuarantee(ComposedGuarantee):
             if "candidates" in row
         ]
         return page(
-            f"Privacy guarantee: ε = {rounded_up(self.epsilon, 6)} between any two "
-            "documents",
+            f"Privacy guarantee: ε = {rounded_up(self.epsilon, 6)} between "
+            f"{_SAID[self.unit]['any two']}",
             *map(paragraph, self.sentences),
             table(["candidates", "found at most, on average"], rows),
             paragraph("Not promised:"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import partial
 from numbers import Integral
@@ -34,6 +35,12 @@ from skdptext.replacement._guarantee import (
     ReplacementGuarantee,
     ReplacementPart,
 )
+from skdptext.replacement._persons import (
+    PersonAnswers,
+    Persons,
+    groups_of_collections,
+    with_authors,
+)
 from skdptext.replacement._public import (
     PublicDocuments,
     PublicLabels,
@@ -44,6 +51,7 @@ from skdptext.utils import (
     DocLinked,
     NoiseStreams,
     SecretSeed,
+    check_authors,
     check_document,
     check_document_ids,
     check_integer,
@@ -63,6 +71,11 @@ from skdptext.utils import (
 OUTPUTS = ("text", "bow", "vector", "group", "index")
 # Groups, where nothing says how many.
 _N_GROUPS = 8
+_REPEATED_PERSONS = (
+    "The noise is repeatable (random_state is an integer): a person with the same "
+    "documents is answered the same again, and anyone who can run this replacer learns "
+    "whether a guess of all documents of a person is right."
+)
 _FITTED_BEFORE = (
     "The grouper was given fitted: that it learned from public documents only is taken "
     "on trust. Everything below is void if it did not."
@@ -177,7 +190,8 @@ class DPDocumentReplacer(
 
     *Not protected* is the author of the stand-in, who is public; readers must be told
     that it is a stand-in. Releases of one document with fresh noise add up their ε,
-    and so do the documents of one author.
+    and so do the documents of one author, unless `transform` is told the authors: then
+    each author answers once for all of their documents.
 
     *What is kept* is what the groups keep. With public labels the release is the
     predicted label by randomized response, dressed as a document: where that label is
@@ -353,7 +367,12 @@ class DPDocumentReplacer(
     # -- releasing -------------------------------------------------------------
 
     def fit_transform(
-        self, X: Any, y: Any = None, *, document_ids: Iterable[Any] | None = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        document_ids: Iterable[Any] | None = None,
+        authors: Any = None,
     ) -> Any:
         """Fit on the public documents, and release others.
 
@@ -365,15 +384,22 @@ class DPDocumentReplacer(
             Not used; here for scikit-learn's interface.
         document_ids : iterable of str, int or bytes, default=None
             As in `transform`.
+        authors : array-like of shape (n_documents,), default=None
+            As in `transform`.
 
         Returns
         -------
         released : list, sparse matrix in CSR format, or ndarray
             As `transform` gives it.
         """
-        return self.fit().transform(X, document_ids=document_ids)
+        return self.fit().transform(X, document_ids=document_ids, authors=authors)
 
-    def transform(self, X: Any, document_ids: Iterable[Any] | None = None) -> Any:
+    def transform(
+        self,
+        X: Any,
+        document_ids: Iterable[Any] | None = None,
+        authors: Any = None,
+    ) -> Any:
         """Answer each document with a public one.
 
         Parameters
@@ -385,6 +411,14 @@ class DPDocumentReplacer(
             `random_state`, equal documents of different ids then get independent
             answers, and the release stays repeatable. It is metadata in the sense of
             scikit-learn's routing: ``set_transform_request(document_ids=True)``.
+        authors : array-like of shape (n_documents,), default=None
+            Who wrote each document: then each author answers once, with the group that
+            most of their documents are in (of equally frequent ones the first in
+            `groups_`), and all their documents get stand-ins from that one noisy group.
+            ε holds between the whole collections of any two authors:
+            ``guarantee(unit="person")``. Give all documents of an author in one call.
+            Routed as ``set_transform_request(authors=True)``. None: each document
+            answers by itself, and the ε of an author's documents add up.
 
         Returns
         -------
@@ -396,25 +430,40 @@ class DPDocumentReplacer(
         Raises
         ------
         InvalidParameterError
-            If `X` or `document_ids` breaks a rule, the grouper fails, or a parameter
-            was changed after `fit`. No message quotes a document.
+            If `X`, `document_ids` or `authors` breaks a rule, the grouper fails, or a
+            parameter was changed after `fit`. No message quotes a document.
         NotFittedError
             If `fit` was not called.
 
         Notes
         -----
         *Privacy.* Each call is another release. With fresh noise, releasing the
-        same document k times costs k ε.
+        same document k times costs k ε, and so does releasing k documents of one
+        author without `authors`.
+
+        *Authors.* How many documents an author has, and which rows these are, is not
+        hidden: stand-ins of one author come from one group. With an integer
+        `random_state`, the answer of an author is derived from the author and *all*
+        their documents, in whatever order: the same collection is answered the same
+        again, at no further cost. One more document, or an edit, makes it another
+        collection, whose answer is independent and costs ε again. An answer kept for
+        an author and a group would have no finite ε, as it shows that the group has
+        changed. `document_ids` beside `authors` tell an author's documents apart, so
+        that each gets the same stand-in whatever the order of the rows; without them
+        an author's first, second, … document does.
         """
         groups = self._check_ready()
         ids = None if document_ids is None else check_document_ids(document_ids)
-        warn_of_repeats(self.random_state, has_ids=ids is not None)
-        clear, answers = self._answers(groups, X, ids)
-        check_not_fitted_on(groups, clear)
-        if self.output == "group":
-            released: Any = self.groups_[answers]
+        names = None if authors is None else check_authors(authors).tolist()
+        told_apart = ids is not None or names is not None
+        warn_of_repeats(self.random_state, has_ids=told_apart)
+        if names is not None:
+            _check_number(ids, len(names))
+            released = self.person_answers(X, names).transform(names, ids)
         else:
-            released = self._shown(answers)
+            clear, own = self._answers(groups, X, ids)
+            check_not_fitted_on(groups, clear)
+            released = self._shown(own)
         frame = self._container in ("pandas", "polars")
         if self.output in ("bow", "vector") or not (frame or is_column_of_documents(X)):
             return released
@@ -453,15 +502,56 @@ class DPDocumentReplacer(
             clear.append(numbers)
             answers.append(noisy)
             start += len(block)
-        if ids is not None and len(ids) != start:
-            raise InvalidParameterError(
-                f"document_ids must hold one id per document ({start}), got {len(ids)}."
-            )
+        _check_number(ids, start)
         watch.warn()
         return np.concatenate(clear), np.concatenate(answers)
 
+    def person_answers(self, X: Any, authors: Iterable[Any]) -> PersonAnswers:
+        """Read all documents, and answer each author once.
+
+        For documents that are read twice, such as those of files. `transform` with
+        `authors` does both.
+
+        Parameters
+        ----------
+        X : iterable of str, or of lists of str
+            All documents of all authors. Read once, in blocks.
+        authors : iterable of str or int
+            Who wrote each document.
+
+        Returns
+        -------
+        answers : PersonAnswers
+            Its ``transform(authors, document_ids)`` gives the stand-ins. It holds some
+            numbers for each author, and no document.
+
+        Raises
+        ------
+        InvalidParameterError
+            As in `transform`.
+        """
+        groups = self._check_ready()
+        streams = NoiseStreams(self.random_state, self._context())
+        watch, persons = _Watch(groups.documents), Persons(streams, self.n_groups_)
+        waiting: deque[Any] = deque()  # authors of documents that are being grouped
+        clear = [np.empty(0, dtype=np.int16)]
+        start = 0
+        documents = with_authors(_checked(X), authors, waiting)
+        grouped = groups.assign_all(in_blocks(documents), self.n_jobs, self.verbose)
+        for block, numbers in grouped:
+            watch.see(block)
+            names = [waiting.popleft() for _ in block]
+            persons.see(names, block, numbers, start)
+            clear.append(numbers.astype(np.int16))
+            start += len(block)
+        watch.warn()
+        check_not_fitted_on(groups, np.concatenate(clear))
+        return persons.answered(self.channel_, groups.members, self.output, self._shown)
+
     def _shown(self, index: np.ndarray) -> Any:
-        """Public documents in the form that `output` names."""
+        """Groups, or public documents, in the form that `output` names."""
+        if self.output == "group":
+            return self.groups_[index]
         if self.output == "index":
             return index
         if self.output == "text":
@@ -541,8 +631,16 @@ class DPDocumentReplacer(
         counts /= np.bincount(self.public_groups_, minlength=self.n_groups_)
         return counts[[number.get(key, -1) for key in given]]
 
-    def guarantee(self) -> ReplacementGuarantee:
+    def guarantee(
+        self, unit: Literal["document", "person"] = "document"
+    ) -> ReplacementGuarantee:
         """What a release promises.
+
+        Parameters
+        ----------
+        unit : {"document", "person"}, default="document"
+            "person": of a release with `authors`, where each author answers once, and
+            ε holds between all documents of one and all of another.
 
         Returns
         -------
@@ -550,16 +648,21 @@ class DPDocumentReplacer(
             What is promised, in numbers and in sentences.
         """
         groups = self._check_ready()
+        check_option("unit", unit, ("document", "person"))
         caveats = []
         if isinstance(self.random_state, Integral):
-            caveats.append(REPEATABLE)
+            caveats.append(REPEATABLE if unit == "document" else _REPEATED_PERSONS)
         if groups.fitted_before:
             caveats.append(_FITTED_BEFORE)
+        assign: Any = partial(_numbers, groups)
+        if unit == "person":
+            assign = partial(groups_of_collections, assign, len(groups.names))
         part = ReplacementPart(
             self.channel_,
-            partial(_numbers, groups),
+            assign,
             groups.fingerprint,
             caveats=tuple(caveats),
+            unit=unit,
         )
         return ReplacementGuarantee([part])
 
@@ -639,6 +742,13 @@ def _numbers(groups: PublicGroups, documents: Iterable[Any]) -> np.ndarray:
     """Numbers of the groups of documents."""
     parts = [groups.assign(block) for block in in_blocks(_checked(documents))]
     return np.concatenate([np.empty(0, dtype=int), *parts])
+
+
+def _check_number(ids: list[Any] | None, n: int) -> None:
+    if ids is not None and len(ids) != n:
+        raise InvalidParameterError(
+            f"document_ids must hold one id per document ({n}), got {len(ids)}."
+        )
 
 
 class _Draws:

@@ -3,6 +3,7 @@
 from skdptext.utils._inputs import (
     as_array as as_array,
     as_labels as as_labels,
+    check_authors as check_authors,
     check_document as check_document,
     check_classes as check_classes,
     check_labels as check_labels,

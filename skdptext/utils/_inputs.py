@@ -276,6 +276,25 @@ def check_labels(
     return labels
 
 
+def check_authors(authors: Any, n: int | None = None) -> np.ndarray:
+    """`as_labels` that tell people apart; one for each of `n` documents if given."""
+    labels = as_labels("authors", authors)
+    if labels.ndim != 1 or (n is not None and len(labels) != n):
+        number = "" if n is None else f" ({n})"
+        raise InvalidParameterError(
+            f"authors must hold one author per document{number}, got shape "
+            f"{labels.shape}."
+        )
+    if labels.dtype.kind == "f" and (np.abs(labels) >= 2.0**53).any():
+        # two people under one number would count as one
+        raise InvalidParameterError(
+            "authors must be told apart, but they are floating-point numbers, or "
+            "integers of several kinds, of 2^53 or more, which may stand for several "
+            "people: give str, or integers of one kind."
+        )
+    return labels
+
+
 def check_classes(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Sorted classes, at least 2 of them, and the number of each document's."""
     classes, numbers = np.unique(check_labels("y", y, n), return_inverse=True)

@@ -258,7 +258,9 @@ def check_document_ids(document_ids: Any) -> list[Any]:
             if first != position:
                 raise InvalidParameterError(
                     "document_ids must differ, or equal documents get equal noise: "
-                    f"positions {first} and {position} hold the same."
+                    f"positions {first} and {position} hold the same. If ids stand for "
+                    "people, k documents of one cost k times ε: with stand-ins, say "
+                    "who wrote each document by authors instead."
                 )
     return ids
 

@@ -1,0 +1,492 @@
+"""Authors as the unit: one answer for a whole collection, its law, and mistakes."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+import math
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from skdptext import DPDocumentReplacer
+from skdptext.cli import main
+from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
+from skdptext.release import DocumentRelease, ReleaseKey, release_files, seal
+from skdptext.replacement import _persons
+from tests.expected import no_warning, refusals
+from tests.laws import assert_counts, largest_loss
+from tests.releases import write_key
+
+SEED = 2**100 + 17
+N = 6000  # collections of each drawn law
+# Three groups, of two, two and one public documents.
+PUBLIC = ["cat dog", "dog paw", "tea milk", "milk cake", "star moon"]
+LABELS = ["pets", "pets", "food", "food", "sky"]
+EPSILON = 1.2
+COLLECTIONS = {
+    "mostly pets": ["cat", "dog", "tea"],
+    "food": ["tea", "milk", "cake"],
+    "a tie": ["star", "tea", "cat"],  # food comes first
+    "equal texts": ["cat", "cat", "cat"],
+    "other pets": ["cat", "dog", "paw"],
+}
+GROUPS = [1, 0, 0, 1, 1]  # of food, pets and sky
+
+
+def replacer(kind=DPDocumentReplacer, **options):
+    options = {"epsilon": EPSILON, "output": "index", **options}
+    return kind(PUBLIC, public_labels=LABELS, **options).fit()
+
+
+def law(group, n_documents):
+    """Pr of every sequence of public documents that may answer a collection.
+
+    From the mechanism as it is stated, not from the code: one randomized response, and
+    then independent documents of the noisy group.
+    """
+    members = {0: [2, 3], 1: [0, 1], 2: [4]}
+    total = math.exp(EPSILON) + 2
+    shares: Counter[tuple[int, ...]] = Counter()
+    for noisy, documents in members.items():
+        kept = (math.exp(EPSILON) if noisy == group else 1) / total
+        for answers in itertools.product(documents, repeat=n_documents):
+            shares[answers] += kept / len(documents) ** n_documents
+    return shares
+
+
+def drawn(source, documents, n=N, ids=False):
+    """How often each sequence answers a collection, of n authors who all have it."""
+    X = list(documents) * n
+    authors = np.repeat([f"author {i}" for i in range(n)], len(documents))
+    given = {"document_ids": range(len(X))} if ids else {}
+    released = source.transform(X, authors=authors, **given)
+    return released.reshape(n, len(documents))
+
+
+def counts(sequences, shares):
+    found = Counter(map(tuple, sequences.tolist()))
+    assert set(found) <= set(shares)
+    return np.array([found[z] for z in shares]), np.array(list(shares.values()))
+
+
+@pytest.mark.parametrize("name", COLLECTIONS)
+@pytest.mark.parametrize("noise", [None, SEED, "generator"])
+def test_the_law_of_a_collection(name, noise):
+    """Chi-square at α = 1e-6, over all sequences of three stand-ins."""
+    state = np.random.default_rng(3) if noise == "generator" else noise
+    source = replacer(random_state=state)
+    group = GROUPS[list(COLLECTIONS).index(name)]
+    shares = law(group, 3)
+    assert sum(shares.values()) == pytest.approx(1)
+    for ids in (False, True):
+        assert_counts(*counts(drawn(source, COLLECTIONS[name], ids=ids), shares))
+
+
+def test_any_two_collections_differ_by_epsilon_at_most():
+    """ε is attained, and is what the guarantee says."""
+    guarantee = replacer().guarantee(unit="person")
+    assert (guarantee.unit, guarantee.epsilon) == ("person", EPSILON)
+    for (i, x), (j, y) in itertools.product(enumerate(COLLECTIONS), repeat=2):
+        one, two = law(GROUPS[i], 3), law(GROUPS[j], 3)
+        claim = guarantee.exponent(COLLECTIONS[x], COLLECTIONS[y])
+        assert claim == (EPSILON if GROUPS[i] != GROUPS[j] else 0.0)
+        assert largest_loss(one, two) == pytest.approx(claim)
+    # whereas documents that answer one by one cost ε each
+    assert replacer().guarantee().compose(3).epsilon == pytest.approx(3 * EPSILON)
+
+
+def test_the_best_adversary_finds_what_is_stated():
+    """Whoever knows all of 5 persons' documents: Σ_z max_d Pr[z | d] / n."""
+    laws = [law(group, 3) for group in GROUPS]
+    best = sum(max(each[z] for each in laws) for z in laws[0]) / len(laws)
+    bound = replacer().guarantee(unit="person").found_at_most(len(laws))
+    p = math.exp(EPSILON) / (math.exp(EPSILON) + 2)
+    assert best <= bound
+    assert bound == pytest.approx(3 * p / 5)
+    # no one is in the third group here: what is found is less
+    assert best == pytest.approx((2 * p + (1 - p) / 2) / 5)
+
+
+def test_documents_of_an_author_share_a_group():
+    rng = np.random.default_rng(0)
+    words = [word for text in PUBLIC for word in text.split()]
+    X, authors = rng.choice(words, 400), rng.integers(0, 90, 400)
+    for state in (None, SEED):
+        source = replacer(random_state=state, output="group")
+        released = source.transform(X, authors=authors)
+        table = pd.DataFrame({"author": authors, "group": released})
+        assert (table.groupby("author")["group"].nunique() == 1).all()
+        assert table["group"].nunique() == 3
+        texts = clone(source).set_params(output="text").fit()
+        stand_ins = texts.transform(X, authors=authors)
+        of = dict(zip(PUBLIC, LABELS, strict=True))
+        table["group"] = [of[text] for text in stand_ins]
+        assert (table.groupby("author")["group"].nunique() == 1).all()
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 6)), max_size=60))
+def test_the_most_frequent_group_and_ties(rows):
+    """Against a slow count; of equal ones the first, in whatever order they come."""
+    authors = sorted({author for author, _ in rows})
+    pairs = [authors.index(author) * 7 + group for author, group in rows]
+    best = _persons.most_frequent(Counter(pairs), len(authors), 7)
+    for author, found in zip(authors, best, strict=True):
+        own = [group for name, group in rows if name == author]
+        assert found == min(set(own), key=lambda group: (-own.count(group), group))
+    again = _persons.most_frequent(Counter(pairs[::-1]), len(authors), 7)
+    np.testing.assert_array_equal(again, best)
+
+
+# -- mistakes ------------------------------------------------------------------------
+
+
+class EachRow(DPDocumentReplacer):
+    """Each row answers for itself."""
+
+    def transform(self, X, document_ids=None, authors=None):
+        return super().transform(X, document_ids)
+
+
+class OfItsText(DPDocumentReplacer):
+    """The stand-in of a row depends on what the row says."""
+
+    def transform(self, X, document_ids=None, authors=None):
+        unique = {text: i for i, text in enumerate(dict.fromkeys(X))}
+        whole = super().transform(X, None, authors)
+        rows = {}
+        for i, (text, author) in enumerate(zip(X, authors, strict=True)):
+            rows.setdefault((author, unique[text]), whole[i])
+        return np.array([rows[a, unique[t]] for t, a in zip(X, authors, strict=True)])
+
+
+class FirstRow(DPDocumentReplacer):
+    """An author answers with the group of the first document, not of most."""
+
+    def transform(self, X, document_ids=None, authors=None):
+        first = dict(reversed(list(zip(authors, X, strict=True))))
+        return super().transform([first[a] for a in authors], None, authors)
+
+
+@pytest.mark.parametrize("mistake", [EachRow, OfItsText, FirstRow])
+def test_mistakes_are_caught(mistake):
+    caught = 0
+    for name, group in zip(COLLECTIONS, GROUPS, strict=True):
+        try:
+            sequences = drawn(replacer(mistake), COLLECTIONS[name])
+            assert_counts(*counts(sequences, law(group, 3)))
+        except AssertionError:
+            caught += 1
+    assert caught
+
+
+# -- answers that can be repeated ----------------------------------------------------
+
+
+def test_a_collection_is_answered_the_same_in_any_order_and_with_any_others():
+    source = replacer(random_state=SEED)
+    X = ["cat", "tea", "milk", "star", "cat", "paw"]
+    authors = np.array([7, 7, 7, 3, 3, 7])
+    first = source.transform(X, authors=authors)
+    alone = source.transform([X[i] for i in (0, 1, 2, 5)], authors=[7] * 4)
+    np.testing.assert_array_equal(alone, first[[0, 1, 2, 5]])
+    order = [5, 3, 2, 1, 4, 0]
+    again = source.transform([X[i] for i in order], authors=authors[order])
+    for author in (3, 7):  # the rows of an author change places: nothing else does
+        np.testing.assert_array_equal(
+            again[authors[order] == author], first[authors == author]
+        )
+    ids = [f"id {i}" for i in range(6)]
+    by_id = source.transform(X, authors=authors, document_ids=ids)
+    again = source.transform(
+        [X[i] for i in order],
+        authors=authors[order],
+        document_ids=[ids[i] for i in order],
+    )
+    np.testing.assert_array_equal(again, by_id[order])
+    for authors_as in (authors.astype(float), pd.Series(authors), authors.tolist()):
+        np.testing.assert_array_equal(source.transform(X, authors=authors_as), first)
+
+
+CHANGES = {
+    "an edit within the group": ["cat", "dog", "paw"],
+    "an edit to another group": ["tea", "milk", "cake"],
+    "one more of the same": ["cat", "cat", "dog", "tea"],
+    "one less": ["cat", "dog"],
+    "the same text twice": ["cat", "cat", "tea"],
+}
+
+
+def agreement(source, before, after, n=4000):
+    """How often authors have the same noisy group before and after."""
+    one, two = (drawn(source, documents, n)[:, 0] for documents in (before, after))
+    return int((one == two).sum()), n
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_changed_collection_is_answered_anew(change):
+    """The number of equal answers is that of independent ones (α = 1e-6).
+
+    If what does not change the group repeated the answer, a change of the answer would
+    prove one of the group, and no ε would hold for both releases.
+    """
+    source = replacer(random_state=SEED, output="group")
+    before, after = COLLECTIONS["mostly pets"], CHANGES[change]
+    hits, n = agreement(source, before, after)
+    e = math.exp(EPSILON)
+    one = np.array([1, e, 1]) / (e + 2)
+    two = one[[1, 0, 2]] if change == "an edit to another group" else one
+    same = float(one @ two)
+    assert_counts(np.array([hits, n - hits]), np.array([same, 1 - same]))
+    # the same collection under another secret, too
+    assert agreement(source, before, before)[0] == n
+
+
+def test_an_answer_kept_for_author_and_group_is_caught(monkeypatch):
+    """The mistake, seeded: derived from the author, whatever the documents say."""
+    monkeypatch.setattr(_persons, "document_bytes", lambda document, i: b"")
+    source = replacer(random_state=SEED, output="group")
+    hits, n = agreement(source, ["cat", "dog", "tea"], ["cat", "dog", "paw"])
+    assert hits == n
+
+
+def test_authors_with_equal_documents_are_answered_independently():
+    source = replacer(random_state=SEED, output="group")
+    released = drawn(source, ["cat", "cat"], n=200)[:, 0]
+    assert len(set(released)) == 3
+    with no_warning():
+        source.transform(["cat", "cat"], authors=["a", "b"])
+    small = replacer(random_state=5)
+    with pytest.warns(PrivacyLeakWarning, match="below 2\\^64"):
+        small.transform(["cat"], authors=["a"])
+    said = " ".join(source.guarantee(unit="person").sentences)
+    assert "a person with the same documents is answered the same" in said
+    assert "which documents are equal" not in said
+
+
+def test_clones_of_a_generator_share_no_noise_between_collections():
+    source = replacer(random_state=np.random.default_rng(5), output="group")
+    n = 2000
+    first = drawn(clone(source).fit(), ["cat"], n)
+    np.testing.assert_array_equal(drawn(clone(source).fit(), ["cat"], n), first)
+    hits = int((drawn(clone(source).fit(), ["dog"], n) == first).sum())
+    e = math.exp(EPSILON)
+    same = (e * e + 2) / (e + 2) ** 2
+    assert_counts(np.array([hits, n - hits]), np.array([same, 1 - same]))
+
+
+# -- the promise ---------------------------------------------------------------------
+
+
+def test_what_the_guarantee_of_a_person_says():
+    guarantee = replacer().guarantee(unit="person")
+    text = str(guarantee)
+    assert (
+        "Of 100 equally likely candidates with equally many documents, nobody" in text
+    )
+    assert "all documents of one person and as many of any other" in text
+    assert "How many documents a person has, and which rows these are" in text
+    assert guarantee._of_person(10) == (EPSILON, 0.0)
+    assert guarantee.compose(2).epsilon == 2 * EPSILON
+    assert guarantee.scale()[0]["between"].startswith("all documents of one person")
+    both = guarantee.compose(replacer().guarantee())
+    assert [each.unit for each in both.guarantees] == ["person", "document"]
+    assert both.epsilon_of(n_documents=3) == (pytest.approx(4 * EPSILON), 0.0)
+    assert "all documents of one person" in guarantee._repr_html_()
+
+
+@refusals(
+    ("cat", ["tea"], "x must be the list of all documents of a person"),
+    (["cat"], ["tea", "cat"], "x and y must be equally many documents.*got 1 and 2"),
+    ([], [], "one or more"),
+    never="paw",
+)
+def test_bad_collections(x, y):
+    replacer().guarantee(unit="person").exponent(x, y)
+
+
+def test_bad_unit():
+    with pytest.raises(InvalidParameterError, match="unit must be one of"):
+        replacer().guarantee(unit="author")
+
+
+@refusals(
+    (["a"], "authors must hold one author per document, got 1 for more"),
+    (["a", "b", "a"], r"authors must hold one author per document \(2\), got more"),
+    ("ann", "authors must hold one label per document"),
+    (["a", None], "authors must not be missing, got None for document 1"),
+    (["a", 3], "authors must be of one kind"),
+    ([2.0**60, 2.0], "authors must be told apart"),
+    (np.array([["a", "b"]]), "authors must hold one author per document, got shape"),
+    never="paw",
+)
+def test_bad_authors(authors):
+    replacer().transform(["cat paw", "tea"], authors=authors)
+
+
+def test_ids_are_as_many_as_authors():
+    with pytest.raises(InvalidParameterError, match="document_ids must hold one id"):
+        replacer().transform(["a", "b"], document_ids=["x"], authors=["a", "b"])
+    with pytest.raises(InvalidParameterError, match="say who wrote each document by"):
+        replacer().transform(["a", "b"], document_ids=["ann", "ann"])
+
+
+def test_routing_of_authors():
+    X, authors = ["cat", "dog", "tea", "milk"] * 5, ["a", "b"] * 10
+    source = replacer(random_state=SEED, output="text")
+    expected = source.transform(X, authors=authors)
+    with config_context(enable_metadata_routing=True):
+        asked = clone(source).set_transform_request(authors=True)
+        pipeline = make_pipeline(FunctionTransformer(), asked).fit(X)
+        assert pipeline.transform(X, authors=authors) == expected
+    assert clone(source).fit_transform(X, authors=authors) == expected
+    assert source.transform(iter(X), authors=iter(authors)) == expected
+    frame = clone(source).set_output(transform="pandas").fit()
+    released = frame.transform(pd.Series(X, name="said"), authors=authors)
+    assert released["said"].tolist() == expected
+    assert source.transform([], authors=[]) == []
+
+
+# -- files ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Rows whose authors are spread over two files."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(1)
+    words = [word for text in PUBLIC for word in text.split()]
+    for name, start in (("one", 0), ("two", 60)):
+        with open(f"{name}.csv", "w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["id", "said", "who"])
+            for i in range(start, start + 60):
+                text = f"{rng.choice(words)} {rng.choice(words)} is what I said {i}"
+                writer.writerow([i, text, f"author {rng.integers(0, 30)}"])
+    with open("public.csv", "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["said", "topic"])
+        writer.writerows(zip(PUBLIC, LABELS, strict=True))
+    write_key(tmp_path / "key")
+    return tmp_path
+
+
+def rows_of(pattern):
+    rows = []
+    for path in sorted(pattern):
+        with open(path, newline="") as file:
+            rows += list(csv.DictReader(file))
+    return rows
+
+
+def groups_by_author(folder, out):
+    who = {row["id"]: row["who"] for row in rows_of(folder.glob("[ot][nw]?.csv"))}
+    of = dict(zip(PUBLIC, LABELS, strict=True))
+    found = {}
+    for row in rows_of((folder / out).glob("*.csv")):
+        found.setdefault(who[row["id"]], []).append(of.get(row["said"], row["said"]))
+    return found
+
+
+def test_files_answer_each_author_once(folder):
+    """Whatever the files, the batches, and whether it is interrupted."""
+    source = DPDocumentReplacer(PUBLIC, public_labels=LABELS, epsilon=EPSILON)
+    key = ReleaseKey("file:key")
+    release = DocumentRelease(source, key, "q4", text="said", author="who")
+    inputs = ["one.csv", "two.csv"]
+    manifest = release_files(inputs, "out", release, batch_rows=7)
+    found = groups_by_author(folder, "out")
+    assert len(found) == 30
+    assert all(len(set(groups)) == 1 for groups in found.values())
+    assert len({groups[0] for groups in found.values()}) == 3
+    assert rows_of((folder / "out").glob("*.csv"))[0].keys() == {"id", "said"}
+    # the promise, and what it is about
+    assert manifest["guarantee"]["unit"] == "person"
+    assert manifest["guarantee"]["epsilon"] == EPSILON
+    assert "all documents of one person" in manifest["guarantee"]["words"]
+    assert manifest["columns"]["author"] == "who"
+    # it goes on where it stopped, in other batches, in threads
+    shards = sorted((folder / "out").glob("*.csv"))
+    before = [path.read_bytes() for path in shards]
+    shards[3].unlink()
+    shards[9].unlink()
+    release_files(inputs, "out", release, batch_rows=7, n_jobs=2)
+    assert [path.read_bytes() for path in shards] == before
+    release_files(inputs[::-1], "again", release, batch_rows=100)
+    key_of = {row["id"]: row["said"] for row in rows_of((folder / "out").glob("*.csv"))}
+    for row in rows_of((folder / "again").glob("*.csv")):
+        assert key_of[row["id"]] == row["said"]
+    assert seal("out")["complete"]
+    # by hand: the same noise as `transform` has
+    rows = rows_of(folder.glob("[ot][nw]?.csv"))
+    seed = int.from_bytes(key.derive(b"noise:q4"), "little")
+    by_hand = clone(source).set_params(random_state=seed).fit()
+    expected = by_hand.transform(
+        [row["said"] for row in rows],
+        document_ids=[row["id"] for row in rows],
+        authors=[row["who"] for row in rows],
+    )
+    assert [key_of[row["id"]] for row in rows] == expected
+    # without authors it is another release
+    other = DocumentRelease(source, key, "q4", text="said")
+    with pytest.raises(InvalidParameterError, match="columns has 'author' there"):
+        release_files(inputs, "out", other, batch_rows=7)
+    with pytest.raises(InvalidParameterError, match="author must be None for batches"):
+        release(pa.table({"id": ["a"], "said": ["cat"], "who": ["ann"]}))
+
+
+def test_the_command_with_authors(folder, capsys):
+    command = [
+        "release", "one.csv", "--column", "said", "-o", "out", "--replace-by",
+        "public.csv", "--label-column", "topic", "--epsilon", "2", "--name", "q4",
+        "--key", "file:key",
+    ]  # fmt: skip
+    assert main([*command, "--author", "who", "--output", "group"]) == 0
+    said = capsys.readouterr().err
+    assert "with equally many documents" in said
+    found = groups_by_author(folder, "out")
+    assert all(len(set(groups)) == 1 for groups in found.values())
+    manifest = json.loads((folder / "out" / "_release.json").read_text())
+    assert manifest["guarantee"]["unit"] == "person"
+    # what cannot be
+    assert main([*command[:5], "b", *command[6:], "--author", "whom"]) == 2
+    assert "--author and --keep must name columns" in capsys.readouterr().err
+    assert main([*command[:5], "b", *command[6:], "--author", "id"]) == 2
+    assert "--author must be another column" in capsys.readouterr().err
+    with open("one.csv", "a") as file:
+        file.write("999,tea, \n")
+    assert main([*command[:5], "b", *command[6:], "--author", "who"]) == 2
+    said = capsys.readouterr().err
+    assert "author must be a column without null or empty values" in said
+    assert "first at position 60" in said
+    words = ["release", "one.csv", "--name", "q", "-o", "c", "--epsilon", "1"]
+    assert main([*words, "--author", "who"]) == 2
+    assert "--author must not be given without --replace-by" in capsys.readouterr().err
+
+
+def test_authors_of_perturbed_words_are_refused(embedding_release):
+    with pytest.raises(InvalidParameterError, match="author must be None but for a"):
+        embedding_release(author="who")
+
+
+@pytest.fixture
+def embedding_release(folder):
+    from skdptext import DPWordPerturber, WordEmbedding
+
+    embedding = WordEmbedding(["cat", "tea"], [[0.0], [1.0]])
+    perturber = DPWordPerturber(embedding, document_length=2, resize="sample")
+
+    def make(**options):
+        return DocumentRelease(perturber, ReleaseKey("file:key"), "q4", **options)
+
+    return make
