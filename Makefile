@@ -150,11 +150,11 @@ mechanisms: $(STAMP)-bench  ## compare all mechanisms, matched, on four corpora,
 	$(PIN) $(PY) benchmarks/experiment.py mechanisms $(MECHANISMS_ARGS)
 
 # It goes on where it was stopped, too. Tables: benchmarks/results/frontier_*.json.
-frontier: $(STAMP)-bench  ## measure which release protects, on four corpora, a quarter of an hour
+frontier: $(STAMP)-bench  ## measure which release protects, on four corpora, twenty minutes
 	$(PIN) $(PY) benchmarks/experiment.py frontier $(FRONTIER_ARGS)
 
 # It goes on where it was stopped, too. Tables: benchmarks/results/learn_*.json.
-learn: $(STAMP)-bench  ## learn from private text by us and by others, a quarter of an hour
+learn: $(STAMP)-bench  ## learn from private text by us and by others, twenty minutes
 	$(PIN) $(PY) benchmarks/experiment.py learn $(LEARN_ARGS)
 
 clean:  ## remove the environment and everything built
