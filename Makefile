@@ -150,7 +150,7 @@ mechanisms: $(STAMP)-bench  ## compare all mechanisms, matched, on four corpora,
 	$(PIN) $(PY) benchmarks/experiment.py mechanisms $(MECHANISMS_ARGS)
 
 # It goes on where it was stopped, too. Tables: benchmarks/results/frontier_*.json.
-frontier: $(STAMP)-bench  ## measure which release protects, on four corpora, twenty minutes
+frontier: $(STAMP)-bench  ## measure which release protects, on four corpora, a quarter of an hour
 	$(PIN) $(PY) benchmarks/experiment.py frontier $(FRONTIER_ARGS)
 
 # It goes on where it was stopped, too. Tables: benchmarks/results/learn_*.json.
