@@ -13,7 +13,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 
-# The page of a name, and the classes of its room that are shown there.
+# The page of a name, and what of its room is shown there.
 RESULTS = {
     "attacks.attribution_attack": ["Attributions"],
     "attacks.linkage_attack": ["Linkages", "LinkageRow"],
@@ -26,12 +26,14 @@ RESULTS = {
     "inspection.nearest_words_table": ["TextTable"],
     "inspection.obfuscation_report": ["ObfuscationReport"],
     "inspection.release_report": ["ReleaseReport", "ReleaseScore"],
+    "datasets.get_data_home": ["clear_data_home"],
     "learning.DPTextClassifier": ["PrivateSums"],
+    "mechanisms.Exponential": ["tem_distance"],
     "metrics.density_statistics": ["DensityStatistics"],
     "metrics.plausible_deniability": ["PlausibleDeniability"],
     "metrics.word_transitions": ["WordTransitions", "Estimate"],
     "model_selection.calibrate_epsilon": ["Calibration"],
-    "model_selection.search_results": ["SearchResults"],
+    "neighbors.WMDKNNClassifier": ["compile_search"],
     "preprocessing.split_known_and_snippet": ["KnownAndSnippets"],
     "privacy.PrivacyGuarantee": ["CombinedGuarantee"],
     "replacement.DPDocumentReplacer": ["PersonAnswers", "PublicDocuments"],

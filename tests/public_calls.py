@@ -497,7 +497,6 @@ VALID: dict[Any, Valid] = {
     metrics.word_movers_distance: Valid(lambda: ([1, 0], [0, 1], table())),
     metrics.words_changed_scorer: Valid(lambda: (released(), TEXTS)),
     metrics.words_unchanged: Valid(lambda: (released(), TEXTS)),
-    metrics.words_unchanged_scorer: Valid(lambda: (released(), TEXTS)),
     # -- model selection -------------------------------------------------------
     model_selection.best_under_constraint: Valid(
         lambda: ("a", {"b": 1.0}), names=("scoring",)
@@ -641,7 +640,7 @@ VALID: dict[Any, Valid] = {
     privacy.CombinedGuarantee.of_unit: Valid(
         lambda: (privacy.CombinedGuarantee([learned().guarantee()]), "person")
     ),
-    privacy.tem_distance: Valid(lambda: (10, 1.0)),
+    mechanisms.tem_distance: Valid(lambda: (10, 1.0)),
     # -- files -----------------------------------------------------------------
     files.column_names: Valid(lambda: (document_file(),), names=("source",)),
     files.read_columns: Valid(
@@ -741,7 +740,6 @@ RESULTS = {
     metrics.PlausibleDeniability,
     metrics.WordTransitions,
     model_selection.Calibration,
-    model_selection.SearchResults,
     preprocessing.KnownAndSnippets,
     privacy.PrivacyGuarantee,
     replacement.GroupingComparison,
@@ -804,7 +802,8 @@ TAKES_NO_TEXT: dict[Any, str] = {
     **{
         thing: "gets a channel or a mechanism, and ids of words"
         for name, thing in offered(mechanisms).items()
-        if name[0].islower() and name not in ("embedding_spectrum", "scaled_covariance")
+        if name[0].islower()
+        and name not in ("embedding_spectrum", "scaled_covariance", "tem_distance")
     },
     **{
         thing: "takes ids of words and random numbers"

@@ -21,7 +21,7 @@ from skdptext.attacks._reconstruction import WordReconstructionAttack
 from skdptext.attacks._similarity import (
     found_among as found_among,
     holds_words as holds_words,
-    learned_similarity,
+    learned_similarity as learned_similarity,
     parts_of_words as parts_of_words,
     split_words as split_words,
     text_similarities,
@@ -41,7 +41,6 @@ __all__ = [
     "KoppelAuthorClassifier",
     "WordReconstructionAttack",
     "attribution_attack",
-    "learned_similarity",
     "linear_topic_classifier",
     "linkage_attack",
     "paper_adversaries",

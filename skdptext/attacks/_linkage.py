@@ -404,8 +404,8 @@ def linkage_attack(
         Rows: "ordered text", the log-likelihood of a text in order (absent if documents
         are resampled); "bag", that of a bag; those of
         `~skdptext.attacks.text_similarities`, which know words alone and pool the words
-        of several releases. With 10 targets or more, two that combine others by
-        `learned_similarity`: "learned", of those who know words, and "all, learned".
+        of several releases. With 10 targets or more, two that learn to combine others:
+        "learned", of those who know words, and "all, learned".
         For other releasers, "likelihood", and those who know words where texts are
         released.
 

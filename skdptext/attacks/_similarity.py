@@ -155,7 +155,6 @@ def text_similarities(
 
     See Also
     --------
-    learned_similarity : Combines them, from pairs that belong together.
     skdptext.inspection.release_report : Reports what they find.
 
     Notes

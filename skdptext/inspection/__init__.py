@@ -19,7 +19,7 @@ from skdptext.inspection._tables import (
     TextTable as TextTable,
     nearest_texts_table,
     nearest_words_table,
-    words_under_noise,
+    words_under_noise as words_under_noise,
 )
 
 __all__ = [
@@ -32,5 +32,4 @@ __all__ = [
     "nearest_words_table",
     "obfuscation_report",
     "release_report",
-    "words_under_noise",
 ]

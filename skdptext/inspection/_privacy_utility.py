@@ -59,7 +59,6 @@ class PrivacyUtilityDisplay:
     See Also
     --------
     skdptext.model_selection.search_results_frame : The same numbers as a table.
-    skdptext.model_selection.pareto_front : How the front is found.
 
     Examples
     --------

@@ -2,8 +2,8 @@
 
 from skdptext.mechanisms._channel import (
     Law as Law,
-    WordChannel,
-    WordMechanism,
+    WordChannel as WordChannel,
+    WordMechanism as WordMechanism,
     as_channel as as_channel,
     check_draws as check_draws,
     check_exponents as check_exponents,
@@ -37,14 +37,14 @@ from skdptext.mechanisms._integer_noise import (
     gaussian_sigma as gaussian_sigma,
     laplace_scale as laplace_scale,
 )
-from skdptext.mechanisms._losses import LossDistribution
+from skdptext.mechanisms._losses import LossDistribution as LossDistribution
 from skdptext.mechanisms._mahalanobis import (
     MahalanobisChannel as MahalanobisChannel,
     MahalanobisNoise,
     VickreyChannel as VickreyChannel,
 )
 from skdptext.mechanisms._metric import (
-    MahalanobisMetric,
+    MahalanobisMetric as MahalanobisMetric,
     Spectrum as Spectrum,
     embedding_spectrum as embedding_spectrum,
     scaled_covariance as scaled_covariance,
@@ -69,6 +69,7 @@ from skdptext.mechanisms._simulate import (
     shared_noise as shared_noise,
     stay_as_they_are as stay_as_they_are,
 )
+from skdptext.mechanisms._tem import tem_distance as tem_distance
 from skdptext.mechanisms._topics import (
     TopicResponse,
     TopicResponseChannel as TopicResponseChannel,
@@ -89,15 +90,11 @@ from skdptext.mechanisms._word_losses import (
 __all__ = [
     "Directional",
     "Exponential",
-    "LossDistribution",
-    "MahalanobisMetric",
     "MahalanobisNoise",
     "RandomizedResponse",
     "Ranked",
     "SensitiveWords",
     "TopicResponse",
-    "WordChannel",
     "WordClasses",
     "WordLists",
-    "WordMechanism",
 ]

@@ -89,7 +89,7 @@ class Exponential(WordMechanism):
         If given, d is replaced by min(d, max_distance), so that the privacy loss
         between any two words is at most ε times `max_distance`. With "half" this is the
         distribution of TEM, the truncated exponential mechanism [2]_, whose γ is
-        `max_distance`; `skdptext.privacy.tem_distance` computes γ.
+        `max_distance`; `tem_distance` computes γ.
     sampler : {"auto", "rows", "lazy"}, default="auto"
         How words are drawn. The distribution is the same, but the same seed gives other
         noise. "rows" sums up the probabilities of each distinct word once. "lazy"

@@ -20,11 +20,10 @@ from skdptext.metrics._wmd import (
     word_movers_distance,
 )
 from skdptext.metrics._words import (
-    find_perturber,
+    find_perturber as find_perturber,
     has_perturber as has_perturber,
     words_changed_scorer,
-    words_unchanged,
-    words_unchanged_scorer,
+    words_unchanged as words_unchanged,
     warn_of_halving as warn_of_halving,
 )
 from skdptext.metrics._word_transitions import (
@@ -39,12 +38,9 @@ from skdptext.perturbation import (
 __all__ = [
     "ReleaseLikelihood",
     "density_statistics",
-    "find_perturber",
     "pairwise_word_movers_distances",
     "plausible_deniability",
     "word_movers_distance",
     "word_transitions",
     "words_changed_scorer",
-    "words_unchanged",
-    "words_unchanged_scorer",
 ]

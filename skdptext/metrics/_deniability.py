@@ -218,7 +218,7 @@ def plausible_deniability(
 
     See Also
     --------
-    words_unchanged : The share of unchanged words of given documents.
+    words_changed_scorer : The share of words of given documents that change.
     skdptext.model_selection.calibrate_epsilon : Finds the ε for a given share.
 
     Notes

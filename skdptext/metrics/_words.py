@@ -244,38 +244,6 @@ def words_unchanged(
     return float(np.mean(noisy == np.array(words, dtype=object)))
 
 
-def words_unchanged_scorer(
-    estimator: Any, X: Any, y: Any = None, *, name: str | None = None
-) -> float:
-    """Scorer: `words_unchanged` of the perturber inside an estimator.
-
-    Parameters
-    ----------
-    estimator : fitted estimator
-        A perturber, or a pipeline or search that holds one.
-    X : documents
-        Input of the estimator.
-    y : ignored
-        Not used; here for scikit-learn's interface.
-    name : str, default=None
-        Which perturber, if the estimator holds several: see `find_perturber`.
-
-    Returns
-    -------
-    share : float in [0, 1]
-        A lower share is more private; to maximise privacy, use `words_changed_scorer`.
-
-    See Also
-    --------
-    skdptext.model_selection.best_under_constraint : Chooses by two scores at a time.
-    """
-    perturber, before, _ = _find(estimator, name)
-    for step in before:
-        if step is not None and not isinstance(step, str):  # "passthrough"
-            X = step.transform(X)
-    return words_unchanged(perturber, X)
-
-
 def words_changed_scorer(
     estimator: Any, X: Any, y: Any = None, *, name: str | None = None
 ) -> float:
@@ -298,6 +266,10 @@ def words_changed_scorer(
     share : float in [0, 1]
         A higher share is more private, at the same guarantee.
 
+    See Also
+    --------
+    skdptext.model_selection.best_under_constraint : Chooses by two scores at a time.
+
     Examples
     --------
     >>> from sklearn.model_selection import GridSearchCV
@@ -313,4 +285,8 @@ def words_changed_scorer(
     ...     refit=best_under_constraint(
     ...         maximize="changed", subject_to={"accuracy": 0.8}, tuned_on="public"))
     """
-    return 1 - words_unchanged_scorer(estimator, X, y, name=name)
+    perturber, before, _ = _find(estimator, name)
+    for step in before:
+        if step is not None and not isinstance(step, str):  # "passthrough"
+            X = step.transform(X)
+    return 1 - words_unchanged(perturber, X)

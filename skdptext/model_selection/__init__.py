@@ -5,17 +5,14 @@ from skdptext.model_selection._calibration import (
     calibrate_epsilon,
 )
 from skdptext.model_selection._constraint import best_under_constraint
-from skdptext.model_selection._pareto import pareto_front
+from skdptext.model_selection._pareto import pareto_front as pareto_front
 from skdptext.model_selection._results import (
-    SearchResults as SearchResults,
-    search_results,
+    search_results as search_results,
     search_results_frame,
 )
 
 __all__ = [
     "best_under_constraint",
     "calibrate_epsilon",
-    "pareto_front",
-    "search_results",
     "search_results_frame",
 ]

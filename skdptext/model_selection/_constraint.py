@@ -96,7 +96,6 @@ class best_under_constraint:  # noqa: N801 - used as a function, pickled as an o
     See Also
     --------
     search_results_frame : All scores with their intervals.
-    pareto_front : The candidates that no other one dominates.
     skdptext.inspection.PrivacyUtilityDisplay : A figure of the search.
 
     Notes

@@ -141,7 +141,6 @@ def search_results_frame(
 
     See Also
     --------
-    pareto_front : The candidates that no other one dominates.
     best_under_constraint : Chooses one of them.
 
     Notes

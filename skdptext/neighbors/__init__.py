@@ -3,12 +3,11 @@
 from skdptext.neighbors._classification import WMDKNNClassifier
 from skdptext.neighbors._regression import WMDKNNRegressor
 from skdptext.neighbors._unsupervised import WMDNeighbors, WMDNeighborsTransformer
-from skdptext.transport import compile_search
+from skdptext.transport import compile_search as compile_search
 
 __all__ = [
     "WMDKNNClassifier",
     "WMDKNNRegressor",
     "WMDNeighbors",
     "WMDNeighborsTransformer",
-    "compile_search",
 ]

@@ -6,7 +6,6 @@ from skdptext.privacy._composed import (
 )
 from skdptext.privacy._guarantee import PrivacyGuarantee
 from skdptext.privacy._part import PerturbationPart as PerturbationPart
-from skdptext.privacy._tem import tem_distance
 
 # The names above of the form `x as x` are for the rooms beside, and have no page.
-__all__ = ["PrivacyGuarantee", "tem_distance"]
+__all__ = ["PrivacyGuarantee"]

@@ -24,8 +24,8 @@ from skdptext.mechanisms import (
     InvertedChannel,
     RandomizedResponse,
     embedding_spectrum,
+    tem_distance,
 )
-from skdptext.privacy import tem_distance
 from tests.expected import leaks_allowed, refusals
 from tests.laws import ALPHA, assert_counts, losses
 

@@ -24,7 +24,6 @@ from skdptext.metrics import (
     has_perturber,
     words_changed_scorer,
     words_unchanged,
-    words_unchanged_scorer,
 )
 from skdptext.model_selection import search_results_frame
 from tests.expected import no_warning
@@ -95,10 +94,9 @@ def test_scorers_find_the_perturber_and_its_input(small_embedding):
     model = make_pipeline(cut, "passthrough", faithful, MultinomialNB())
     model.fit(texts, labels)
     assert find_perturber(model) is faithful
-    assert words_unchanged_scorer(model, texts, labels) == 1.0
-    assert words_changed_scorer(model, texts) == 0.0
+    assert words_changed_scorer(model, texts, labels) == 0.0
     nested = Pipeline([("cut", cut), ("rest", Pipeline(model.steps[2:]))])
-    assert words_unchanged_scorer(nested, texts) == 1.0
+    assert words_changed_scorer(nested, texts) == 0.0
     search = GridSearchCV(model, {"dpwordperturber__lam": [0, 0.5]}, cv=2)
     assert find_perturber(search) is faithful
     search.fit(texts, labels)
@@ -118,7 +116,6 @@ def test_find_perturber_needs_exactly_one():
 def test_perturbers_by_name_or_path(small_embedding):
     frame = pd.DataFrame({"title": ["w1 w2", "w3"], "body": ["w4 w5", "w6 w7 w8"]})
     faithful = DPWordPerturber(small_embedding, epsilon=1e9)
-    # the same noise for both scores, of which one is to be the other's complement
     noisy = DPWordPerturber(small_embedding, epsilon=1e-9, random_state=2**70)
     columns = ColumnTransformer([("title", faithful, "title"), ("body", noisy, "body")])
     model = Pipeline([("columns", columns), ("bayes", MultinomialNB())])
@@ -130,7 +127,6 @@ def test_perturbers_by_name_or_path(small_embedding):
         assert perturber.guarantee().epsilon == epsilon  # fitted
         changed = words_changed_scorer(model, frame, name=name)
         assert (changed == 0) if epsilon > 1 else (changed > 0.5)
-        assert words_unchanged_scorer(model, frame, name=name) == 1 - changed
     search = GridSearchCV(
         model,
         {"columns__title__lam": [0, 0.5]},
@@ -177,13 +173,13 @@ def test_perturbers_beside_other_steps(small_embedding):
             (faithful, column), ("passthrough", ["size"]), sparse_threshold=1.0
         )
         model = make_pipeline(columns, MultinomialNB()).fit(frame, [0, 1])
-        assert words_unchanged_scorer(model, frame) == 1.0
+        assert words_changed_scorer(model, frame) == 0.0
     array = np.array([["a", text] for text in texts], dtype=object)
     columns = make_column_transformer((faithful, 1)).fit(array)
-    assert words_unchanged_scorer(columns, array) == 1.0
+    assert words_changed_scorer(columns, array) == 0.0
     union = make_union(faithful).fit(texts)
     assert find_perturber(union) is faithful
-    assert words_unchanged_scorer(union, texts) == 1.0
+    assert words_changed_scorer(union, texts) == 0.0
 
 
 def test_only_perturbers_change_words():

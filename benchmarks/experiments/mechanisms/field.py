@@ -20,9 +20,9 @@ from skdptext.mechanisms import (
     WordClasses,
     WordLists,
     WordMechanism,
+    tem_distance,
 )
 from skdptext.metrics import word_transitions
-from skdptext.privacy import tem_distance
 
 # Bayes-optimal reconstruction, and nats to the nearest word, at which they are matched.
 SUCCESSES = (0.10, 0.25, 0.50, 0.75)

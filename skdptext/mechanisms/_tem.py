@@ -48,8 +48,7 @@ def tem_distance(n_words: int, epsilon: float, beta: float = 0.001) -> float:
 
     Examples
     --------
-    >>> from skdptext.mechanisms import Exponential
-    >>> from skdptext.privacy import tem_distance
+    >>> from skdptext.mechanisms import Exponential, tem_distance
     >>> print(f"{tem_distance(30_000, epsilon=4.0):.2f}")
     8.61
     >>> Exponential("half", tem_distance(3, epsilon=2.0, beta=0.5))
