@@ -85,6 +85,8 @@ def test_arrays_come_where_they_are_asked_for(tmp_path, arrays, name):
         made = MADE[name](tmp_path / "again")
     assert isinstance(made, sp.csr_array)
     assert made.dtype == matrix.dtype
+    assert made.indices.dtype == matrix.indices.dtype == np.int32
+    assert made.indptr.dtype == matrix.indptr.dtype == np.int32
     if name != "files":  # a release of another key
         np.testing.assert_array_equal(made.toarray(), matrix.toarray())
 

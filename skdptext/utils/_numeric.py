@@ -36,8 +36,14 @@ def sparse_result(X: Any) -> Any:
 
     ``sklearn.set_config(sparse_interface="sparray")`` asks for arrays, since 1.9.
     """
+    rows = sp.csr_array(X)
+    # matrices choose the narrow type by themselves, arrays do not, and many estimators
+    # of scikit-learn take no other
+    if max(rows.nnz, *rows.shape) <= np.iinfo(np.int32).max:
+        rows.indices = rows.indices.astype(np.int32, copy=False)
+        rows.indptr = rows.indptr.astype(np.int32, copy=False)
     asked = get_config().get("sparse_interface", "spmatrix")
-    return sp.csr_array(X) if asked == "sparray" else sp.csr_matrix(X)
+    return rows if asked == "sparray" else sp.csr_matrix(rows)
 
 
 def blocks(n: int, size: int) -> Iterator[slice]:
