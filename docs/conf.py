@@ -115,7 +115,9 @@ sphinx_gallery_conf = {
 warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
 
 # In the order of use.
-COMMANDS = ("calibrate", "key", "release", "verify", "report", "audit", "learn")
+COMMANDS = (
+    "calibrate", "key", "release", "verify", "report", "audit", "learn", "shares",
+)  # fmt: skip
 # Public name to its subpackage; filled with the API's index.
 ROOM_OF = {}
 

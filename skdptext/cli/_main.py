@@ -12,7 +12,7 @@ from functools import cache
 from typing import TextIO
 
 from skdptext._version import __version__
-from skdptext.cli import _choosing, _learn, _release
+from skdptext.cli import _choosing, _learn, _release, _shares
 from skdptext.cli._settings import HelpFormatter, in_flags
 
 _DESCRIPTION = """\
@@ -30,6 +30,7 @@ in this order (the mechanism is exponential with lam 0, unless you name another)
     --name 2026-q4 --key file:q4.key -o released/
   skdptext verify released/                       # then destroy the key
                             # _release.json in released/ states the guarantee
+  skdptext shares released/      # shares of topics, from stand-ins or their groups
   skdptext report old-reviews.csv --column text --epsilon E --length 20 \\
     --embedding glove.6B.50d.txt --n-words 6000   # what an adversary finds
 or, if you hold the texts and may be trusted with them:
@@ -81,6 +82,7 @@ def _parser() -> argparse.ArgumentParser:
     _release.add_commands(commands)
     _choosing.add_attacks(commands)
     _learn.add_learn(commands)
+    _shares.add_shares(commands)
     return parser
 
 

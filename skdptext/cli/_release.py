@@ -15,11 +15,12 @@ from skdptext.cli._settings import (
     add_command,
     add_noise,
     add_option,
+    add_public,
     add_reading,
     add_several,
     load_embedding,
     make_releaser,
-    read_flagged,
+    make_replacer,
     refuse,
 )
 from skdptext.exceptions import InvalidParameterError
@@ -136,14 +137,7 @@ def _add_replacing(parser: argparse.ArgumentParser) -> None:
         "response, of another. --epsilon holds between any two documents whatever; 4\n"
         "is a usual value.",
     )
-    add_option(group, "--replace-by", f"public documents: {FILES}", metavar="FILE")
-    text = "its column with the public documents (default: that of --column)"
-    add_option(group, "--text-column", text, metavar="NAME")
-    text = (
-        "its column with public labels, which then are the groups; an empty cell: no "
-        "label, and the classifier assigns one"
-    )
-    add_option(group, "--label-column", text, metavar="NAME")
+    add_public(group)
     text = (
         "groups to make where there are no labels: more keep more, and show more "
         "(default 8)"
@@ -189,19 +183,10 @@ def _replacer(arguments: argparse.Namespace) -> DPDocumentReplacer:
         raise InvalidParameterError(
             "--output must be text, bow, group or index with --replace-by, got tokens."
         )
-    flag = "--text-column" if arguments.text_column else "--column"
-    columns = {
-        flag: arguments.text_column or arguments.column,
-        "--label-column": arguments.label_column,
-    }
-    read = read_flagged(arguments.replace_by, "--replace-by", columns)
-    labels = read.get("--label-column")
-    if labels is not None:
-        labels = [None if label == "" else label for label in labels]
-    replacer = DPDocumentReplacer(
-        [text or "" for text in read[flag]],
+    replacer = make_replacer(
+        arguments,
+        arguments.column,
         n_groups=arguments.groups,
-        public_labels=labels,
         epsilon=arguments.epsilon,
         output=arguments.output,
         embedding=load_embedding(arguments) if arguments.output == "bow" else None,

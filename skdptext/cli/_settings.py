@@ -21,6 +21,7 @@ from skdptext.mechanisms import (
     mechanism_names,
 )
 from skdptext.perturbation import DPWordPerturber
+from skdptext.replacement import DPDocumentReplacer
 from skdptext.utils import kind_of
 
 BUILT_IN = "docstrings"
@@ -36,7 +37,7 @@ _FLAGS = {
     "allow_shared": ("allow_shared_key",),
     "allow_shared_texts": ("allow_shared_texts",),
     "authors": ("author",),
-    "columns": ("column",),
+    "columns": ("column", "author"),
     "document_length": ("length",),
     "documents": ("source", "public"),
     "encoder": ("public",),  # whose groups are made of public documents
@@ -50,6 +51,7 @@ _FLAGS = {
     "public_labels": ("label_column",),
     "source": ("source", "public"),
     "text": ("column",),
+    "n_words": ("words", "n_words"),
     "topics": ("topic",),
     "X": ("replace_by", "source"),  # nothing else is learned from documents
     "y": ("label",),
@@ -63,6 +65,7 @@ _DEFAULTS = {
     "mechanism": "exponential",
     "oov": "drop",
     "option": [],
+    "words": 6,
 }
 # Of words, which mean nothing where no word is perturbed.
 OF_WORDS = "--length --lam --mechanism --option --stop-words --oov"
@@ -192,6 +195,35 @@ def read_flagged(
         raise InvalidParameterError(message) from None
 
 
+def add_public(group: Any) -> None:
+    """--replace-by, and its columns."""
+    add_option(group, "--replace-by", f"public documents: {FILES}", metavar="FILE")
+    text = "its column with the public documents (default: that of the documents)"
+    add_option(group, "--text-column", text, metavar="NAME")
+    text = (
+        "its column with public labels, which then are the groups; an empty cell: no "
+        "label, and the classifier assigns one"
+    )
+    add_option(group, "--label-column", text, metavar="NAME")
+
+
+def make_replacer(
+    arguments: argparse.Namespace, column: str, **options: Any
+) -> DPDocumentReplacer:
+    """A replacer by the public documents that the arguments name."""
+    flag = "--text-column" if arguments.text_column else "--column"
+    columns = {
+        flag: arguments.text_column or column,
+        "--label-column": arguments.label_column,
+    }
+    read = read_flagged(arguments.replace_by, "--replace-by", columns)
+    texts = [text or "" for text in read[flag]]
+    labels = read.get("--label-column")
+    if labels is not None:
+        labels = [None if label == "" else label for label in labels]
+    return DPDocumentReplacer(texts, public_labels=labels, **options)
+
+
 def load_embedding(arguments: argparse.Namespace) -> WordEmbedding:
     """What --embedding names."""
     if arguments.embedding is None:
@@ -269,7 +301,7 @@ def in_flags(message: str, arguments: argparse.Namespace) -> str:
         for place in _FLAGS.get(name, (name,)):
             if hasattr(arguments, place):
                 is_place = place in _PLACES or (
-                    place == "out" and arguments.command == "verify"
+                    place == "out" and arguments.command in ("verify", "shares")
                 )
                 return place if is_place else f"--{place.replace('_', '-')}"
         return name

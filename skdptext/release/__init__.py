@@ -3,7 +3,12 @@
 from skdptext.release._documents import DocumentRelease
 from skdptext.release._files import release_files
 from skdptext.release._key import ReleaseKey
-from skdptext.release._sealed import read_bags, seal, verify
+from skdptext.release._sealed import (
+    read_bags,
+    read_stand_ins as read_stand_ins,
+    seal,
+    verify,
+)
 
 __all__ = [
     "DocumentRelease",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -136,12 +137,7 @@ def read_bags(out: str | os.PathLike[str]) -> tuple[np.ndarray, Any]:
     >>> ids.tolist(), bags.toarray().tolist()
     (['a'], [[2, 0, 0]])
     """
-    folder = check_path("out", out)
-    manifest = read_manifest(folder)
-    if not manifest["complete"]:
-        raise InvalidParameterError(
-            f"out must hold a sealed release, got {str(folder)!r}: see seal."
-        )
+    folder, manifest = _sealed(out)
     if manifest["output"] != "bow":
         raise InvalidParameterError(
             'out must hold a release by a perturber with output="bow", got '
@@ -150,20 +146,79 @@ def read_bags(out: str | os.PathLike[str]) -> tuple[np.ndarray, Any]:
     ids: list[str] = []
     parts = [(np.empty(0, dtype=np.int64),) * 3]  # words, counts, lengths
     columns = [manifest["columns"]["id"], *BAG_COLUMNS]
-    for shard in shards_of(manifest):
-        place = Input(shard.name, folder / shard.name, manifest["shard_format"])
-        groups = place.groups(types_of(columns), manifest["batch_rows"])
-        for table in chain.from_iterable(groups):
-            ids += table.column(0).to_pylist()
-            words, counts = (table.column(i).combine_chunks() for i in (1, 2))
-            of_table = words.flatten(), counts.flatten(), words.value_lengths()
-            parts.append(tuple(p.to_numpy(zero_copy_only=False) for p in of_table))
+    for table in _tables(folder, manifest, columns):
+        ids += table.column(0).to_pylist()
+        words, counts = (table.column(i).combine_chunks() for i in (1, 2))
+        of_table = words.flatten(), counts.flatten(), words.value_lengths()
+        parts.append(tuple(p.to_numpy(zero_copy_only=False) for p in of_table))
     words, counts, lengths = map(np.concatenate, zip(*parts, strict=True))
     names = np.empty(len(ids), dtype=object)
     names[:] = ids
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     shape = (len(ids), manifest["embedding"]["words"])
     return names, sparse_result(sp.csr_array((counts, words, offsets), shape=shape))
+
+
+def read_stand_ins(
+    out: str | os.PathLike[str], also: Sequence[str] = ()
+) -> tuple[dict[str, Any], list[list[Any]]]:
+    """The manifest of a sealed release of stand-ins, and its answers.
+
+    These are the text, the group or the number of each stand-in, and then the columns
+    that were kept whose names are in `also`.
+    """
+    folder, manifest = _sealed(out)
+    if manifest["output"] not in ("text", "group", "index") or not _answers(manifest):
+        raise InvalidParameterError(
+            "out must hold stand-ins or their groups, which skdptext release "
+            "--replace-by writes as text, group or index, got a release of "
+            f"{shown(manifest['output'])} by {shown(manifest['mechanism'])}."
+        )
+    kept = manifest["columns"].get("keep", {})
+    for name in also:
+        if name not in kept:
+            raise InvalidParameterError(
+                f"columns must be among those that the release keeps ({', '.join(kept)}"
+                f"{'' if kept else 'none'}), got {shown(name)}."
+            )
+    names = [manifest["columns"]["text"], *also]
+    columns: list[list[Any]] = [[] for _ in names]
+    for table in _tables(folder, manifest, names):
+        for i, column in enumerate(columns):
+            column += table.column(i).to_pylist()
+    return manifest, columns
+
+
+def _answers(manifest: dict[str, Any]) -> bool:
+    """Whether a manifest says what its answers were drawn with."""
+    public, mechanism = manifest.get("public"), manifest.get("mechanism")
+    options = mechanism.get("options") if isinstance(mechanism, dict) else None
+    return (
+        isinstance(public, dict)
+        and isinstance(options, dict)
+        and type(options.get("n_groups")) is int
+        and isinstance(manifest.get("epsilon"), float)
+        and isinstance(manifest["columns"].get("text"), str)
+    )
+
+
+def _sealed(out: str | os.PathLike[str]) -> tuple[Path, dict[str, Any]]:
+    """A folder and its manifest, if the release is sealed."""
+    folder = check_path("out", out)
+    manifest = read_manifest(folder)
+    if not manifest["complete"]:
+        raise InvalidParameterError(
+            f"out must hold a sealed release, got {str(folder)!r}: see seal."
+        )
+    return folder, manifest
+
+
+def _tables(folder: Path, manifest: dict[str, Any], names: list[str]) -> Iterator[Any]:
+    """Columns of all files, in the order of the documents."""
+    for shard in shards_of(manifest):
+        place = Input(shard.name, folder / shard.name, manifest["shard_format"])
+        groups = place.groups(types_of(names), manifest["batch_rows"])
+        yield from chain.from_iterable(groups)
 
 
 def _inspect(

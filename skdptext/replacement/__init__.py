@@ -22,7 +22,11 @@ from skdptext.replacement._public import (
     document_bytes as document_bytes,
 )
 from skdptext.replacement._replacer import DPDocumentReplacer
-from skdptext.replacement._shares import TopicShares as TopicShares, topic_shares
+from skdptext.replacement._shares import (
+    TopicShares as TopicShares,
+    shares_of_groups as shares_of_groups,
+    topic_shares,
+)
 
 __all__ = [
     "DPDocumentReplacer",

@@ -685,6 +685,7 @@ class DPDocumentReplacer(
                 "documents": len(self.public_),
                 "fingerprint": groups.fingerprint.hex(),
                 "labelled": self.public_labels is not None,
+                "groups": [str(name) for name in self.groups_.tolist()],
             },
             "noise_fingerprint": self._context().hex(),
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from typing import Any
 
@@ -13,10 +13,12 @@ import numpy as np
 from scipy.special import bdtr, gammaln, xlog1py, xlogy
 
 from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms import ExactResponse
 from skdptext.replacement._groups import PublicGroups, words_of
 from skdptext.replacement._guarantee import ReplacementGuarantee, ReplacementPart
 from skdptext.replacement._replacer import DPDocumentReplacer
 from skdptext.utils import (
+    check_authors,
     check_integer,
     check_real,
     import_pandas,
@@ -30,8 +32,8 @@ from skdptext.utils import (
 # beside a tail of 2.5 %: 1e-32.
 _FAR = 12
 _TARGET = (
-    "The intervals are about the documents that were released. What other documents of "
-    "their source would show varies more."
+    "The intervals are about the {} that were released. What other {} of their source "
+    "would show varies more."
 )
 
 
@@ -58,6 +60,10 @@ class TopicShares:
     words : list of list of str or None
         Words that are typical of each group's public documents; None where only a
         guarantee was given.
+    unit : {"document", "person"}
+        What is counted: documents; or authors, by the group that most of their
+        documents are in, where each author answered once. `n_documents` is then their
+        number.
     """
 
     groups: np.ndarray
@@ -68,6 +74,7 @@ class TopicShares:
     confidence: float
     n_documents: int
     words: list[list[str]] | None
+    unit: str = "document"
 
     def to_frame(self) -> Any:
         """The shares as a pandas data frame, a row for each group.
@@ -77,9 +84,8 @@ class TopicShares:
         frame : pandas.DataFrame
             With the group, its share, interval, unbiased estimate, and words.
         """
-        columns = [
-            f.name for f in fields(self) if f.name not in ("confidence", "n_documents")
-        ]
+        others = ("confidence", "n_documents", "unit")
+        columns = [f.name for f in fields(self) if f.name not in others]
         data = {name: getattr(self, name) for name in columns}
         if self.words is None:
             del data["words"]
@@ -113,16 +119,18 @@ class TopicShares:
             ).rstrip()
             for row in rows
         ]
-        return "\n".join([*lines, f"{self.n_documents:,} documents. {_TARGET}"])
+        units = f"{self.unit}s"
+        told = _TARGET.format(units, units)
+        return "\n".join([*lines, f"{self.n_documents:,} {units}. {told}"])
 
     def __repr__(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
         return page(
-            f"Shares of topics in {self.n_documents:,} documents",
+            f"Shares of topics in {self.n_documents:,} {self.unit}s",
             table(self._header, self._rows()),
-            paragraph(_TARGET),
+            paragraph(_TARGET.format(f"{self.unit}s", f"{self.unit}s")),
         )
 
 
@@ -131,6 +139,7 @@ def topic_shares(
     releaser: DPDocumentReplacer | ReplacementGuarantee,
     *,
     groups: Sequence[Any] | None = None,
+    authors: Any = None,
     confidence: float = 0.95,
     n_words: int = 6,
 ) -> TopicShares:
@@ -156,6 +165,10 @@ def topic_shares(
     groups : array-like of shape (n_groups,), default=None
         With a guarantee: the labels of all groups, those that no release names among
         them. If None, the labels in `released`, if that is all of them.
+    authors : array-like of shape (n_documents,), default=None
+        Who wrote each document, where each author answered once (``transform`` with
+        `authors`). Then one answer of each is counted, and the shares are those of
+        authors whose documents are mostly in a group.
     confidence : float in (0, 1), default=0.95
         Probability with which the interval of a group holds its share, at least.
     n_words : int >= 0, default=6
@@ -170,7 +183,8 @@ def topic_shares(
     ------
     InvalidParameterError
         If a release is no answer of the releaser, or of several groups; if the
-        guarantee is of several releases; or a parameter breaks its rule.
+        guarantee is of several releases, or of persons without `authors`; if the
+        answers of an author are of several groups; or a parameter breaks its rule.
 
     See Also
     --------
@@ -211,30 +225,64 @@ def topic_shares(
         "confidence", confidence, low=0, high=1, open_low=True, open_high=True
     )
     n_words = check_integer("n_words", n_words, low=0)
-    words = None
     if isinstance(releaser, ReplacementGuarantee):
         part = _only_part(releaser)
-        names = _names(released, groups, part.n_groups)
-        answers = _answered(released, names)
-    elif isinstance(releaser, DPDocumentReplacer):
-        if groups is not None:
-            raise InvalidParameterError(
-                "groups must be None with a replacer, which knows them, got "
-                f"{kind_of(groups)}."
-            )
-        part = _only_part(releaser.guarantee())
-        names = releaser.groups_
-        answers = _answers_of(releaser, released)
-        words = _typical_words(releaser._check_ready(), n_words)
-    else:
+        _check_unit(releaser, authors)
+        return shares_of_groups(
+            released,
+            part.channel,
+            groups=groups,
+            authors=authors,
+            confidence=confidence,
+        )
+    if not isinstance(releaser, DPDocumentReplacer):
         raise InvalidParameterError(
             "releaser must be a fitted DPDocumentReplacer or a ReplacementGuarantee, "
             f"got {kind_of(releaser)}."
         )
+    if groups is not None:
+        raise InvalidParameterError(
+            "groups must be None with a replacer, which knows them, got "
+            f"{kind_of(groups)}."
+        )
+    ready = releaser._check_ready()
+    answers = _answers_of(releaser, released)
+    shares = _estimated(
+        answers, releaser.groups_, releaser.channel_, authors, confidence
+    )
+    return replace(shares, words=_typical_words(ready, n_words))
+
+
+def shares_of_groups(
+    released: Any,
+    channel: ExactResponse,
+    *,
+    groups: Any = None,
+    authors: Any = None,
+    confidence: float = 0.95,
+) -> TopicShares:
+    """`topic_shares` of groups, by the channel that they were released through."""
+    confidence = check_real(
+        "confidence", confidence, low=0, high=1, open_low=True, open_high=True
+    )
+    names = _names(released, groups, channel.n_groups)
+    return _estimated(_answered(released, names), names, channel, authors, confidence)
+
+
+def _estimated(
+    answers: np.ndarray,
+    names: np.ndarray,
+    channel: ExactResponse,
+    authors: Any,
+    confidence: float,
+) -> TopicShares:
+    """The shares of groups, from the numbers of the groups that were answered."""
+    unit = "document"
+    if authors is not None:
+        unit, answers = "person", _one_each(answers, authors)
     counts = np.bincount(answers, minlength=len(names))
     n = int(counts.sum())
-    own = math.exp(part.log_proba_own)
-    other = own * math.exp(-part.epsilon)
+    own, other = channel.proba
     unbiased = (counts / n - other) / (own - other)
     ends = np.array([_interval(int(c), n, own, other, 1 - confidence) for c in counts])
     return TopicShares(
@@ -245,7 +293,8 @@ def topic_shares(
         unbiased=unbiased,
         confidence=confidence,
         n_documents=n,
-        words=words,
+        words=None,
+        unit=unit,
     )
 
 
@@ -260,6 +309,30 @@ def _only_part(guarantee: ReplacementGuarantee) -> ReplacementPart:
             f"{guarantee.releases}: estimate shares from each release by itself."
         )
     return guarantee.parts[0]
+
+
+def _check_unit(guarantee: ReplacementGuarantee, authors: Any) -> None:
+    """Refuse answers of persons that would count as those of documents."""
+    if (guarantee.unit == "person") != (authors is not None):
+        wanted, got = "given", "None"
+        if authors is not None:
+            wanted, got = "None", kind_of(authors)
+        raise InvalidParameterError(
+            f"authors must be {wanted} with the guarantee of a {guarantee.unit}, got "
+            f"{got}: an author who answers once counts once."
+        )
+
+
+def _one_each(answers: np.ndarray, authors: Any) -> np.ndarray:
+    """One answer of each author."""
+    names = check_authors(authors, len(answers))
+    _, first, numbers = np.unique(names, return_index=True, return_inverse=True)
+    if (answers[first][numbers] != answers).any():
+        raise InvalidParameterError(
+            "authors must be those of the release, each of whom answered once, but "
+            "answers of one author are of several groups."
+        )
+    return answers[first]
 
 
 def _labels(name: str, values: Any) -> np.ndarray:

@@ -109,18 +109,71 @@ def test_interval_covers_exactly(epsilon: float) -> None:
         assert law[held].sum() < 1 or epsilon < 1
 
 
-def test_coverage_over_releases() -> None:
-    """1,000 releases; 950 or more hold the truth, but for chance (false alarm 1e-6)."""
-    n, held = 60, 0
-    counts = {"pets": 40, "food": 15, "rail": 5}
-    clear = np.repeat([1, 0, 2], list(counts.values()))
-    releasing = replacer(output="group", epsilon=2.0)
-    rng = np.random.default_rng(5)
-    for _ in range(1000):
+def coverage(n_releases: int, k: int, epsilon: float, n: int) -> np.ndarray:
+    """How often the interval of each group holds its share, over releases."""
+    public = [f"topic{i} text" for i in range(k)]
+    releasing = DPDocumentReplacer(
+        public, public_labels=range(k), epsilon=epsilon, output="group"
+    ).fit()
+    truth = np.arange(1, k + 1) / (k * (k + 1) / 2)  # from a small share to a large one
+    counts = np.floor(truth * n).astype(int)
+    counts[-1] += n - counts.sum()
+    clear, held = np.repeat(np.arange(k), counts), np.zeros(k)
+    guarantee, names = releasing.guarantee(), list(range(k))
+    for seed in range(n_releases):
+        rng = np.random.default_rng([seed, k, n])
         noisy = releasing.channel_.apply(clear, releasing.channel_.draw(rng, n))
-        shares = topic_shares(releasing.groups_[noisy], releasing)
-        held += int(shares.low[2] <= 5 / 60 <= shares.high[2])
-    assert held >= binom.ppf(1e-6, 1000, 0.95)
+        shares = topic_shares(noisy, guarantee, groups=names)
+        held += (shares.low <= counts / n) & (counts / n <= shares.high)
+    return held
+
+
+@pytest.mark.parametrize(("k", "epsilon", "n"), [(3, 2.0, 60), (8, 4.0, 400)])
+def test_coverage_over_releases(k: int, epsilon: float, n: int) -> None:
+    """100 releases; 95 or more hold the truth, but for chance (false alarm 1e-6)."""
+    held = coverage(100, k, epsilon, n)
+    assert held.min() >= binom.ppf(1e-6 / k, 100, 0.95)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("k", [2, 8, 20])
+@pytest.mark.parametrize("epsilon", [1.0, 4.0])
+@pytest.mark.parametrize("n", [50, 10_000])
+def test_coverage_over_1000_releases(k: int, epsilon: float, n: int) -> None:
+    """Of each group (false alarm 1e-6 for all); and no more often than is needed."""
+    held = coverage(1000, k, epsilon, n)
+    assert held.min() >= binom.ppf(1e-6 / k, 1000, 0.95)
+    if n == 10_000:
+        assert held.mean() <= 980
+
+
+PERSONS = {"ann": "pets", "bo": "food", "cy": "pets", "di": "rail"}
+
+
+def test_authors_count_once() -> None:
+    """However many documents they have: their answers are one."""
+    texts, authors = [], []
+    for i, (author, topic) in enumerate(PERSONS.items()):
+        texts += [TEXTS[topic]] * (i + 1)
+        authors += [author] * (i + 1)
+    releasing = replacer(output="group", epsilon=50.0)
+    released = releasing.transform(texts, authors=authors)
+    guarantee = releasing.guarantee(unit="person")
+    names = ["food", "pets", "rail"]
+    for releaser, groups in ((guarantee, names), (releasing, None)):
+        shares = topic_shares(released, releaser, groups=groups, authors=authors)
+        assert shares.unit == "person"
+        assert shares.n_documents == 4
+        assert shares.shares == pytest.approx([0.25, 0.5, 0.25])
+        assert "4 persons." in str(shares)
+    with pytest.raises(InvalidParameterError, match="authors must be given with the g"):
+        topic_shares(released, guarantee, groups=names)
+    with pytest.raises(InvalidParameterError, match="authors must be None with the"):
+        topic_shares(released, releasing.guarantee(), groups=names, authors=authors)
+    with pytest.raises(InvalidParameterError, match="one author are of several groups"):
+        topic_shares(released[::-1], releasing, authors=authors)
+    with pytest.raises(InvalidParameterError, match="authors must hold one author per"):
+        topic_shares(released, releasing, authors=authors[1:])
 
 
 def test_width_that_the_docstring_states() -> None:
