@@ -70,7 +70,10 @@ def add_learn(commands: Any) -> None:
     add_option(parser, "--label", "column with the labels, private, too", "label")
     text = "column that says who wrote each text (default: each is a person)"
     add_option(parser, "--author", text)
-    text = "all labels that there may be (default: those in the file, with a warning)"
+    text = (
+        "all labels that there may be, separated by spaces (default: those in the "
+        "file, with a warning)"
+    )
     add_option(parser, "--classes", text, nargs="+", metavar="LABEL")
     group = parser.add_argument_group("what is public")
     text = f"public texts of the same kind, without labels: {FILES}"
@@ -107,6 +110,7 @@ def _learn(arguments: argparse.Namespace) -> int:
     _check_authors(read.get("--author", []))
     of_labels = {"--label": arguments.label}
     labels = read_flagged(arguments.source, "source", of_labels)["--label"]
+    _check_classes(model.classes, labels)
     if model.classes is not None:
         model.set_params(classes=_alike(model.classes, labels))
     texts = [text or "" for text in read["--text"]]
@@ -131,6 +135,17 @@ def _check_authors(authors: list[Any]) -> None:
         if isinstance(author, str) and not author.strip():
             raise InvalidParameterError(
                 f"--author must not be missing, got an empty one for document {i}."
+            )
+
+
+def _check_classes(classes: list[str] | None, labels: list[Any]) -> None:
+    """Refuse what was meant as several labels: film,food."""
+    for name in classes or []:
+        if "," in name and name not in set(map(str, labels)):
+            apart = " ".join(part.strip() for part in name.split(","))
+            raise InvalidParameterError(
+                f"--classes must be separated by spaces, as in --classes {apart}, got "
+                f"{name!r}."
             )
 
 

@@ -13,7 +13,7 @@ from typing import TextIO
 
 from skdptext._version import __version__
 from skdptext.cli import _choosing, _learn, _release, _shares
-from skdptext.cli._settings import HelpFormatter, in_flags
+from skdptext.cli._settings import HelpFormatter, hints, in_flags
 
 _DESCRIPTION = """\
 Release texts, or a model learned from them, with a stated privacy guarantee, and attack
@@ -96,6 +96,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         raise
     except (ImportError, OSError, RuntimeError, ValueError) as error:
         message = in_flags(_message(error), parsed)
+        message += hints(message, parsed)
         print(f"skdptext {parsed.command}: {message}", file=sys.stderr)
         return 2
     except Exception:

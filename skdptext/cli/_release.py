@@ -299,6 +299,11 @@ def _tell(text: str) -> None:
 
 
 def _verify(arguments: argparse.Namespace) -> int:
+    if Path(arguments.out).is_file():
+        raise InvalidParameterError(
+            "out must be the folder of a release, which is sealed, got the file "
+            f"{arguments.out!r}. What skdptext learn writes has no seal."
+        )
     faults = verify(arguments.out)
     sound = f"{arguments.out} is complete and unchanged since it was sealed."
     shown = faults[:_MOST_FAULTS]

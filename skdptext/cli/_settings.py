@@ -7,6 +7,7 @@ import json
 import re
 import textwrap
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from skdptext.datasets import load_docstring_embedding
@@ -289,6 +290,22 @@ def _value(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
+
+
+def hints(message: str, arguments: argparse.Namespace) -> str:
+    """What helps beside a message: flags that were not thought of, how rows count."""
+    said = []
+    absent = re.search(r"([^ /]+) has no column", message)
+    if absent and arguments.command == "release" and "no column 'id'" in message:
+        said.append("--id names the column with the ids; without it, that is id.")
+    for source, flag in (("public", "public_text"), ("replace_by", "text_column")):
+        file = getattr(arguments, source, None)
+        named = getattr(arguments, flag, True)  # without that flag, it cannot help
+        if absent and file and not named and Path(file).name == absent[1]:
+            said.append(f"--{flag.replace('_', '-')} names the column of {absent[1]}.")
+    if re.search(r"\b(?:document|position) \d", message) and "from 0" not in message:
+        said.append("Documents are counted from 0, without the header.")
+    return " ".join(["", *said])
 
 
 def in_flags(message: str, arguments: argparse.Namespace) -> str:

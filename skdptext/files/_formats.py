@@ -342,10 +342,15 @@ def find_inputs(source: Any) -> list[Input]:
                 f"are made of them, got {shown(name)}."
             )
         form = _format_of(path)
-        if form is None or not path.is_file():
+        if form is not None and not path.is_file():
+            raise InvalidParameterError(
+                f"source must name files that are there, got {str(path)!r}, which is "
+                "not a file."
+            )
+        if form is None:
             raise InvalidParameterError(
                 f"source must name files that end in {', '.join(SUFFIXES)}, got "
-                f"{str(path)!r}{'' if form is None else ', which is not a file'}."
+                f"{str(path)!r}."
             )
         inputs.append(Input(name, path, form))
     return inputs

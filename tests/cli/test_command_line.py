@@ -223,8 +223,20 @@ def test_what_breaks_a_rule_is_refused(files, capsys, command, change, message):
 
 def test_sources_that_are_not_there(files, capsys):
     assert main(["release", "gone.csv", *RELEASE[2:], "--key", "file:key"]) == 2
-    rule = "skdptext release: source must name files that end in"
+    rule = "skdptext release: source must name files that"
     assert capsys.readouterr().err.startswith(rule)
+
+
+def test_what_newcomers_get_wrong_is_said(files, capsys):
+    releasing = ["release", "in.csv", "--column", "said", *READING, *NOISE, "-o", "out",
+                 "--embedding", "words.txt", "--key", "file:key"]  # fmt: skip
+    assert main(releasing) == 2
+    said = "--id names the column with the ids; without it, that is id."
+    assert said in capsys.readouterr().err
+    (files / "model.json").write_text("{}")
+    assert main(["verify", "model.json"]) == 2
+    said = "out must be the folder of a release, which is sealed, got the file 'model"
+    assert said in capsys.readouterr().err
 
 
 def test_without_an_embedding_it_says_how_to_get_one(files, capsys):

@@ -196,3 +196,39 @@ def test_nothing_is_left_half_written(files, monkeypatch):
     monkeypatch.setattr("skdptext.cli._learn._table", full)
     assert main([*LEARN, "--sample", "corpus.csv"]) == 130
     assert sorted(files.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            ["--classes", "1", "2"],
+            ["--classes", "1,2"],
+            "--classes must be separated by spaces, as in --classes 1 2, got '1,2'.",
+        ),
+        (
+            ["--public-text", "body"],
+            [],
+            "public.csv has no column 'said' among 1. Does the file have a header row? "
+            "--public-text names the column of public.csv.",
+        ),
+        (
+            ["--public", "public.csv"],
+            ["--public", "no.csv"],
+            "--public must name files that are there, got 'no.csv', which",
+        ),
+    ],
+)
+def test_what_newcomers_get_wrong_is_said(files, capsys, old, new, said):
+    line = " ".join(LEARN).replace(" ".join(old), " ".join(new)).split()
+    assert main(line) == 2
+    assert said in capsys.readouterr().err
+    assert not (files / "model.npz").exists()
+
+
+def test_rows_of_a_file_are_counted_as_is_said(files, capsys):
+    text = (files / "private.csv").read_text().replace("zq7\n", '""\n', 1)
+    (files / "private.csv").write_text(text)
+    assert main(LEARN) == 2
+    said = "document 7. Documents are counted from 0, without the header."
+    assert said in capsys.readouterr().err

@@ -394,7 +394,10 @@ def test_columns_that_are_missing_are_named(
         ({"out": 3}, "out must be a path, got 3"),
         ({"source": 3}, "source must be a path or a list of paths, got an int"),
         ({"source": []}, "source must be a list of files with different names, got 0"),
-        ({"source": ["no.parquet"]}, "'no.parquet', which is not a file"),
+        (
+            {"source": ["no.parquet"]},
+            "files that are there, got 'no.parquet', which is not a file",
+        ),
         ({"source": "in.txt"}, r"source must name files that end in \.parquet"),
         ({"batch_rows": 0}, "batch_rows must be an integer >= 1, got 0"),
         ({"n_jobs": 0}, "n_jobs must be None or"),
