@@ -35,7 +35,6 @@ RESULTS = {
     "model_selection.calibrate_epsilon": ["Calibration"],
     "neighbors.WMDKNNClassifier": ["compile_search"],
     "preprocessing.split_known_and_snippet": ["KnownAndSnippets"],
-    "privacy.PrivacyGuarantee": ["CombinedGuarantee"],
     "replacement.DPDocumentReplacer": ["PersonAnswers", "PublicDocuments"],
     "replacement.compare_groupings": ["GroupingComparison", "GroupingScore"],
     "replacement.topic_shares": ["TopicShares"],

@@ -258,7 +258,11 @@ def _write(
         },
         "embedding": _embedding(model),
         **({"allow_shared_texts": True} if arguments.allow_shared_texts else {}),
-        "guarantee": {"words": _promised(model, arguments), "scale": guarantee.scale()},
+        "guarantee": {
+            "words": _promised(model, arguments),
+            "scale": guarantee.scale(),
+            "stored": json.loads(guarantee.to_json()),
+        },
         "versions": {
             "skdptext": __version__,
             "numpy": np.__version__,

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from typing import Any
 
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import SumLoss
-from skdptext.privacy import ComposedGuarantee
+from skdptext.privacy import KEY, Guarantee, Part, Statement, fields
 from skdptext.utils import (
-    bound_in_table,
-    bullets,
     check_integer,
     check_option,
     check_real,
-    kind_of,
     odds_factor,
-    page,
-    paragraph,
+    percent_up,
     rounded_up,
-    table,
 )
 
 # Candidates of which a printed guarantee speaks.
@@ -32,11 +26,17 @@ _CANDIDATES = 100
 _UP = 1 + 2.0**-40
 UNITS = ("person", "document")
 NEIGHBOURS = ("add/remove", "replace")
-_FORMAT = "skdptext-learning-guarantee-1"
+_FIELDS = (
+    *("unit", "epsilon", "delta"),
+    *("laplace_scale", "gaussian_sigma", "n_cells", "grid"),
+)
+# How often anyone may be right about one person, from which on less is said to be
+# protected, and nothing: a coin is right in .5 of the cases.
+_PARTLY, _NOT = 0.75, 0.99
 
 
 @dataclass(frozen=True)
-class LearningPart:
+class LearningPart(Part):
     """Noisy sums of one kind."""
 
     unit: str  # who counts once: "person" or "document"
@@ -46,13 +46,42 @@ class LearningPart:
     gaussian_sigma: int  # of that on vectors; 0: no vectors
     n_cells: int  # cells with Gaussian noise
     grid: int  # steps for a person
-    releases: int = 1
-    caveats: tuple[str, ...] = ()
+
+    name = "sums"
 
     @property
-    def kind(self) -> LearningPart:
+    def kind(self) -> Hashable:
         """What parts share that differ in the number of releases, or in caveats."""
         return replace(self, releases=1, caveats=())
+
+    def plain(self) -> dict[str, Any]:
+        """All fields but the number of releases and the caveats, for JSON."""
+        return {name: getattr(self, name) for name in _FIELDS}
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any], **common: Any) -> LearningPart:
+        """The part that `plain` was called on; a ValueError or TypeError if none."""
+        part = cls(*fields(plain, *_FIELDS), **common)
+        check_option("unit", part.unit, UNITS)
+        check_real("epsilon", part.epsilon, low=0, open_low=True)
+        check_real("delta", part.delta, low=0, high=1, open_high=True)
+        for name in ("laplace_scale", "gaussian_sigma", "n_cells"):
+            check_integer(name, getattr(part, name), low=0)
+        check_integer("grid", part.grid, low=1)
+        if replace(part, releases=1).loss.delta(part.epsilon) > part.delta * _UP:
+            raise InvalidParameterError("its noise does not give its ε and δ")
+        return part
+
+    def dp_event(self, dp_accounting: Any) -> Any:
+        """One release, as dp-accounting describes it."""
+        events = []
+        if self.laplace_scale:
+            noise = self.laplace_scale / self.grid
+            events.append(dp_accounting.LaplaceDpEvent(noise))
+        if self.gaussian_sigma:
+            noise = self.gaussian_sigma / self.grid
+            events.append(dp_accounting.GaussianDpEvent(noise))
+        return events[0] if len(events) == 1 else dp_accounting.ComposedDpEvent(events)
 
     @property
     def loss(self) -> SumLoss:
@@ -65,7 +94,7 @@ class LearningPart:
         return loss.times(self.releases)
 
 
-class LearningGuarantee(ComposedGuarantee):
+class LearningGuarantee(Guarantee):
     r"""What one or several models promise; made by `DPTextClassifier.guarantee`.
 
     For any two sets of people that differ in one person, with all of this person's
@@ -140,18 +169,21 @@ class LearningGuarantee(ComposedGuarantee):
 
     parts: tuple[LearningPart, ...]
 
-    def __init__(self, parts: Iterable[LearningPart]) -> None:
-        self.parts = tuple(parts)
-        if len({part.unit for part in self.parts}) != 1:
+    part_class = LearningPart
+
+    @classmethod
+    def _check(cls, parts: Sequence[Any]) -> None:
+        units = {part.unit for part in parts}
+        if len(units) != 1:
             raise InvalidParameterError(
-                "parts must be of one unit, got "
-                f"{', '.join(sorted({part.unit for part in self.parts})) or 'none'}."
+                f"parts must be of one unit, got {', '.join(sorted(units)) or 'none'}."
             )
 
     @property
     def unit(self) -> str:
         """Who is hidden: "person" or "document"."""
-        return self.parts[0].unit
+        unit: str = self.parts[0].unit
+        return unit
 
     @property
     def _loss(self) -> SumLoss:
@@ -263,57 +295,12 @@ class LearningGuarantee(ComposedGuarantee):
         loss = self._loss.larger(2.0 * n_documents)
         return loss.epsilon(self.delta), self.delta
 
-    # -- files -----------------------------------------------------------------
-
-    def to_json(self) -> str:
-        """The guarantee as JSON, from which `from_json` makes it again.
-
-        Returns
-        -------
-        text : str
-            Of public numbers only.
-        """
-        return json.dumps(
-            {"format": _FORMAT, "parts": [asdict(part) for part in self.parts]}
-        )
-
-    @classmethod
-    def from_json(cls, text: str) -> LearningGuarantee:
-        """A guarantee that `to_json` wrote.
-
-        Parameters
-        ----------
-        text : str
-            JSON.
-
-        Returns
-        -------
-        guarantee : LearningGuarantee
-            The same.
-
-        Raises
-        ------
-        InvalidParameterError
-            If the text is anything else.
-        """
-        rule = "text must be what LearningGuarantee.to_json wrote"
-        try:
-            given = json.loads(text)
-            parts = [_part(**each) for each in given["parts"]]
-            if given["format"] != _FORMAT:
-                raise ValueError
-            return cls(parts)
-        except (InvalidParameterError, TypeError, KeyError, ValueError) as error:
-            said = f" ({error})" if isinstance(error, InvalidParameterError) else ""
-            raise InvalidParameterError(f"{rule}, got {kind_of(text)}{said}.") from None
-
     # -- in words --------------------------------------------------------------
 
     @property
     def sentences(self) -> list[str]:
         """The promise in sentences, what matters most first."""
-        caveats = [c for part in self.parts for c in part.caveats]
-        return [*self._promises(), *dict.fromkeys(caveats)]
+        return [*self._promises(), *self._broken()]
 
     def _promises(self) -> list[str]:
         one, seen = self.unit, "the model"
@@ -392,42 +379,74 @@ class LearningGuarantee(ComposedGuarantee):
         one = f"whether one {self.unit} is in it"
         return [{"about": one, "right_at_most": self.right_at_most}, *rows]
 
-    def __repr__(self) -> str:
+    def _head(self) -> str:
         releases = f", releases={self.releases}" if self.releases > 1 else ""
         return (
             f"LearningGuarantee(epsilon={rounded_up(self.epsilon, 6)}, "
-            f"delta={rounded_up(self.delta, 6)}, unit={self.unit!r}{releases})\n{self}"
+            f"delta={rounded_up(self.delta, 6)}, unit={self.unit!r}{releases})"
         )
 
-    def _repr_html_(self) -> str:
-        rows = [
-            [row["candidates"], bound_in_table(row["found_at_most"])]
-            for row in self.scale()
-            if "candidates" in row
-        ]
-        return page(
-            f"Privacy guarantee: ε = {rounded_up(self.epsilon, 6)}, "
-            f"δ = {rounded_up(self.delta, 6)} for a {self.unit}",
-            *map(paragraph, self.sentences),
-            table(["candidates", "found at most, on average"], rows),
-            paragraph("Not promised:"),
-            bullets(self.limits),
+    def _statement(self) -> Statement:
+        one, right = self.unit, self.right_at_most
+        times = f", {self.releases} models" if self.releases > 1 else ""
+        promised = f"WHETHER ONE {one.upper()} TOOK PART IS HARD TO TELL"
+        if right > _PARTLY:
+            promised = f"WHETHER ONE {one.upper()} TOOK PART IS PARTLY HIDDEN"
+        if right > _NOT:
+            promised = f"NOTHING USEFUL IS PROMISED FOR A {one.upper()}"
+        others = "everybody else's texts and labels"
+        if one == "document":
+            others = "all other texts and labels"
+        epsilons = {
+            f"one {one} added or removed": self.epsilon,
+            f"one {one} replaced by another": self.epsilon_replace,
+        }
+        delta = f", δ = {rounded_up(self.delta, 3)}" if self.delta else ""
+        return Statement(
+            f"A model of noisy sums, ε = {rounded_up(self.epsilon)}{delta}, for a "
+            f"{one}{times}.",
+            [
+                f"{promised}.",
+                f"Nobody is right about it more than {rounded_up(100 * right, 3)} times in "
+                "100 (a coin: 50).",
+                "The holder of the texts is trusted. What is made of the model is "
+                "protected, too.",
+            ],
+            f"Proved against anyone who knows {others}. At most:",
+            [
+                [
+                    f"right about whether one {one} is in it",
+                    percent_up(right),
+                    "coin 50%",
+                ],
+                [
+                    f"right about which of {_CANDIDATES} {one}s is in it",
+                    percent_up(self.found_at_most(_CANDIDATES)),
+                    "guessing 1%",
+                ],
+                *(
+                    [
+                        f"odds of any result, {change}",
+                        odds_factor(epsilon),
+                        f"exponent {rounded_up(epsilon)}",
+                    ]
+                    for change, epsilon in epsilons.items()
+                ),
+            ],
+            f"But for a probability of δ = {rounded_up(self.delta, 3)}."
+            if self.delta
+            else "",
+            [
+                "Anything against the holder, who reads all texts and adds the noise.",
+                "A further fit, or a search over private text: their ε add up.",
+                "What many people have in common: it is learned.",
+                "Anything, if public documents, encoder, classes, n_expected, ε or δ come "
+                "from the private texts.",
+                *(
+                    ["Authors: fit was not told them. Documents of one person add up."]
+                    if one == "document"
+                    else []
+                ),
+                KEY,
+            ],
         )
-
-
-def _part(**given: Any) -> LearningPart:
-    """A part of plain values, after a check of each."""
-    caveats = given.pop("caveats")
-    if not isinstance(caveats, list) or not all(isinstance(c, str) for c in caveats):
-        raise ValueError
-    part = LearningPart(**given, caveats=tuple(caveats))
-    check_option("unit", part.unit, UNITS)
-    check_real("epsilon", part.epsilon, low=0, open_low=True)
-    check_real("delta", part.delta, low=0, high=1, open_high=True)
-    for name in ("laplace_scale", "gaussian_sigma", "n_cells"):
-        check_integer(name, getattr(part, name), low=0)
-    for name in ("grid", "releases"):
-        check_integer(name, getattr(part, name), low=1)
-    if replace(part, releases=1).loss.delta(part.epsilon) > part.delta * _UP:
-        raise InvalidParameterError("its noise does not give its ε and δ")
-    return part

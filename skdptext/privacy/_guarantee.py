@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,16 +13,16 @@ from scipy.special import gammainc
 from skdptext.documents import DocumentReader
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import LossDistribution, MahalanobisMetric, WordChannel
-from skdptext.privacy._composed import ComposedGuarantee
+from skdptext.mechanisms import MahalanobisMetric, WordChannel
+from skdptext.privacy._base import Guarantee, Statement
 from skdptext.privacy._part import PerturbationPart, listed
 from skdptext.privacy._wording import (
-    as_html,
+    broken_by,
     head,
-    in_words,
     limits_of,
     scale_rows,
     sentences_of,
+    statement_of,
 )
 from skdptext.utils import (
     bisect,
@@ -36,7 +35,7 @@ from skdptext.utils import (
 )
 
 
-class PrivacyGuarantee(ComposedGuarantee):
+class PrivacyGuarantee(Guarantee):
     r"""What one or several releases promise; made by `DPWordPerturber.guarantee`.
 
     For two inputs x, x' and any set S of releases, Pr[S | x] ≤ e^t Pr[S | x']. The
@@ -120,10 +119,10 @@ class PrivacyGuarantee(ComposedGuarantee):
     holds for fresh noise in each: repeating a release with the same integer seed shows
     nothing new and costs nothing.
 
-    Printed, or shown in a notebook, a guarantee states this in sentences, with
+    Printed, or shown in a notebook, a guarantee says what this comes to, with
     typical exponents: to the nearest word, between two random words, and
     between documents of such words (of 10 words, where `n_words` does not say), pure
-    and with δ = 1e-6.
+    and, where it is lower, with δ = 1e-6. `details` has every promise and limit.
 
     The 2018 paper states the bag exponent without the factor N, a slip with mass 1/N
     per word; the 2019 statement is the right one. Its proof needs a metric; that the
@@ -162,6 +161,7 @@ class PrivacyGuarantee(ComposedGuarantee):
     """
 
     parts: tuple[PerturbationPart, ...]
+    part_class = PerturbationPart
 
     def __init__(
         self,
@@ -193,29 +193,28 @@ class PrivacyGuarantee(ComposedGuarantee):
                 n_words = None  # the reader makes them so
         ordered = check_flag("ordered", ordered)
         releases = check_integer("releases", releases, low=1)
-        part = PerturbationPart(
-            channel, reader, ordered, releases, n_words, tuple(caveats)
+        part = PerturbationPart.of(
+            channel,
+            reader,
+            ordered=ordered,
+            releases=releases,
+            size=n_words,
+            caveats=tuple(caveats),
         )
         self.parts = (part,)
 
-    def _check_other(self, other: Any) -> None:
-        if other.embedding.fingerprint != self.embedding.fingerprint:
-            raise InvalidParameterError(
-                "other must be a guarantee over the same embedding, got "
-                f"{other.embedding!r:.60} beside {self.embedding!r:.60}."
-            )
+    @classmethod
+    def _check(cls, parts: Sequence[Any]) -> None:
+        for part in parts[1:]:
+            one, other = parts[0].facts, part.facts
+            if one.embedding != other.embedding:
+                raise InvalidParameterError(
+                    "other must be a guarantee over the same embedding, got "
+                    f"{other.n_vocabulary} words beside {one.n_vocabulary}, of other "
+                    "fingerprints."
+                )
 
     # -- what the parts have in common -----------------------------------------
-
-    def _shared(self, name: str) -> Any:
-        """An attribute of the parts, if it is the same for all; else None."""
-        first, *others = (getattr(part, name) for part in self.parts)
-        return first if all(other == first for other in others) else None
-
-    @property
-    def unit(self) -> str:
-        """What its numbers are about: a word, by which texts differ."""
-        return "word"
 
     @property
     def embedding(self) -> WordEmbedding:
@@ -225,7 +224,7 @@ class PrivacyGuarantee(ComposedGuarantee):
     @property
     def epsilon(self) -> float | None:
         """Sum of the ε of all releases, if they are of one unit; else None."""
-        if len(self.parts) > 1 and self._shared("unit") is None:
+        if self._shared("ruler") is None:
             return None
         return float(sum(part.releases * part.epsilon for part in self.parts))
 
@@ -383,8 +382,9 @@ class PrivacyGuarantee(ComposedGuarantee):
                 if by == "lemma3":
                     squares = own.eigenvalues / _lemma3_widest(lam, own)
                 epsilon = float(epsilon / math.sqrt(squares.min()))
-            converted.append(replace(part, converted=(epsilon, metric)))
-        return self._of(converted)
+            converted.append(part.stated_relative_to(metric, epsilon))
+        made: PrivacyGuarantee = self._of(converted)
+        return made
 
     # -- exponents -------------------------------------------------------------
 
@@ -460,18 +460,7 @@ class PrivacyGuarantee(ComposedGuarantee):
         960
         159
         """
-        delta = check_real("delta", delta, low=0, high=1, open_high=True)
-        x, y = self._inputs(x, y)
-        pure = float(sum(part.exponent(x, y) for part in self.parts))
-        if not delta or not pure:
-            return pure
-        bounds = [part.losses(x, y) for part in self.parts]
-        # the same choice for every δ, so that the result cannot grow with it
-        totals = [
-            LossDistribution.total(each[min(i, len(each) - 1)] for each in bounds)
-            for i in range(max(map(len, bounds)))
-        ]
-        return min(pure, *(losses.exponent(delta) for losses in totals))
+        return self._exponent(*self._inputs(x, y), delta)
 
     def _inputs(self, x: Any, y: Any) -> tuple[Any, Any]:
         """Both, to be read several times, and a warning of words that are left out."""
@@ -555,7 +544,7 @@ class PrivacyGuarantee(ComposedGuarantee):
         if len(self.parts) == 1 and of_rate is not None:
             # a rate takes no search, so that it is looked for first, and ε once
             largest = _largest_within(
-                lambda a: replace(part, channel=of_rate(a)).exponent(x, y),
+                lambda a: part.with_channel(of_rate(a)).exponent(x, y),
                 allowed,
                 start,
             )
@@ -598,7 +587,7 @@ class PrivacyGuarantee(ComposedGuarantee):
             raise InvalidParameterError(
                 "utility_probability is for mechanisms that release the word nearest "
                 "to a vector with noise of Gamma-distributed length, such as "
-                f"MahalanobisNoise; {part.name} does not."
+                f"MahalanobisNoise; {part.facts.mechanism} does not."
             )
         if part.n_words is None:
             raise InvalidParameterError(
@@ -621,14 +610,14 @@ class PrivacyGuarantee(ComposedGuarantee):
         """What is not promised."""
         return limits_of(self.parts)
 
-    def __repr__(self) -> str:
-        return f"{head(self.parts)}\n{self}"
+    def _broken(self) -> list[str]:
+        return broken_by(self.parts)
 
-    def __str__(self) -> str:
-        return in_words(self.parts)
+    def _statement(self) -> Statement:
+        return statement_of(self.parts)
 
-    def _repr_html_(self) -> str:
-        return as_html(self.parts)
+    def _head(self) -> str:
+        return head(self.parts)
 
     def scale(self) -> list[dict[str, Any]]:
         """The exponents on a human scale that are printed, as numbers.
@@ -669,7 +658,7 @@ def _noise_metric(part: PerturbationPart, what: str) -> MahalanobisMetric:
     if metric is None:
         raise InvalidParameterError(
             f"{what} is for mechanisms whose exponent is ε times a metric on vectors, "
-            f"such as MahalanobisNoise; {part.name} has none."
+            f"such as MahalanobisNoise; {part.facts.mechanism} has none."
         )
     return metric
 

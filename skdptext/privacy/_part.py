@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields as fields_of, replace
+from hashlib import blake2b
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,108 +25,323 @@ from skdptext.mechanisms import (
     law_fingerprint,
     word_losses,
 )
+from skdptext.privacy._base import Part, fields
+from skdptext.privacy._plain import decoded, encoded
 from skdptext.privacy._redrawn import (
     drawn_log_proba,
     largest_log_ratio,
     mixture_exponent,
 )
+from skdptext.privacy._scale import Stated, losses, measured, scales
 from skdptext.transport import bottleneck_distance, matching_cost, matching_plan
-from skdptext.utils import blocks, check_bags, kind_of, shown_words
+from skdptext.utils import (
+    blocks,
+    check_bags,
+    check_flag,
+    check_integer,
+    check_option,
+    check_real,
+    kind_of,
+    memo_property,
+    shown_words,
+)
 
 _SPLIT = "Split the text into words, as known_words of the perturber does."
 
 
-@dataclass(frozen=True, eq=False)
-class PerturbationPart:
-    """Releases of documents through one channel and one reader."""
+@dataclass(frozen=True)
+class Facts:
+    """What is public of a channel and a reader, in plain values."""
+
+    mechanism: str  # with its options, as printed
+    epsilon: float  # of the channel
+    lam: float
+    channel: str  # fingerprints
+    embedding: str
+    n_vocabulary: int
+    dim: int
+    subwords: bool  # whether vectors of unknown words are inferred
+    reading: str  # options of the reader, as JSON
+    exact: bool  # whether the mechanism's probabilities are known in full
+    numerical_delta: float | None  # of a word
+    # What the promise is stated in
+    converted: bool
+    stated_epsilon: float
+    metric_lam: float | None  # None: there is no metric
+    ruler: str  # parts with the same one may add up their ε
+
+    @classmethod
+    def of(cls, channel: WordChannel, reader: DocumentReader) -> Facts:
+        """Of what draws and reads."""
+        law, embedding = channel.law(), reader.vocabulary
+        stated = _stated_in(channel, law.metric)
+        each = None if law.numerical_delta is None else float(law.numerical_delta)
+        epsilon = float(channel.epsilon)
+        return cls(
+            repr(channel.mechanism),
+            epsilon,
+            float(channel.lam),
+            channel.fingerprint.hex(),
+            embedding.fingerprint.hex(),
+            len(embedding),
+            embedding.dim,
+            embedding.has_subwords,
+            _reading(reader),
+            law.log_proba is not None,
+            each,
+            False,
+            epsilon,
+            *stated,
+        )
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """Equal for what draws and reads in the same way."""
+        return self.channel, self.embedding, self.reading
+
+    @memo_property
+    def options(self) -> dict[str, Any]:
+        """Of the reader."""
+        read: dict[str, Any] = json.loads(self.reading)
+        return read
+
+
+class Source(NamedTuple):
+    """What computes exponents, which no file holds."""
 
     channel: WordChannel
     reader: DocumentReader  # reads documents, here as in a release
+    converted: MahalanobisMetric | None = None  # that the promise is stated in
+
+
+@dataclass(frozen=True, eq=False)
+class PerturbationPart(Part):
+    """Releases of documents through one channel and one reader."""
+
+    facts: Facts
+    source: Source | None  # None: from a file, and not given
     ordered: bool = False  # whether the order of the words is released
-    releases: int = 1  # how many times, with fresh noise each time
     size: int | None = None  # words that each document must have, if that is assumed
-    caveats: tuple[str, ...] = ()  # what voids the promise: sentences, which come first
-    #: The ε and the metric that the promise is stated in, if not the channel's own.
-    converted: tuple[float, MahalanobisMetric] | None = None
+    kept: Stated | None = None  # from a file
+    mechanism: Any = None  # from a file: what `encoded` made of the mechanism
+
+    name = "words"
+    unit = "word"
+
+    @classmethod
+    def of(
+        cls, channel: WordChannel, reader: DocumentReader, **others: Any
+    ) -> PerturbationPart:
+        """Of what draws and reads."""
+        return cls(Facts.of(channel, reader), Source(channel, reader), **others)
 
     @property
-    def kind(self) -> tuple[Any, ...]:
+    def kind(self) -> Hashable:
         """What parts share that differ in the number of releases, or in caveats."""
-        same = id(self.channel), id(self.reader)  # not all channels have a hash
-        return *same, self.ordered, self.size, self.converted
+        return self.facts, self.ordered, self.size
+
+    @property
+    def _live(self) -> Source:
+        if self.source is None:
+            facts = self.facts
+            raise InvalidParameterError(
+                "this guarantee was read from a file, which does not hold the "
+                f"embedding ({facts.n_vocabulary} words, {facts.dim} dimensions, "
+                f"fingerprint {facts.embedding[:16]}…) that it needs for this: give it "
+                "to from_json as embedding=."
+            )
+        return self.source
+
+    @property
+    def channel(self) -> WordChannel:
+        return self._live.channel
+
+    @property
+    def reader(self) -> DocumentReader:
+        return self._live.reader
 
     @property
     def embedding(self) -> WordEmbedding:
         return self.reader.vocabulary
 
     @property
-    def name(self) -> str:
-        """The mechanism with its options."""
-        return repr(self.channel.mechanism)
-
-    @property
     def epsilon(self) -> float:
         """Of one release, in the units of the metric."""
-        return self.converted[0] if self.converted else self.channel.epsilon
+        return self.facts.stated_epsilon
 
     @property
     def lam(self) -> float:
-        return self.channel.lam
+        return self.facts.lam
 
     @property
     def metric(self) -> MahalanobisMetric | None:
         """The metric that bounds the privacy loss; None where there is none."""
-        return self.converted[1] if self.converted else self.channel.law().metric
+        return self._live.converted or self.channel.law().metric
+
+    @property
+    def ruler(self) -> str:
+        """Parts with the same one may add up their ε."""
+        return self.facts.ruler
 
     @property
     def metric_lam(self) -> float | None:
-        return None if self.metric is None else self.metric.lam
+        return self.facts.metric_lam
 
     @property
     def metric_name(self) -> str | None:
-        return None if self.metric is None else self.metric.name
+        if self.metric_lam is None:
+            return None
+        return "mahalanobis" if self.metric_lam else "euclidean"
 
     @property
     def n_words(self) -> int | None:
-        return self.reader.document_length or self.size
+        length: int | None = self.facts.options["document_length"]
+        return length or self.size
 
     @property
     def resampled(self) -> bool:
-        return self.reader.sample_length is not None
+        return self.facts.options["resize"] == "sample" and bool(
+            self.facts.options["document_length"]
+        )
 
     @property
     def unknown_kept(self) -> bool:
-        return self.reader.oov == "keep"
-
-    @property
-    def unit(self) -> Any:
-        """The unit of ε: parts with the same unit may add up their ε."""
-        if self.metric is None:
-            mechanism = self.channel.mechanism
-            return law_fingerprint(mechanism, self.embedding, 1.0, self.lam)
-        # Euclid's metric is the same over any Σ
-        covariance = self.metric.spectrum.covariance if self.metric.lam else np.empty(0)
-        return self.metric.lam, covariance.tobytes()
+        return bool(self.facts.options["oov"] == "keep")
 
     @property
     def numerical_delta(self) -> float | None:
         """Of all releases: of a document where its length is fixed, else of a word."""
-        each = self.channel.law().numerical_delta
+        each = self.facts.numerical_delta
         return None if each is None else self.releases * (self.n_words or 1) * each
 
     def at_epsilon(self, epsilon: float) -> PerturbationPart:
         """The same releases with another ε of the mechanism."""
         given = self.channel.mechanism, self.embedding, epsilon, self.lam
-        return replace(self, channel=as_channel(*given))
+        return self.with_channel(as_channel(*given))
+
+    def with_channel(self, channel: WordChannel) -> PerturbationPart:
+        """The same releases by another channel; not in words, for a search."""
+        return replace(self, source=self._live._replace(channel=channel), kept=None)
+
+    def stated_relative_to(
+        self, metric: MahalanobisMetric, epsilon: float
+    ) -> PerturbationPart:
+        """The same releases, with the ε of a promise in another metric."""
+        _, ruler = _stated_in(self.channel, metric)
+        facts = replace(
+            self.facts,
+            converted=True,
+            stated_epsilon=epsilon,
+            metric_lam=float(metric.lam),
+            ruler=ruler,
+        )
+        source = self._live._replace(converted=metric)
+        return replace(self, facts=facts, source=source, kept=None)
+
+    @property
+    def stated(self) -> Stated:
+        """What is printed of the channel and takes time to find."""
+        if self.kept is not None:
+            return self.kept
+        law = (
+            law_fingerprint(
+                self.channel.mechanism, self.embedding, self.channel.epsilon, self.lam
+            ),
+            self.facts.channel,
+        )
+        ruler = self.facts.ruler if self.metric_lam is not None else law
+        metric = self.metric
+        scale = scales.get(
+            (self.facts.embedding, ruler),
+            lambda: measured(self.embedding, metric, self.word_exponents),
+        )
+        one, two = losses.get(
+            (self.facts.embedding, ruler, law),
+            lambda: tuple(word_losses(self.channel, *scale.pairs.T)),  # type: ignore[arg-type, return-value]
+        )
+        said = () if self.facts.converted else tuple(self.channel.law().said())
+        return Stated(said, scale.nearest, scale.random, (one, two))
+
+    # -- files -----------------------------------------------------------------
+
+    def plain(self) -> dict[str, Any]:
+        """All fields but the number of releases and the caveats, for JSON."""
+        mechanism = self.mechanism
+        if mechanism is None and self.source is not None:
+            try:
+                mechanism = encoded(self.channel.mechanism)
+            except TypeError:  # of the user's own: `bound` takes the perturber
+                mechanism = None
+        return {
+            "ordered": self.ordered,
+            "size": self.size,
+            "facts": {k: encoded(v) for k, v in asdict(self.facts).items()},
+            "mechanism": mechanism,
+            "stated": [encoded(item) for item in self.stated],
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any], **common: Any) -> PerturbationPart:
+        """The part that `plain` was called on; a ValueError or TypeError if none."""
+        names = "ordered", "size", "facts", "mechanism", "stated"
+        ordered, size, given, mechanism, kept = fields(plain, *names)
+        known = [field.name for field in fields_of(Facts)]
+        facts = Facts(*(decoded(value) for value in fields(given, *known)))
+        _check_facts(facts, ordered, size)
+        said, nearest, random, losses = map(decoded, kept)
+        stated = Stated(tuple(said), float(nearest), float(random), tuple(losses))  # type: ignore[arg-type]
+        if len(stated.losses) != 2 or not {type(s) for s in said} <= {str}:
+            raise ValueError
+        return cls(facts, None, ordered, size, stated, mechanism, **common)
+
+    def bound(self, given: Any) -> PerturbationPart | None:
+        """With an embedding or a fitted perturber; None if it is another."""
+        if isinstance(given, WordEmbedding):
+            if given.fingerprint.hex() != self.facts.embedding:
+                return None
+            return self._with(self._made_again(given))
+        for part in _parts_of(given):
+            if part.name == self.name and part.facts.identity == self.facts.identity:
+                return self._with(part.source)
+        return None
+
+    def dp_event(self, dp_accounting: Any) -> Any:
+        """There is none for metric privacy."""
+        raise NotImplementedError
+
+    def _with(self, source: Source) -> PerturbationPart:
+        metric = source.channel.law().metric
+        if self.facts.converted and metric is not None:
+            source = source._replace(converted=metric.at(self.facts.metric_lam))
+        return replace(self, source=source)
+
+    def _made_again(self, embedding: WordEmbedding) -> Source:
+        """Channel and reader, from the options that the file has."""
+        options = dict(self.facts.options)
+        try:
+            if options["tokenizer"] is not None:
+                raise ValueError
+            reader = DocumentReader(embedding, **options)
+            mechanism = decoded(self.mechanism)
+            channel = as_channel(
+                mechanism, embedding, self.facts.epsilon, self.facts.lam
+            )
+            if Facts.of(channel, reader).identity != self.facts.identity:
+                raise ValueError
+        except (TypeError, ValueError, LookupError, AttributeError):
+            raise InvalidParameterError(
+                f"releaser must be given, the fitted perturber: {self.facts.mechanism}, "
+                "or how documents are read, cannot be made again from a file."
+            ) from None
+        return Source(channel, reader)
 
     # -- exponents -------------------------------------------------------------
 
     def word_exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Exponents of one release between words of the embedding, (len(x), len(y))."""
-        if self.converted:
-            epsilon, metric = self.converted
+        if metric := self._live.converted:
             vectors = self.embedding.vectors
-            return epsilon * metric.distances(vectors[x], vectors[y])
+            return self.epsilon * metric.distances(vectors[x], vectors[y])
         return check_exponents(self.channel, x, y)
 
     def exponent(self, x: Any, y: Any) -> float:
@@ -137,8 +354,8 @@ class PerturbationPart:
     def is_linear(self, x: Any, y: Any) -> bool:
         """Whether the exponent of two inputs is proportional to the mechanism's ε."""
         words = isinstance(x, str) and isinstance(y, str)
-        mixed = self.resampled and not (words or self.converted)
-        return self.metric is not None and not mixed
+        mixed = self.resampled and not (words or self.facts.converted)
+        return self.metric_lam is not None and not mixed
 
     def n_left_out(self, x: Any, y: Any) -> int:
         """Unknown words of two documents, as listed, that a release leaves out."""
@@ -177,12 +394,12 @@ class PerturbationPart:
 
     def _drawn_exponent(self, one: np.ndarray, two: np.ndarray) -> float:
         """Exponent of one redrawn word, for documents of different frequencies."""
-        if self.channel.law().log_proba is not None and not self.converted:
+        if self.channel.law().log_proba is not None and not self.facts.converted:
             return largest_log_ratio(*self._drawn_log_proba(one, two))
         words, supply, others, demand = _counted(one, two)
         costs = self._code_exponents(words, others)
         longest = bottleneck_distance(supply, demand, costs)
-        if self.converted:
+        if self.facts.converted:
             return longest
         return min(longest, mixture_exponent(supply, demand, costs))
 
@@ -333,6 +550,57 @@ class PerturbationPart:
         if len(rows) and len(columns):
             costs[np.ix_(rows, columns)] = self.word_exponents(x[rows], y[columns])
         return costs
+
+
+def _stated_in(
+    channel: WordChannel, metric: MahalanobisMetric | None
+) -> tuple[float | None, str]:
+    """λ of a metric, and a digest of what ε is relative to."""
+    if metric is None:
+        given = channel.mechanism, channel.embedding, 1.0, channel.lam
+        return None, law_fingerprint(*given).hex()
+    # Euclid's metric is the same over any Σ
+    covariance = metric.spectrum.covariance if metric.lam else np.empty(0)
+    return float(metric.lam), blake2b(
+        np.ascontiguousarray(covariance),
+        digest_size=16,
+        key=repr(float(metric.lam)).encode(),
+    ).hexdigest()
+
+
+def _reading(reader: DocumentReader) -> str:
+    """Options of a reader as JSON; of a tokenizer its name."""
+    options = {field.name: getattr(reader, field.name) for field in fields_of(reader)}
+    del options["embedding"]
+    if not isinstance(options["stop_words"], str | None):
+        options["stop_words"] = sorted(options["stop_words"])
+    if (tokenizer := options["tokenizer"]) is not None:
+        name = getattr(tokenizer, "__qualname__", type(tokenizer).__qualname__)
+        options["tokenizer"] = f"{getattr(tokenizer, '__module__', '')}.{name}"
+    return json.dumps(options)
+
+
+def _check_facts(facts: Facts, ordered: Any, size: Any) -> None:
+    """Refuse values from a file that no guarantee has."""
+    check_flag("ordered", ordered)
+    for name in ("epsilon", "stated_epsilon"):
+        check_real(name, getattr(facts, name), low=0, open_low=True)
+    check_real("lam", facts.lam, low=0, high=1)
+    if facts.metric_lam is not None:
+        check_real("metric_lam", facts.metric_lam, low=0, high=1)
+    if facts.numerical_delta is not None:
+        check_real("numerical_delta", facts.numerical_delta, low=0, high=1)
+    for n in (size, facts.options["document_length"]):
+        if n is not None:
+            check_integer("n_words", n, low=1)
+    check_option("oov", facts.options["oov"], ("drop", "error", "keep"))
+    check_option("resize", facts.options["resize"], ("truncate", "sample"))
+
+
+def _parts_of(releaser: Any) -> Sequence[Any]:
+    """Of a fitted releaser's guarantee; none if it has no guarantee."""
+    guarantee = getattr(releaser, "guarantee", None)
+    return guarantee().parts if callable(guarantee) else ()
 
 
 def listed(document: Any) -> Any:

@@ -6,106 +6,16 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from skdptext.mechanisms import LossDistribution, law_fingerprint, word_losses
+from skdptext.privacy._base import COLUMNS, KEY, LARGE, Statement, grade, in_nats
 from skdptext.privacy._part import PerturbationPart
-from skdptext.search import k_nearest_words
-from skdptext.utils import (
-    Memo,
-    blocks,
-    bound_in_table,
-    bullets,
-    odds_factor,
-    page,
-    rounded_up,
-    table,
-    wrapped,
-)
+from skdptext.utils import odds_factor, rounded_up
 
-# Showing a guarantee must not take seconds: a sample of words, and the words among
-# which their neighbours are sought: the first of the embedding, mostly frequent ones.
-_SAMPLE = 500
-_AMONG = 50_000
 # The small δ that is shown, and words of a message where nothing fixes them.
 _DELTA, _WITH_DELTA = 1e-6, "with δ = 1e-6"
 _MAY_FAIL = "Here δ = 1e-6 is the probability with which the bound may fail."
-_LARGE = 20  # odds of 5·10⁸
 _MESSAGE = 10
-# Of scores at a time: releases of files state their guarantee within 100 MB
-_SEARCH_BYTES = 2**23
 
 Parts = Sequence[PerturbationPart]
-
-
-class Scale(NamedTuple):
-    """Medians over the words of an embedding: distances in a metric, or exponents."""
-
-    nearest: float  # of a word to its nearest other word
-    random: float  # of two words
-    pairs: np.ndarray  # columns of the words at these medians, shape (2, 2)
-
-
-_scales: Memo[Scale] = Memo(32)
-_losses: Memo[list[LossDistribution]] = Memo(32)
-
-
-def _scale(part: PerturbationPart) -> Scale:
-    """Medians in the unit of a part, from a fixed sample."""
-    law = _law(part) if part.metric is None else part.unit
-    return _scales.get((part.embedding.fingerprint, law), lambda: _measure(part))
-
-
-def _scale_losses(part: PerturbationPart) -> list[LossDistribution]:
-    """Privacy losses of the pairs of words at these medians."""
-    key = part.embedding.fingerprint, part.unit, _law(part)
-    pairs = _scale(part).pairs.T
-    return _losses.get(key, lambda: word_losses(part.channel, *pairs))
-
-
-def _law(part: PerturbationPart) -> tuple[bytes, bytes]:
-    """Fingerprint of the law at this ε, whatever the channel's own is."""
-    channel = part.channel
-    given = channel.mechanism, part.embedding, channel.epsilon, channel.lam
-    return law_fingerprint(*given), channel.fingerprint
-
-
-def _measure(part: PerturbationPart) -> Scale:
-    vectors = part.embedding.vectors[:_AMONG]
-    metric = part.metric
-    points = vectors
-    if metric is not None:
-        centre = vectors.mean(axis=0, dtype=np.float64)
-        points = np.empty(vectors.shape, dtype=np.float32)
-        for rows in blocks(len(vectors), 512):
-            points[rows] = metric.whiten(vectors[rows] - centre)
-    rng = np.random.default_rng(0)
-    sample = rng.permutation(len(vectors))[:_SAMPLE]
-    # of a single word there is no other
-    near = sample
-    if len(vectors) > 1:
-        near = k_nearest_words(
-            points[sample], points, 1, exclude=sample, memory=_SEARCH_BYTES
-        )[0][:, 0]
-    others = (sample + rng.integers(1, max(2, len(vectors)), len(sample))) % len(
-        vectors
-    )
-
-    def median(ids: np.ndarray) -> tuple[float, tuple[int, int]]:
-        if metric is not None:
-            gaps = vectors[sample].astype(np.float64) - vectors[ids]
-            apart = np.linalg.norm(metric.whiten(gaps), axis=1)
-        else:
-            pairs = [
-                np.diag(part.word_exponents(sample[block], ids[block]))
-                for block in blocks(len(sample), 50)
-            ]
-            apart = np.concatenate(pairs)
-        at = np.argsort(apart, kind="stable")[len(apart) // 2]
-        return float(np.median(apart)), (sample[at], ids[at])
-
-    nearest, random = median(near), median(others)
-    return Scale(nearest[0], random[0], np.array([nearest[1], random[1]]))
 
 
 def head(parts: Parts) -> str:
@@ -117,8 +27,8 @@ def head(parts: Parts) -> str:
 
 
 def _head(part: PerturbationPart) -> str:
-    metric = "None" if part.metric is None else repr(part.metric.name)
-    mechanism = "" if part.metric is not None else f"{part.name}, "
+    metric = repr(part.metric_name)
+    mechanism = "" if part.metric_lam is not None else f"{part.facts.mechanism}, "
     releases = f", releases={part.releases}" if part.releases > 1 else ""
     return (
         f"PrivacyGuarantee({mechanism}"
@@ -128,55 +38,20 @@ def _head(part: PerturbationPart) -> str:
     )
 
 
-def in_words(parts: Parts) -> str:
-    """Promise, scale and limits, as text of several lines."""
-    limits = [f"- {limit}" for limit in limits_of(parts)]
-    promise = " ".join(sentences_of(parts))
-    return wrapped("\n".join([promise, "Not promised:", *limits]))
-
-
 def sentences_of(parts: Parts) -> list[str]:
     """Promise and scale, in sentences."""
     scale = [] if len(parts) > 1 else [_scale_sentence(parts[0])]
     return _promises(parts, scale)
 
 
-def as_html(parts: Parts) -> str:
-    """The same for a notebook, with the scale, or the parts, as a table."""
-    if len(parts) > 1:
-        title = f"Privacy guarantee of {sum(part.releases for part in parts)} releases"
-        scale = [_parts_table(parts)]
-    else:
-        (part,) = parts
-        what = f"λ = {part.lam:g}" if part.metric is not None else part.name
-        title = f"Privacy guarantee: ε = {rounded_up(part.channel.epsilon, 6)}, {what}"
-        scale = [_scale_table(part), _MAY_FAIL, *_too_large(_scale_rows(part))]
-    limits = bullets(limits_of(parts))
-    return page(title, *_promises(parts, scale), "Not promised:", limits)
-
-
 def _promises(parts: Parts, scale: list[str]) -> list[str]:
     """What voids the guarantee, what it promises, and on what scale."""
     if len(parts) > 1:
-        return [*_broken(parts), _composed_promise(parts), *scale]
+        return [*broken_by(parts), _composed_promise(parts), *scale]
     (part,) = parts
     promises = [_words_promise(part), _documents_promise(part)]
-    own = [] if part.converted else part.channel.law().said()
-    return [*_broken(parts), *promises, *scale, *own]
-
-
-def _scale_table(part: PerturbationPart) -> str:
-    names = ["exponent", "odds factor", f"exponent {_WITH_DELTA}"]
-    rows: list[list[Any]] = [["at the median of the embedding", "distance", *names]]
-    for row in _scale_rows(part):
-        odds = odds_factor(row.exponent)
-        bounds = [bound_in_table(t) for t in (row.exponent, row.with_delta)]
-        rows.append([row.name, row.apart, bounds[0], odds, bounds[1]])
-    grow = "change"
-    if part.metric is None:  # and so no distance
-        rows, grow = [row[:1] + row[2:] for row in rows], "grow"
-    caption = f"On a human scale: what an observer's odds {grow} by, at most."
-    return table(rows[0], rows[1:], caption=caption)
+    own = part.stated.said
+    return [*broken_by(parts), *promises, *scale, *own]
 
 
 # -- one way of releasing ------------------------------------------------------------
@@ -200,17 +75,17 @@ def _metric(part: PerturbationPart) -> str:
             "the regularized Mahalanobis distance ‖φ(w) − φ(w')‖_RM of their vectors, "
             f"with λ = {part.metric_lam:g}"
         )
-    if part.converted:
+    if part.facts.converted:
         metric += (
-            f" (converted: the noise has ε = {rounded_up(part.channel.epsilon)} and "
+            f" (converted: the noise has ε = {rounded_up(part.facts.epsilon)} and "
             f"λ = {part.lam:g})"
         )
     return metric
 
 
 def _short_metric(part: PerturbationPart) -> str:
-    if part.metric is None:
-        return part.name
+    if part.metric_lam is None:
+        return part.facts.mechanism
     if part.metric_name == "euclidean":
         return "Euclidean"
     return f"Mahalanobis (λ = {part.metric_lam:g})"
@@ -225,11 +100,11 @@ def _words_promise(part: PerturbationPart) -> str:
         f"For anyone who sees {seen}, whatever they know besides, the odds that a "
         f"{word}, and not another word w',"
     )
-    if part.metric is None:
+    if part.metric_lam is None:
         times = _times(part)
         return (
             f"{odds} grow by at most a factor of exp({times}t(w, w')), and fall by at "
-            f"most exp({times}t(w', w)). {part.name} with ε = "
+            f"most exp({times}t(w', w)). {part.facts.mechanism} with ε = "
             f"{rounded_up(part.epsilon)} sets t; exponent(w, w') computes "
             f"{times}t(w, w')."
         )
@@ -242,7 +117,7 @@ def _documents_promise(part: PerturbationPart) -> str:
         size, each = "n", "of the same number of words n"
     else:
         size, each = str(part.n_words), f"of {part.n_words} words"
-    if part.metric is None:
+    if part.metric_lam is None:
         factor, what = f"exp({_times(part)}{size}·T)", "T"
         measures = (
             "mean of t over their words, in order",
@@ -257,16 +132,16 @@ def _documents_promise(part: PerturbationPart) -> str:
             "bottleneck distance W_∞ of their word frequencies",
         )
     in_order, of_bags, of_drawn = measures
-    if part.metric is None:
+    if part.metric_lam is None:
         odds, grow = "The odds of a document against any other", "grow"
         fall = " They can fall by the same with the two documents exchanged."
     else:
         odds, grow, fall = "The odds between any two documents", "change", ""
     if part.resampled:
-        exact = part.channel.law().log_proba is not None and not part.converted
+        exact = part.facts.exact and not part.facts.converted
         if exact:
             of_drawn += ", which is exact for these two documents"
-        elif not part.converted:
+        elif not part.facts.converted:
             of_drawn += ", or by less where only some of the words differ"
         return (
             f"{odds} {grow} by at most a factor of {factor}, {what} the {of_drawn}: "
@@ -283,12 +158,11 @@ def _documents_promise(part: PerturbationPart) -> str:
 
 
 class Row(NamedTuple):
-    """One comparison: what is compared, its exponents, and the words' distance."""
+    """One comparison: what is compared, and its exponents."""
 
     name: str
     exponent: float
     with_delta: float
-    apart: float
 
 
 def scale_rows(part: PerturbationPart) -> list[dict[str, Any]]:
@@ -306,38 +180,140 @@ def scale_rows(part: PerturbationPart) -> list[dict[str, Any]]:
 
 def _scale_rows(part: PerturbationPart) -> list[Row]:
     """Two words, at their nearest and at random; then documents."""
-    scale, n_words = _scale(part), part.n_words or _MESSAGE
-    total = part.epsilon if part.metric is not None else 1
+    # one word that changes may change all the draws
+    return [*([] if part.resampled else _word_rows(part)), *_document_rows(part)]
 
-    def rows(times: int, near: str, far: str) -> list[Row]:
-        times *= part.releases
-        shown = []
-        for name, apart, loss in zip(
-            (near, far), scale[:2], _scale_losses(part), strict=True
-        ):
-            pure = total * times * apart
-            with_delta = loss.times(times).exponent(_DELTA)
-            shown.append(Row(name, pure, min(pure, with_delta), apart))
-        return shown
 
-    if part.resampled:  # one word that changes may change all the draws
-        return rows(
+def _word_rows(part: PerturbationPart) -> list[Row]:
+    if part.resampled:
+        of_one = "one released word: its neighbour instead"
+        return _rows(part, 1, of_one, "one released word: a random word instead")
+    return _rows(part, 1, "a word and its nearest neighbour", "two random words")
+
+
+def _document_rows(part: PerturbationPart) -> list[Row]:
+    n_words = part.n_words or _MESSAGE
+    if part.resampled:
+        return _rows(
+            part,
             n_words,
             "documents in which a word becomes its neighbour",
             "documents in which it becomes a random word",
         )
-    words = rows(1, "a word and its nearest neighbour", "two random words")
     if n_words == 1:
-        return words
+        return []
     every = f"documents, all {n_words} words become"
-    return words + rows(n_words, f"{every} neighbours", f"{every} random words")
+    return _rows(part, n_words, f"{every} neighbours", f"{every} random words")
+
+
+def _rows(part: PerturbationPart, times: int, near: str, far: str) -> list[Row]:
+    """Medians of so many words, for all releases."""
+    stated, times = part.stated, times * part.releases
+    each = part.epsilon if part.metric_lam is not None else 1
+    medians = stated.nearest, stated.random
+    rows = []
+    for name, apart, loss in zip((near, far), medians, stated.losses, strict=True):
+        pure = each * times * apart
+        rows.append(Row(name, pure, min(pure, loss.times(times).exponent(_DELTA))))
+    return rows
+
+
+# -- on one screen -------------------------------------------------------------------
+
+
+def statement_of(parts: Parts) -> Statement:
+    """Title, verdict, table and limits."""
+    what = _released(parts[0])
+    if len(parts) > 1:
+        what = f"{sum(part.releases for part in parts)} releases of {len(parts)} kinds"
+    rows, lower = [], False
+    for part in parts:
+        if len(parts) > 1:
+            rows.append([f"{_released(part)}:", "", ""])
+        each = [*_word_rows(part), *_document_rows(part)]
+        for row in each if len(parts) == 1 else [each[0], each[-1]]:
+            exponent, but = in_nats(row.exponent), in_nats(row.with_delta)
+            if exponent != but:
+                exponent, lower = f"{exponent} ({but})", True
+            odds = odds_factor(row.exponent)
+            if row.with_delta > LARGE:
+                odds = "no useful bound"
+            rows.append([row.name, odds, f"exponent {exponent}"])
+    note = f"Exponent 1 is a factor of 2.72; above {LARGE} nothing is promised in practice."
+    if lower:
+        note += f" In brackets {_WITH_DELTA}, the probability with which they may fail."
+    if len(parts) > 1:
+        note += " Exponents of the parts add up."
+    return Statement(
+        f"Noise on words: {what}.",
+        _verdict(parts),
+        "Proved against anyone, whatever they know. At the median of the embedding, the "
+        "odds change at most by a factor of:",
+        rows,
+        note,
+        _short_limits(parts),
+    )
+
+
+def _released(part: PerturbationPart) -> str:
+    """What was done, in a line."""
+    name = part.facts.mechanism.removesuffix("()")
+    if len(name) > 60 or "\n" in name:
+        name = f"{name.partition('(')[0]}(…)"
+    metric = "" if part.metric_lam is None else f" ({_short_metric(part)})"
+    length = "any length" if part.n_words is None else f"{part.n_words} words"
+    times = f", {part.releases} releases" if part.releases > 1 else ""
+    epsilon = rounded_up(part.epsilon)
+    return f"{name}, ε = {epsilon}{metric}, documents of {length}{times}"
+
+
+def _verdict(parts: Parts) -> list[str]:
+    """What the exponents of typical words and documents come to."""
+    each = [_word_rows(part) for part in parts]
+    near, far = (sum(rows[i].with_delta for rows in each) for i in (0, 1))
+    words = (
+        "SINGLE WORDS ARE DENIABLE.",
+        "SINGLE WORDS ARE PARTLY DENIABLE.",
+        "NOTHING USEFUL IS PROMISED FOR SINGLE WORDS.",
+    )[grade(far)]
+    if grade(near) < grade(far) == 2:
+        words = "SINGLE WORDS ARE PARTLY DENIABLE, AGAINST SIMILAR WORDS ONLY."
+    whole = math.inf
+    if all(part.n_words and not part.unknown_kept for part in parts):
+        documents = [(_document_rows(part) or _word_rows(part))[-1] for part in parts]
+        whole = sum(row.with_delta for row in documents)
+    if grade(whole) == 2:
+        none = f"{words} NOTHING USEFUL IS PROMISED FOR DOCUMENTS."
+        if grade(near) == 2:
+            none = "NOTHING USEFUL IS PROMISED, FOR SINGLE WORDS OR FOR DOCUMENTS."
+        return [
+            none,
+            "Do not rely on this release if a recipient may hold or guess the originals.",
+        ]
+    partly = " PARTLY" if grade(whole) else ""
+    return [
+        f"{words} TYPICAL DOCUMENTS ARE{partly} DENIABLE.",
+        "Documents of words that are further apart are promised less.",
+    ]
+
+
+def _short_limits(parts: Parts) -> list[str]:
+    limits = [
+        COLUMNS,
+        "A further release, or a person's other documents: exponents add up.",
+        "Anything, if vectors, vocabulary, ε or λ come from the private texts.",
+        KEY,
+    ]
+    if any(part.n_words is None for part in parts):
+        limits.insert(0, "Length: documents of different length are told apart.")
+    return limits
 
 
 def _scale_sentence(part: PerturbationPart) -> str:
     rows = _scale_rows(part)
     near, far, *documents = rows
-    grow = "change" if part.metric is not None else "grow"
-    near_by, far_off = _nats(near.exponent), _nats(far.exponent)
+    grow = "change" if part.metric_lam is not None else "grow"
+    near_by, far_off = in_nats(near.exponent), in_nats(far.exponent)
     if near.exponent < math.inf:
         near_by += f" (odds {grow} by a factor of {odds_factor(near.exponent)} at most)"
     if far.exponent < math.inf:
@@ -354,11 +330,11 @@ def _scale_sentence(part: PerturbationPart) -> str:
             f"nearest neighbour the exponent is {near_by}, between two random words "
             f"{far_off}."
         )
-    lower = [_nats(row.with_delta) != _nats(row.exponent) for row in rows]
+    lower = [in_nats(row.with_delta) != in_nats(row.exponent) for row in rows]
     if any(lower[:2]):
         text += (
-            f" W{_WITH_DELTA[1:]} these exponents are {_nats(near.with_delta)} and "
-            f"{_nats(far.with_delta)}."
+            f" W{_WITH_DELTA[1:]} these exponents are {in_nats(near.with_delta)} and "
+            f"{in_nats(far.with_delta)}."
         )
     if documents:
         near_by, far_off = map(_instead, documents)
@@ -373,29 +349,20 @@ def _scale_sentence(part: PerturbationPart) -> str:
 
 def _too_large(rows: list[Row]) -> list[str]:
     """What large exponents are worth, where there are some."""
-    large = [row.with_delta > _LARGE for row in rows]
+    large = [row.with_delta > LARGE for row in rows]
     if not any(large):
         return []
     which = ", and all of these are" if all(large) else ""
-    return [f"Exponents above some {_LARGE} promise nothing in practice{which}."]
+    return [f"Exponents above some {LARGE} promise nothing in practice{which}."]
 
 
 def _instead(row: Row) -> str:
     """The exponent with δ, and the pure one where it differs."""
-    pure, lower = _nats(row.exponent), _nats(row.with_delta)
+    pure, lower = in_nats(row.exponent), in_nats(row.with_delta)
     return pure if pure == lower else f"{lower} instead of {pure}"
 
 
-def _nats(exponent: float) -> str:
-    """An exponent in a readable form."""
-    if exponent == math.inf:
-        return "infinite"
-    if exponent < 999:
-        return rounded_up(exponent, 3)
-    return f"{math.ceil(exponent * (1 - 1e-12)):,}"
-
-
-def _broken(parts: Parts) -> list[str]:
+def broken_by(parts: Parts) -> list[str]:
     """What voids the guarantee, and therefore comes first."""
     clear = (
         "Words unknown to the embedding are released in clear: what follows holds "
@@ -455,8 +422,8 @@ def _part_limits(part: PerturbationPart) -> list[str]:
     return [
         length,
         *([] if part.unknown_kept else [unknown]),
-        *([inferred] if part.embedding.has_subwords else []),
-        *([] if part.reader.stop_words is None else [stop]),
+        *([inferred] if part.facts.subwords else []),
+        *([] if part.facts.options["stop_words"] is None else [stop]),
         "Anything, if the embedding, its vocabulary, its covariance, ε or λ was "
         "learned from the documents to be protected: they must be public.",
         "Repeatable releases, by an integer random_state or the key of a "
@@ -486,7 +453,7 @@ def _repetition(releases: int) -> str:
 
 def _composed_promise(parts: Parts) -> str:
     change, fall = "the odds between two words, or two documents, change", ""
-    if any(part.metric is None for part in parts):
+    if any(part.metric_lam is None for part in parts):
         change = "the odds of a word, or a document, against another grow"
         fall = "; they can fall by the same with the two exchanged"
     text = (
@@ -495,32 +462,11 @@ def _composed_promise(parts: Parts) -> str:
         f"the sum of the exponents of the parts{fall}."
     )
     first = parts[0]
-    alike = all(p.unit == first.unit and not p.resampled for p in parts)
-    if first.metric is not None and alike:
+    alike = all(p.ruler == first.ruler and not p.resampled for p in parts)
+    if first.metric_lam is not None and alike:
         total = sum(part.releases * part.epsilon for part in parts)
         text += (
             f" All share one metric: between words t is {rounded_up(total)}·d(w, w'), "
             f"where d is the {_short_metric(first)} distance."
         )
     return text
-
-
-def _parts_table(parts: Parts) -> str:
-    rows = [
-        [
-            part.releases,
-            bound_in_table(part.epsilon),
-            part.lam,
-            _short_metric(part),
-            part.n_words,
-            bound_in_table(near.exponent),
-            bound_in_table(near.with_delta),
-        ]
-        for part in parts
-        for near in _scale_rows(part)[:1]
-    ]
-    names = [
-        *("releases", "ε", "λ", "metric", "words", "exponent to nearest word"),
-        _WITH_DELTA,
-    ]
-    return table(names, rows, caption="The parts; the exponents are medians.")

@@ -70,6 +70,7 @@ def describe(release: Any) -> dict[str, Any]:
             **{n: getattr(guarantee, n) for n in stated if hasattr(guarantee, n)},
             "released_as_they_are": [release.id, *release.keep],
             "scale": _plain(guarantee.scale()),
+            "stored": json.loads(guarantee.to_json()),
             "computational": (
                 "The noise is drawn from a secret key of 256 bits. Anyone who has the "
                 "key can undo it; anyone who can have documents released "

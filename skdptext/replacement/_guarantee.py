@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,24 +12,26 @@ from scipy.special import gammaln, logsumexp
 
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import ExactResponse, LossDistribution
-from skdptext.privacy import ComposedGuarantee
+from skdptext.privacy import COLUMNS, KEY, Guarantee, Part, Statement, fields
 from skdptext.utils import (
     bisect,
-    bound_in_table,
-    bullets,
     check_integer,
+    check_option,
     check_real,
     odds_factor,
-    page,
-    paragraph,
+    percent_up,
     rounded_up,
-    table,
 )
 
-# Up to so many releases the bound on linkage is worked out; for more it is K.
+# Up to so many releases the bound on linkage is worked out. For more it is the number
+# of groups, K: the coefficients of `_log_sequences` lie between 1/r! and K^r, and with
+# K = 4,096 groups 4096^32 is 10^116 and 1/32! is 10^-36, so that float64 holds them.
 _MANY = 32
-# Candidates of which a printed guarantee speaks.
+# Candidates of which a printed guarantee speaks, and the shares of them from which on
+# it speaks of less protection: one in five, and as many as a coin would leave.
 _CANDIDATES = 100
+_PARTLY, _NOT = 0.2, 0.5
+# Bounds are raised by this factor, which outweighs what rounding takes away from them.
 _UP = 1 + 2.0**-40
 # What differs in words between the units.
 _SAID: dict[str, dict[str, Any]] = {
@@ -41,6 +43,11 @@ _SAID: dict[str, dict[str, Any]] = {
         "group": "",
         "one": "the document",
         "ones": "documents",
+        "which": "WHICH DOCUMENT IT WAS IS",
+        "short": [
+            "How many documents there are, and in which order.",
+            "A further release, or a person's other documents: their ε add up.",
+        ],
         "limits": [
             "More releases of the same document with fresh noise: their ε add up (see "
             "compose), and so do those of the documents of one author, unless each "
@@ -57,6 +64,11 @@ _SAID: dict[str, dict[str, Any]] = {
         "group": " A person's group is the one that most of their documents are in.",
         "one": "all documents of a person together",
         "ones": "persons",
+        "which": "WHOSE DOCUMENTS THEY WERE IS",
+        "short": [
+            "How many documents a person has, and which rows these are.",
+            "A further release, or documents under another name: their ε add up.",
+        ],
         "limits": [
             "How many documents a person has, and which rows these are: stand-ins of "
             "one person come from one group. Someone who stands under several names "
@@ -72,14 +84,14 @@ _SAID: dict[str, dict[str, Any]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class ReplacementPart:
+class ReplacementPart(Part):
     """Releases through one grouping of documents."""
 
     channel: ExactResponse  # over the groups
-    assign: Callable[[Sequence[Any]], np.ndarray]  # documents to numbers of groups
+    assign: Callable[[Sequence[Any]], np.ndarray] | None  # numbers of documents' groups
     grouping: bytes  # digest of the groups
-    releases: int = 1
-    caveats: tuple[str, ...] = ()
+
+    name = "stand-ins"
     unit: str = "document"  # or "person", whose documents answer once together
 
     @property
@@ -88,9 +100,56 @@ class ReplacementPart:
         return self.channel.epsilon
 
     @property
-    def kind(self) -> tuple[bytes, float, str]:
+    def kind(self) -> Hashable:
         """What parts share that differ in the number of releases, or in caveats."""
-        return self.grouping, self.epsilon, self.unit
+        return self.grouping, self.channel, self.unit
+
+    def plain(self) -> dict[str, Any]:
+        """All fields but the number of releases and the caveats, for JSON."""
+        return {
+            "n_groups": self.n_groups,
+            "epsilon": float(self.epsilon),
+            "grouping": self.grouping.hex(),
+            "unit": self.unit,
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any], **common: Any) -> ReplacementPart:
+        """The part that `plain` was called on; a ValueError or TypeError if none."""
+        names = "n_groups", "epsilon", "grouping", "unit"
+        n_groups, epsilon, grouping, unit = fields(plain, *names)
+        check_option("unit", unit, tuple(_SAID))
+        check_integer("n_groups", n_groups, low=1)
+        check_real("epsilon", epsilon, low=0, open_low=True)
+        channel = ExactResponse(n_groups, epsilon)
+        return cls(channel, None, bytes.fromhex(grouping), unit, **common)
+
+    def bound(self, given: Any) -> ReplacementPart | None:
+        """With the groups of a fitted replacer; None if they are others."""
+        guarantee = getattr(given, "guarantee", None)
+        for part in guarantee().parts if callable(guarantee) else ():
+            if isinstance(part, ReplacementPart) and part.grouping == self.grouping:
+                (same,) = guarantee(self.unit).parts
+                return replace(self, assign=same.assign)
+        return None
+
+    def dp_event(self, dp_accounting: Any) -> Any:
+        """One release, as dp-accounting describes it."""
+        # Theirs draws one of all K groups with this probability, so that each other
+        # group has 1/K of it; rounded down, as less noise hides less.
+        noise = self.n_groups * math.exp(self.log_proba_own - self.epsilon)
+        return dp_accounting.RandomizedResponseDpEvent(noise / _UP, self.n_groups)
+
+    def _groups_of(self, x: Any, y: Any) -> tuple[int, int]:
+        if self.assign is None:
+            raise InvalidParameterError(
+                "this guarantee was read from a file, which does not hold the "
+                f"{self.n_groups} groups of documents (fingerprint "
+                f"{self.grouping.hex()[:16]}…) that it needs for this: give the fitted "
+                "DPDocumentReplacer to from_json as releaser=."
+            )
+        g, h = self.assign([x, y])
+        return g, h
 
     @property
     def n_groups(self) -> int:
@@ -103,12 +162,12 @@ class ReplacementPart:
 
     def exponent(self, x: Any, y: Any) -> float:
         """Of all releases, pure."""
-        g, h = self.assign([x, y])
+        g, h = self._groups_of(x, y)
         return self.releases * self.epsilon if g != h else 0.0
 
-    def losses(self, x: Any, y: Any) -> LossDistribution:
-        g, h = self.assign([x, y])
-        return self.channel.losses(g, h).times(self.releases)
+    def losses(self, x: Any, y: Any) -> tuple[LossDistribution, ...]:
+        """The privacy loss of all releases."""
+        return (self.channel.losses(*self._groups_of(x, y)).times(self.releases),)
 
     @property
     def capacity(self) -> float:
@@ -171,7 +230,7 @@ def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.convolve(a, b)[: len(a)]
 
 
-class ReplacementGuarantee(ComposedGuarantee):
+class ReplacementGuarantee(Guarantee):
     r"""What one or several releases promise; made by `DPDocumentReplacer.guarantee`.
 
     For any two documents x, x' whatever and any set S of releases,
@@ -242,13 +301,13 @@ class ReplacementGuarantee(ComposedGuarantee):
 
     parts: tuple[ReplacementPart, ...]
 
-    def __init__(self, parts: Iterable[ReplacementPart]) -> None:
-        self.parts = tuple(parts)
+    part_class = ReplacementPart
 
     @property
     def unit(self) -> str:
         """What its numbers are about: a document, or all those of a person."""
-        return self.parts[0].unit
+        unit: str = self.parts[0].unit
+        return unit
 
     def _of_person(self, n_documents: int) -> tuple[float, float]:
         times = n_documents if self.unit == "document" else 1
@@ -262,8 +321,8 @@ class ReplacementGuarantee(ComposedGuarantee):
     @property
     def n_groups(self) -> int | None:
         """K, the number of groups."""
-        each = {part.n_groups for part in self.parts}
-        return each.pop() if len(each) == 1 else None
+        groups: int | None = self._shared("n_groups")
+        return groups
 
     @property
     def numerical_delta(self) -> float:
@@ -304,12 +363,7 @@ class ReplacementGuarantee(ComposedGuarantee):
             0 for documents of the same group, or where most are in the same; else, at
             δ = 0, `epsilon`.
         """
-        delta = check_real("delta", delta, low=0, high=1, open_high=True)
-        pure = float(sum(part.exponent(x, y) for part in self.parts))
-        if not delta or not pure:
-            return pure
-        losses = LossDistribution.total(part.losses(x, y) for part in self.parts)
-        return min(pure, losses.exponent(delta))
+        return self._exponent(x, y, delta)
 
     def found_at_most(self, n_candidates: int) -> float:
         """Share of documents that anyone finds among so many candidates, at most.
@@ -398,8 +452,7 @@ class ReplacementGuarantee(ComposedGuarantee):
     @property
     def sentences(self) -> list[str]:
         """The promise in sentences, what matters most first."""
-        caveats = [c for part in self.parts for c in part.caveats]
-        return [*dict.fromkeys(caveats), *self._promises()]
+        return [*self._broken(), *self._promises()]
 
     def _promises(self) -> list[str]:
         share = self.found_at_most(_CANDIDATES)
@@ -466,24 +519,55 @@ class ReplacementGuarantee(ComposedGuarantee):
         between = _SAID[self.unit]["any two"]
         return [{"between": between, "exponent": self.epsilon}, *rows]
 
-    def __repr__(self) -> str:
+    def _head(self) -> str:
         releases = f", releases={self.releases}" if self.releases > 1 else ""
         return (
             f"ReplacementGuarantee(epsilon={rounded_up(self.epsilon, 6)}, "
-            f"n_groups={self.n_groups}{releases})\n{self}"
+            f"n_groups={self.n_groups}{releases})"
         )
 
-    def _repr_html_(self) -> str:
-        rows = [
-            [row["candidates"], bound_in_table(row["found_at_most"])]
-            for row in self.scale()
-            if "candidates" in row
-        ]
-        return page(
-            f"Privacy guarantee: ε = {rounded_up(self.epsilon, 6)} between "
-            f"{_SAID[self.unit]['any two']}",
-            *map(paragraph, self.sentences),
-            table(["candidates", "found at most, on average"], rows),
-            paragraph("Not promised:"),
-            bullets(self.limits),
+    def _statement(self) -> Statement:
+        groups = "" if self.n_groups is None else f" over {self.n_groups} public groups"
+        times = f", {self.releases} releases" if self.releases > 1 else ""
+        epsilon, share = rounded_up(self.epsilon), self.found_at_most(_CANDIDATES)
+        least = math.ceil(share * _CANDIDATES * (1 - 1e-12))
+        said = _SAID[self.unit]
+        hidden = f"{said['which']} HIDDEN."
+        if share > _PARTLY:
+            hidden = f"{said['which']} PARTLY HIDDEN."
+        if share > _NOT:
+            hidden = f"NOTHING USEFUL IS PROMISED FOR {said['ones'].upper()}."
+        return Statement(
+            f"Stand-ins for {said['held']}{groups}, ε = {epsilon}{times}.",
+            [
+                hidden,
+                f"Of {_CANDIDATES} equally likely candidates, nobody identifies more "
+                f"than {least} on average.",
+                "The group, such as the topic, is what the release is meant to reveal.",
+            ],
+            "Proved against anyone, whatever they know. At most, on average:",
+            [
+                *(
+                    [
+                        f"identified among {n:,} candidates",
+                        percent_up(self.found_at_most(n)),
+                        f"guessing {100 / n:g}%",
+                    ]
+                    for n in (10, _CANDIDATES, 1000)
+                ),
+                [
+                    f"odds between any two {said['ones']} multiplied by",
+                    odds_factor(self.epsilon),
+                    f"exponent {epsilon}",
+                ],
+            ],
+            "Within one group odds do not change at all.",
+            [
+                *said["short"],
+                "The author of the stand-in. Tell readers that it is one.",
+                "Anything, if public documents, labels, groups or ε come from the "
+                "private texts.",
+                COLUMNS,
+                KEY,
+            ],
         )

@@ -654,7 +654,7 @@ class DPDocumentReplacer(
             caveats.append(REPEATABLE if unit == "document" else _REPEATED_PERSONS)
         if groups.fitted_before:
             caveats.append(_FITTED_BEFORE)
-        assign: Any = partial(_numbers, groups)
+        assign: Any = partial(_numbers, groups.assigner)
         if unit == "person":
             assign = partial(groups_of_collections, assign, len(groups.names))
         part = ReplacementPart(

@@ -30,6 +30,8 @@ from skdptext.utils._messages import (
     bound_in_table as bound_in_table,
     bullets as bullets,
     check_tuned_on as check_tuned_on,
+    details as details,
+    lined_up as lined_up,
     odds_factor as odds_factor,
     page as page,
     paragraph as paragraph,

@@ -10,7 +10,7 @@ import sys
 import textwrap
 import threading
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from decimal import ROUND_CEILING, Decimal
@@ -305,6 +305,20 @@ def wrapped(text: str) -> str:
     )
 
 
+def lined_up(rows: Sequence[Sequence[str]]) -> str:
+    """Lines of a table for a terminal: labels left, numbers right, indented by two.
+
+    A row without numbers is a heading.
+    """
+    full = [row for row in rows if any(row[1:])]
+    widths = [max(map(len, column)) for column in zip(*full, strict=True)]
+    lines = (
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])])
+        for row in rows
+    )
+    return "\n".join(f"  {line}".rstrip() for line in lines)
+
+
 def rounded_up(bound: float, digits: int = 4) -> str:
     """An upper bound in so many digits, not below it."""
     if bound <= 0:
@@ -431,6 +445,12 @@ def bullets(items: Iterable[str]) -> Fragment:
     """A list of points; each text is escaped. Without any there is no list."""
     points = "".join(f"<li>{_text(item)}</li>" for item in items)
     return Fragment(f"<ul>{points}</ul>" if points else "")
+
+
+def details(summary: str, *parts: str) -> Fragment:
+    """Parts that are shown when their summary is opened."""
+    inside = "".join(p if isinstance(p, Fragment) else paragraph(p) for p in parts)
+    return Fragment(f"<details><summary>{_text(summary)}</summary>{inside}</details>")
 
 
 def table(

@@ -125,7 +125,7 @@ def test_neutral_words_are_nearly_free():
     assert guarantee.exponent(WORDS[neutral[0]], WORDS[neutral[1]]) < 0.1
     telling = np.argmax(np.ptp(ODDS, axis=1))
     assert guarantee.exponent(WORDS[telling], WORDS[neutral[0]]) > 0.3
-    said = " ".join(str(guarantee).split())
+    said = " ".join(guarantee.details().split())
     assert "TopicResponse(3 topics)" in said
     assert "A word becomes one of 3 public topics (art, law, tea)" in said
     worst = perturber().mechanism_.worst_exponent

@@ -112,7 +112,7 @@ def test_oov_keep_releases_in_clear_and_says_so(small_embedding):
     )
     with pytest.warns(PrivacyLeakWarning, match="released in clear"):
         perturber.fit(DOCUMENTS)
-    promise = " ".join(str(perturber.guarantee()).split())
+    promise = " ".join(perturber.guarantee().details().split())
     first = promise.index("Words unknown to the embedding are released in clear:")
     assert first < promise.index("For anyone who sees")
     documents = ["Alice met w1, Alice left w2"]
@@ -154,7 +154,7 @@ def test_fasttext_gives_unknown_words_a_vector():
     assert exponent == pytest.approx(FAITHFUL * step, rel=1e-5)
     assert guarantee.exponent(["walk"], ["runners"]) == pytest.approx(exponent)
     assert "inferred from its subwords is read as the nearest word" in " ".join(
-        str(guarantee).split()
+        guarantee.details().split()
     )
 
 
@@ -204,7 +204,7 @@ def test_order_is_a_leak_unless_it_is_meant(small_embedding):
     first = DPWordPerturber(
         small_embedding, document_length=2, output="text", order="keep"
     ).fit([])  # fmt: skip
-    said = " ".join(str(first.guarantee()).split())
+    said = " ".join(first.guarantee().details().split())
     assert said.index("Words are released in order") < said.index("For anyone")
     with refused("order must be one of 'keep', got"):
         first.set_params(order="shuffle").fit([])

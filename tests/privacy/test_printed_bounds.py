@@ -14,7 +14,7 @@ from skdptext.embeddings import one_hot_embedding
 from skdptext.learning import LearningGuarantee
 from skdptext.learning._guarantee import LearningPart
 from skdptext.mechanisms import gaussian_sigma, laplace_scale
-from skdptext.privacy import CombinedGuarantee
+from skdptext.privacy import Guarantee
 from skdptext.replacement import ReplacementGuarantee
 from skdptext.utils import bound_in_table, odds_factor, percent_up, rounded_up
 
@@ -52,6 +52,12 @@ def test_rounding() -> None:
     assert percent_up(0.05) == "5.0%"
 
 
+def seen(guarantee: Guarantee) -> str:
+    """What a notebook shows, without the tags."""
+    view = re.sub(r"<style>.*?</style>", "", guarantee._repr_html_(), flags=re.DOTALL)
+    return html.unescape(re.sub(r"<[^>]+>", " ", view))
+
+
 def stand_ins() -> list[ReplacementGuarantee]:
     guarantees = []
     for k in (2, 3, 7, 12):
@@ -65,7 +71,7 @@ def stand_ins() -> list[ReplacementGuarantee]:
 
 def test_guarantees_of_stand_ins() -> None:
     for guarantee in stand_ins():
-        text = " ".join(str(guarantee).split())
+        text = " ".join(guarantee.details().split())
         share = guarantee.found_at_most(100)
         epsilon, odds = re.search(r"exp\(([\d.]+)\) = (\S+) \(pure", text).groups()
         assert number(epsilon) >= guarantee.epsilon * EXACT
@@ -83,9 +89,19 @@ def test_guarantees_of_stand_ins() -> None:
             re.match(r"ReplacementGuarantee\(epsilon=([\d.]+)", repr(guarantee))[1]
         )
         assert told >= guarantee.epsilon * EXACT
-        cells = re.findall(r'number">([\d.e-]+)</td>', guarantee._repr_html_())
-        for n, cell in zip(*[iter(cells)] * 2, strict=True):
-            assert float(cell) >= guarantee.found_at_most(int(n)) * EXACT
+        for page in (str(guarantee), seen(guarantee)):
+            rows = re.findall(r"among ([\d,]+) candidates\s+([\d.]+)%", page)
+            assert len(rows) == 3
+            for n, printed in rows:
+                bound = guarantee.found_at_most(int(n.replace(",", "")))
+                assert float(printed) >= 100 * bound * EXACT
+            least = int(re.search(r"identifies more than (\d+) on average", page)[1])
+            assert least >= 100 * share * EXACT
+            odds, epsilon = re.search(
+                r"multiplied by\s+(\S+)\s+exponent (\S+)", page
+            ).groups()
+            assert number(odds) >= math.exp(guarantee.epsilon) * EXACT
+            assert number(epsilon) >= guarantee.epsilon * EXACT
 
 
 def test_guarantees_of_models() -> None:
@@ -104,7 +120,7 @@ def test_guarantees_of_models() -> None:
         ]
         for part in parts:
             guarantee = LearningGuarantee([part])
-            text = " ".join(str(guarantee).split())
+            text = " ".join(guarantee.details().split())
             right = float(re.search(r"at most ([\d.]+) times in 100 \(a coin", text)[1])
             assert right >= 100 * guarantee.right_at_most * EXACT
             found = float(
@@ -117,6 +133,23 @@ def test_guarantees_of_models() -> None:
             ):
                 assert number(printed) >= exact * EXACT
                 assert number(odds) >= math.exp(exact) * EXACT
+            for page in (str(guarantee), seen(guarantee)):
+                right = re.search(r"more than ([\d.]+) times in", page)[1]
+                assert float(right) >= 100 * guarantee.right_at_most * EXACT
+                bounds = guarantee.right_at_most, guarantee.found_at_most(100)
+                for printed, bound in zip(
+                    re.findall(r"right about wh.*? is in it\s+([\d.]+)%", page),
+                    bounds,
+                    strict=True,
+                ):
+                    assert float(printed) >= 100 * bound * EXACT
+                for (odds, printed), exact in zip(
+                    re.findall(r"odds of any .*?\s+(\S+)\s+exponent (\S+)", page),
+                    (guarantee.epsilon, guarantee.epsilon_replace),
+                    strict=True,
+                ):
+                    assert number(odds) >= math.exp(exact) * EXACT
+                    assert number(printed) >= exact * EXACT
             if part.delta:
                 said = float(re.search(r"δ = ([\d.e-]+)", text)[1])
                 assert said >= part.delta * EXACT
@@ -132,16 +165,22 @@ def test_guarantees_of_words(mechanism: str | None) -> None:
     )
     for epsilon in RNG.uniform(0.5, 40, 25).tolist():
         guarantee = perturber.set_params(epsilon=epsilon).fit([]).guarantee()
-        text = " ".join(str(guarantee).split())
+        text = " ".join(guarantee.details().split())
         rows = guarantee.scale()
         exact = [row["exponent"] for row in rows[:2]]
-        page = html.unescape(guarantee._repr_html_())
-        for row in rows:
-            cells = [
-                f"{bound_in_table(row['exponent']):.4g}",
-                odds_factor(row["exponent"]),
-            ]
-            assert all(f">{cell}</td>" in page for cell in cells)
+        for page in (str(guarantee), seen(guarantee)):
+            found = re.findall(
+                r"in which .*? (?:neighbour|random word)\s+(\S+|no useful bound)\s+"
+                r"exponent ([\d.,]+)(?: \(([\d.,]+)\))?",
+                page,
+            )
+            for row, (odds, pure, lower) in zip(rows, found, strict=True):
+                assert number(pure) >= row["exponent"] * EXACT
+                assert number(lower or pure) >= row["exponent_with_delta"] * EXACT
+                if row["exponent_with_delta"] > 20:
+                    assert odds == "no useful bound"
+                else:
+                    assert log_of(odds) >= row["exponent"] - 1e-9
         near, odds, far, more = re.search(
             r"exponent is at most (\S+) \(odds \w+ by a factor of (\S+) at most\), "
             r"or a random word (\S+) \((\S+)\)\.",
@@ -159,7 +198,7 @@ def test_guarantees_side_by_side() -> None:
     public = ["one", "two", "three"]
     stand_in = DPDocumentReplacer(public, public_labels=public, epsilon=1.23456).fit()
     part = LearningPart("person", 1.0, 0.0, 2**30, 0, 0, 2**30)
-    both = CombinedGuarantee([stand_in.guarantee(), LearningGuarantee([part])])
+    both = stand_in.guarantee().compose(LearningGuarantee([part]))
     for n, printed in zip(
         (1, 10), re.findall(r"ε = ([\d.]+)", str(both)), strict=False
     ):
@@ -170,4 +209,5 @@ def test_words_of_one_distance_have_one_exponent() -> None:
     """Randomized response: what is printed beside an exact 3 is 3."""
     perturber = DPWordPerturber(one_hot_embedding(5), mechanism="randomized response")
     guarantee = perturber.set_params(epsilon=3.0).fit([]).guarantee()
-    assert "exponent is 3 " in " ".join(str(guarantee).split())
+    assert "exponent is 3 " in " ".join(guarantee.details().split())
+    assert "exponent 3\n" in str(guarantee)

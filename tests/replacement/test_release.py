@@ -136,7 +136,7 @@ def test_files_are_released_and_sealed(folder, public, private):
     # the manifest says what it is, and quotes no document
     text = (folder / "out" / "_release.json").read_text()
     assert manifest["mechanism"]["name"] == "DPDocumentReplacer"
-    assert manifest["guarantee"]["words"].startswith("Of 100 equally likely")
+    assert manifest["guarantee"]["words"].startswith("Privacy statement. Stand-ins")
     assert manifest["guarantee"]["epsilon"] == manifest["epsilon"] == 4.0
     assert manifest["public"]["documents"] == len(texts)
     assert not any(document in text for document in [*texts, *private[0]])
@@ -338,7 +338,7 @@ COMMAND = [
 def test_the_command(folder, public, capsys, options):
     assert main([*COMMAND, *options]) == 0
     warned = capsys.readouterr().err
-    assert "Of 100 equally likely candidates, nobody finds more than" in warned
+    assert "Of 100 equally likely candidates, nobody identifies more" in warned
     assert "Exponents above about 20" not in warned
     allowed = set(WORDS) if "group" in options else set(public[0])
     assert set(released(folder).values()) <= allowed

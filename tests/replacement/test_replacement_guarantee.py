@@ -56,7 +56,7 @@ def test_the_bound_of_one_release_is_k_p_over_n():
     assert guarantee.found_at_most(100) == pytest.approx(8 * p / 100, rel=1e-9)
     assert guarantee.found_at_most(3) == 1.0
     assert guarantee.compose(10**6).found_at_most(100) == pytest.approx(0.08)
-    assert str(guarantee).startswith(
+    assert guarantee.details().startswith(
         "Of 100 equally likely candidates, nobody finds more than 8 on average:"
     )
 
@@ -151,7 +151,7 @@ def test_epsilon_for(three):
 
 
 def test_it_says_what_is_and_what_is_not_protected(three):
-    text = " ".join(str(three).split())
+    text = " ".join(three.details().split())
     for phrase in (
         "whatever they know of the mechanism",
         "any two documents whatever",
@@ -163,16 +163,16 @@ def test_it_says_what_is_and_what_is_not_protected(three):
         assert phrase in text
     assert "nobody finds more than 3" in text
     many = of_groups(12, 4.0).guarantee()
-    assert "nobody finds more than 10 on average:" in str(many)
+    assert "nobody finds more than 10 on average:" in many.details()
     assert str(three) in repr(three)
     html = three._repr_html_()
-    assert "found at most" in html
+    assert "identified among 100 candidates" in html
     assert "stand-in" in html
     rows = json.loads(json.dumps(three.scale()))
     assert rows[0] == {"between": "any two documents", "exponent": 1.5}
     assert three.numerical_delta == 0.0
     assert pickle.loads(pickle.dumps(three)).exponent("w0", "w1") == 1.5
-    composed = str(three.compose(of_groups(4, 1e3).guarantee()))
+    composed = three.compose(of_groups(4, 1e3).guarantee()).details()
     assert "all 2 releases tell" in composed
     assert "·10⁴³⁴ (pure" in " ".join(composed.split())
 

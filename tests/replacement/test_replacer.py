@@ -486,7 +486,7 @@ def test_a_fitted_step_is_said_like_a_fitted_grouper(public):
     encoder = FrozenEstimator(TfidfVectorizer().fit(public[0]))
     grouper = make_pipeline(encoder, KMeans(3, random_state=0))
     guarantee = DPDocumentReplacer(public[0], grouper).fit().guarantee()
-    assert "was given fitted" in str(guarantee)
+    assert "was given fitted" in guarantee.details()
 
 
 class HoldsWord(ClassifierMixin, BaseEstimator):
