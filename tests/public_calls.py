@@ -432,11 +432,9 @@ VALID: dict[Any, Valid] = {
     DPTextClassifier.predict: Valid(lambda: (learned(), TEXTS)),
     DPTextClassifier.predict_proba: Valid(lambda: (learned(), TEXTS)),
     DPTextClassifier.sample: Valid(lambda: (learned(), 2)),
-    LearningGuarantee.compose: Valid(lambda: (learned().guarantee(), 2)),
     LearningGuarantee.delta_at: Valid(lambda: (learned().guarantee(), 1.0)),
     LearningGuarantee.epsilon_at: Valid(lambda: (learned().guarantee(), 0.0)),
     LearningGuarantee.found_at_most: Valid(lambda: (learned().guarantee(), 100)),
-    LearningGuarantee.from_json: Valid(lambda: (learned().guarantee().to_json(),)),
     # -- mechanisms ------------------------------------------------------------
     mechanisms.Directional: MECHANISM,
     mechanisms.Directional.prepare: _prepare(mechanisms.Directional),
@@ -625,7 +623,6 @@ VALID: dict[Any, Valid] = {
     ),
     preprocessing.split_known_and_snippet: Valid(lambda: (TEXTS, 1, 1)),
     # -- privacy ---------------------------------------------------------------
-    PrivacyGuarantee.compose: Valid(lambda: (released().guarantee(), 2)),
     PrivacyGuarantee.epsilon_for: Valid(
         lambda: (released().guarantee(), "w0", "w1", 2.0)
     ),
@@ -633,12 +630,15 @@ VALID: dict[Any, Valid] = {
     PrivacyGuarantee.exponent: Valid(lambda: (released().guarantee(), "w0", "w1")),
     PrivacyGuarantee.relative_to: Valid(lambda: (released().guarantee(), 0.5)),
     PrivacyGuarantee.utility_probability: Valid(lambda: (released().guarantee(), 0.5)),
-    privacy.CombinedGuarantee: Valid(lambda: ([learned().guarantee()],)),
-    privacy.CombinedGuarantee.epsilon_of: Valid(
-        lambda: (privacy.CombinedGuarantee([learned().guarantee()]), 1)
-    ),
-    privacy.CombinedGuarantee.of_unit: Valid(
-        lambda: (privacy.CombinedGuarantee([learned().guarantee()]), "person")
+    privacy.Guarantee: Valid(lambda: (learned().guarantee().parts,)),
+    privacy.Guarantee.compose: Valid(lambda: (learned().guarantee(), 2)),
+    privacy.Guarantee.epsilon_of: Valid(lambda: (learned().guarantee(), 1)),
+    privacy.Guarantee.from_json: Valid(lambda: (learned().guarantee().to_json(),)),
+    privacy.Guarantee.of_unit: Valid(lambda: (learned().guarantee(), "person")),
+    PrivacyGuarantee.from_json: Valid(lambda: (released().guarantee().to_json(),)),
+    LearningGuarantee.from_json: Valid(lambda: (learned().guarantee().to_json(),)),
+    ReplacementGuarantee.from_json: Valid(
+        lambda: (replacer().fit().guarantee().to_json(),)
     ),
     mechanisms.tem_distance: Valid(lambda: (10, 1.0)),
     # -- files -----------------------------------------------------------------
@@ -699,7 +699,6 @@ VALID: dict[Any, Valid] = {
     replacement.PublicDocuments: Valid(lambda: (TEXTS,)),
     replacement.PublicDocuments.shared: Valid(lambda: (TEXTS,)),
     replacement.PublicDocuments.of: Valid(lambda: (TEXTS,)),
-    ReplacementGuarantee.compose: Valid(lambda: (replacer().fit().guarantee(), 2)),
     ReplacementGuarantee.epsilon_for: Valid(
         lambda: (replacer().fit().guarantee(), TEXTS[0], TEXTS[1], 2.0)
     ),
@@ -791,6 +790,9 @@ TAKES_NO_TEXT: dict[Any, str] = {
         if name not in ("column_names", "read_columns")
     },
     privacy.PerturbationPart: "takes ids of words",
+    privacy.Part: "holds numbers",
+    privacy.Statement: "holds sentences of a guarantee",
+    privacy.fields: "takes what a guarantee's file holds",
     inspection.GroupingDisplay.plot: _AXES,
     inspection.NeighborhoodDisplay.plot: _AXES,
     inspection.ObfuscationDisplay.plot: _AXES,

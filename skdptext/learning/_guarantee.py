@@ -160,8 +160,10 @@ class LearningGuarantee(Guarantee):
     >>> guarantee.unit, guarantee.epsilon, guarantee.delta, guarantee.epsilon_replace
     ('person', 1.0, 0.0, 2.0)
     >>> print(guarantee)
-    Whoever sees the model and knows everybody else's texts and labels is right about
-    whether one person is in it at most 73.2 times in 100 (a coin: 50).
+    Privacy statement. A model of noisy sums, ε = 1, for a person.
+    <BLANKLINE>
+    WHETHER ONE PERSON TOOK PART IS HARD TO TELL.
+    Nobody is right about it more than 73.2 times in 100 (a coin: 50).
     ...
     >>> guarantee.compose(4).epsilon
     4.0
@@ -407,8 +409,8 @@ class LearningGuarantee(Guarantee):
             f"{one}{times}.",
             [
                 f"{promised}.",
-                f"Nobody is right about it more than {rounded_up(100 * right, 3)} times in "
-                "100 (a coin: 50).",
+                "Nobody is right about it more than "
+                f"{rounded_up(100 * right, 3)} times in 100 (a coin: 50).",
                 "The holder of the texts is trusted. What is made of the model is "
                 "protected, too.",
             ],
@@ -440,8 +442,8 @@ class LearningGuarantee(Guarantee):
                 "Anything against the holder, who reads all texts and adds the noise.",
                 "A further fit, or a search over private text: their ε add up.",
                 "What many people have in common: it is learned.",
-                "Anything, if public documents, encoder, classes, n_expected, ε or δ come "
-                "from the private texts.",
+                "Anything, if public documents, encoder, classes, n_expected, ε or δ "
+                "come from the private texts.",
                 *(
                     ["Authors: fit was not told them. Documents of one person add up."]
                     if one == "document"

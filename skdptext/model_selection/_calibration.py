@@ -90,6 +90,20 @@ class Calibration:
     counted: str
     exact: bool
 
+    def __str__(self) -> str:
+        how = "exactly, by the mechanism's probabilities"
+        if not self.exact:
+            low, high = self.interval
+            how = (
+                f"± {196 * self.standard_error:.1f} %, by {self.n_draws} draws per word; "
+                f"{self.target:.0%} lies between ε = {low:.4g} and {high:.4g}"
+            )
+        change = "change" if self.statistic == "changed" else "stay unchanged"
+        return (
+            f"At ε = {self.epsilon:.4g}, {100 * self.share:.1f} % of words {change} "
+            f"({how}). Counted: {self.counted}."
+        )
+
 
 def calibrate_epsilon(
     perturber: Any,

@@ -7,7 +7,8 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from importlib import import_module
+from typing import Any, ClassVar, NamedTuple
 
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import LossDistribution
@@ -15,15 +16,16 @@ from skdptext.utils import (
     bullets,
     check_integer,
     check_real,
-    details as folded,
     kind_of,
     lined_up,
     page,
-    paragraph,
     rounded_up,
     shown,
     table,
     wrapped,
+)
+from skdptext.utils import (
+    details as folded,
 )
 
 FORMAT, VERSION = "skdptext guarantee", 1
@@ -397,7 +399,7 @@ class Guarantee:
                 "privacy. Ask exponent, with the delta you need."
             )
         try:
-            import dp_accounting
+            dp_accounting = import_module("dp_accounting")
         except ImportError as error:
             raise ImportError(
                 "to_dp_event needs dp-accounting: pip install dp-accounting."
@@ -548,12 +550,9 @@ def in_nats(exponent: float) -> str:
 def fields(plain: Any, *names: str) -> list[Any]:
     """The fields of an object in JSON, which must be all that it has."""
     if not isinstance(plain, Mapping) or set(plain) != set(names):
-        missing = [n for n in names if n not in plain]
-        raise InvalidParameterError(
-            f"{', '.join(missing)} missing"
-            if missing
-            else f"{len(set(plain) - set(names))} fields that this version does not know"
-        )
+        missing = ", ".join(name for name in names if name not in plain)
+        more = f"{len(set(plain) - set(names))} fields that this version does not know"
+        raise InvalidParameterError(f"without {missing}" if missing else f"with {more}")
     return [plain[name] for name in names]
 
 

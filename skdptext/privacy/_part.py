@@ -6,7 +6,8 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields as fields_of, replace
+from dataclasses import asdict, dataclass, replace
+from dataclasses import fields as fields_of
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -32,7 +33,7 @@ from skdptext.privacy._redrawn import (
     largest_log_ratio,
     mixture_exponent,
 )
-from skdptext.privacy._scale import Stated, losses, measured, scales
+from skdptext.privacy._scale import Losses, Stated, measured, median_losses, scales
 from skdptext.transport import bottleneck_distance, matching_cost, matching_plan
 from skdptext.utils import (
     blocks,
@@ -255,9 +256,9 @@ class PerturbationPart(Part):
             (self.facts.embedding, ruler),
             lambda: measured(self.embedding, metric, self.word_exponents),
         )
-        one, two = losses.get(
+        one, two = median_losses.get(
             (self.facts.embedding, ruler, law),
-            lambda: tuple(word_losses(self.channel, *scale.pairs.T)),  # type: ignore[arg-type, return-value]
+            lambda: _pair(word_losses(self.channel, *scale.pairs.T)),
         )
         said = () if self.facts.converted else tuple(self.channel.law().said())
         return Stated(said, scale.nearest, scale.random, (one, two))
@@ -289,8 +290,8 @@ class PerturbationPart(Part):
         facts = Facts(*(decoded(value) for value in fields(given, *known)))
         _check_facts(facts, ordered, size)
         said, nearest, random, losses = map(decoded, kept)
-        stated = Stated(tuple(said), float(nearest), float(random), tuple(losses))  # type: ignore[arg-type]
-        if len(stated.losses) != 2 or not {type(s) for s in said} <= {str}:
+        stated = Stated(tuple(said), float(nearest), float(random), _pair(losses))
+        if not {type(s) for s in said} <= {str}:
             raise ValueError
         return cls(facts, None, ordered, size, stated, mechanism, **common)
 
@@ -312,7 +313,7 @@ class PerturbationPart(Part):
     def _with(self, source: Source) -> PerturbationPart:
         metric = source.channel.law().metric
         if self.facts.converted and metric is not None:
-            source = source._replace(converted=metric.at(self.facts.metric_lam))
+            source = source._replace(converted=metric.at(self.facts.metric_lam or 0.0))
         return replace(self, source=source)
 
     def _made_again(self, embedding: WordEmbedding) -> Source:
@@ -330,8 +331,9 @@ class PerturbationPart(Part):
                 raise ValueError
         except (TypeError, ValueError, LookupError, AttributeError):
             raise InvalidParameterError(
-                f"releaser must be given, the fitted perturber: {self.facts.mechanism}, "
-                "or how documents are read, cannot be made again from a file."
+                "releaser must be given, the fitted perturber: its mechanism, "
+                f"{self.facts.mechanism}, or how it reads documents, cannot be made "
+                "again from a file."
             ) from None
         return Source(channel, reader)
 
@@ -552,6 +554,11 @@ class PerturbationPart(Part):
         return costs
 
 
+def _pair(losses: Sequence[LossDistribution]) -> Losses:
+    near, random = losses
+    return near, random
+
+
 def _stated_in(
     channel: WordChannel, metric: MahalanobisMetric | None
 ) -> tuple[float | None, str]:
@@ -562,7 +569,7 @@ def _stated_in(
     # Euclid's metric is the same over any Σ
     covariance = metric.spectrum.covariance if metric.lam else np.empty(0)
     return float(metric.lam), blake2b(
-        np.ascontiguousarray(covariance),
+        np.ascontiguousarray(covariance).tobytes(),
         digest_size=16,
         key=repr(float(metric.lam)).encode(),
     ).hexdigest()

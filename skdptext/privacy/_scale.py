@@ -20,6 +20,9 @@ _AMONG = 50_000
 _SEARCH_BYTES = 2**23
 
 
+Losses = tuple[LossDistribution, LossDistribution]
+
+
 class Scale(NamedTuple):
     """Medians over the words of an embedding: distances in a metric, or exponents."""
 
@@ -34,11 +37,11 @@ class Stated(NamedTuple):
     said: tuple[str, ...]  # sentences of the mechanism
     nearest: float  # as in `Scale`
     random: float
-    losses: tuple[LossDistribution, LossDistribution]  # of the pairs at these medians
+    losses: Losses  # of the pairs at these medians
 
 
 scales: Memo[Scale] = Memo(32)
-losses: Memo[tuple[LossDistribution, LossDistribution]] = Memo(32)
+median_losses: Memo[Losses] = Memo(32)
 
 
 def measured(

@@ -239,7 +239,10 @@ def statement_of(parts: Parts) -> Statement:
             if row.with_delta > LARGE:
                 odds = "no useful bound"
             rows.append([row.name, odds, f"exponent {exponent}"])
-    note = f"Exponent 1 is a factor of 2.72; above {LARGE} nothing is promised in practice."
+    note = (
+        "Exponent 1 is a factor of 2.72; above "
+        f"{LARGE} nothing is promised in practice."
+    )
     if lower:
         note += f" In brackets {_WITH_DELTA}, the probability with which they may fail."
     if len(parts) > 1:
@@ -247,8 +250,8 @@ def statement_of(parts: Parts) -> Statement:
     return Statement(
         f"Noise on words: {what}.",
         _verdict(parts),
-        "Proved against anyone, whatever they know. At the median of the embedding, the "
-        "odds change at most by a factor of:",
+        "Proved against anyone, whatever they know. At the median of the embedding, "
+        "the odds change at most by a factor of:",
         rows,
         note,
         _short_limits(parts),
@@ -288,7 +291,8 @@ def _verdict(parts: Parts) -> list[str]:
             none = "NOTHING USEFUL IS PROMISED, FOR SINGLE WORDS OR FOR DOCUMENTS."
         return [
             none,
-            "Do not rely on this release if a recipient may hold or guess the originals.",
+            "Do not rely on this release if a recipient may hold or guess the "
+            "originals.",
         ]
     partly = " PARTLY" if grade(whole) else ""
     return [

@@ -148,23 +148,17 @@ class PublicGroups:
         key = self.documents.fingerprint, embedding is None, of
         return _rows.get(key, made, self.documents.n_bytes)
 
+    @property
+    def assigner(self) -> Callable[..., np.ndarray]:
+        """`assign`, without the public documents: for guarantees, which last."""
+        return partial(_assigned, self.grouper, self.names, self.by_rows)
+
     def assign(self, documents: Sequence[Any], start: int = 0) -> np.ndarray:
         """Numbers of the groups of documents; `start` is the first one's position.
 
         No error quotes a document or a label.
         """
-        label = _labels if self.by_rows else _labels_each_by_itself
-        with quiet(Warning):  # of the grouper: they may quote documents
-            labels = label(self.grouper, documents, "document", start)
-        at = np.searchsorted(self.names, labels).clip(max=len(self.names) - 1)
-        wrong = np.flatnonzero(self.names[at] != labels)
-        if len(wrong):
-            raise InvalidParameterError(
-                "grouper must assign every document to a group that holds a public "
-                f"document, but does not for document {start + wrong[0]}. "
-                f"{_WHAT_TO_DO}"
-            )
-        return at
+        return self.assigner(documents, start)
 
     def assign_all(self, blocks: Iterator[list[Any]], n_jobs: Any, verbose: int) -> Any:
         """The same of blocks of documents, in threads, with each block."""
@@ -186,6 +180,26 @@ class PublicGroups:
             for documents, groups in results:
                 bar.update(len(documents))
                 yield documents, groups
+
+
+def _assigned(
+    grouper: Any,
+    names: np.ndarray,
+    by_rows: bool,
+    documents: Sequence[Any],
+    start: int = 0,
+) -> np.ndarray:
+    label = _labels if by_rows else _labels_each_by_itself
+    with quiet(Warning):  # of the grouper: they may quote documents
+        labels = label(grouper, documents, "document", start)
+    at = np.searchsorted(names, labels).clip(max=len(names) - 1)
+    wrong = np.flatnonzero(names[at] != labels)
+    if len(wrong):
+        raise InvalidParameterError(
+            "grouper must assign every document to a group that holds a public "
+            f"document, but does not for document {start + wrong[0]}. {_WHAT_TO_DO}"
+        )
+    return at
 
 
 # Groups but for the documents, which are not to be kept in memory

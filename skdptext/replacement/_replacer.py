@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from numbers import Integral
 from typing import Any, Literal
@@ -580,7 +580,7 @@ class DPDocumentReplacer(
         groups : ndarray of shape (n_documents,)
             Labels, of `groups_`. They are private.
         """
-        return self.groups_[_numbers(self._check_ready(), X)]
+        return self.groups_[_numbers(self._check_ready().assigner, X)]
 
     def log_likelihood(self, documents: Any, released: Any) -> np.ndarray:
         """Compute ln Pr[release | document], exactly.
@@ -597,7 +597,7 @@ class DPDocumentReplacer(
         log_likelihood : ndarray of shape (n_released, n_documents)
             −inf for what is never released.
         """
-        at = _numbers(self._check_ready(), documents)
+        at = _numbers(self._check_ready().assigner, documents)
         shares = self._shares(released)
         # Each answer has the probability of one other group, and its own has more.
         own, other = self.channel_.proba
@@ -739,9 +739,11 @@ class DPDocumentReplacer(
         return tags
 
 
-def _numbers(groups: PublicGroups, documents: Iterable[Any]) -> np.ndarray:
+def _numbers(
+    assign: Callable[[list[Any]], np.ndarray], documents: Iterable[Any]
+) -> np.ndarray:
     """Numbers of the groups of documents."""
-    parts = [groups.assign(block) for block in in_blocks(_checked(documents))]
+    parts = [assign(block) for block in in_blocks(_checked(documents))]
     return np.concatenate([np.empty(0, dtype=int), *parts])
 
 
