@@ -95,7 +95,7 @@ class Calibration:
         if not self.exact:
             low, high = self.interval
             how = (
-                f"± {196 * self.standard_error:.1f} %, by {self.n_draws} draws per word; "
+                f"± {196 * self.standard_error:.1f} %, by {self.n_draws} draws a word; "
                 f"{self.target:.0%} lies between ε = {low:.4g} and {high:.4g}"
             )
         change = "change" if self.statistic == "changed" else "stay unchanged"

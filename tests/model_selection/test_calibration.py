@@ -557,3 +557,20 @@ def test_frequencies_are_checked(often):
     table = WordEmbedding(["a", "b"], np.eye(2))
     with pytest.raises(InvalidParameterError, match="frequencies of words must be"):
         calibrate_epsilon(DPWordPerturber(table), words={"a": 1, "b": often})
+
+
+def test_a_calibration_is_printed_as_a_sentence():
+    table = WordEmbedding(["aa", "bb", "cc"], [[0.0], [1.0], [9.0]])
+    perturber = DPWordPerturber(table, document_length=1, lam=0)
+    given = {"documents": ["aa bb", "bb, aa"], "tuned_on": "public"}
+    for mechanism, how in ((None, "± "), ("exponential", "exactly, by the mech")):
+        perturber.set_params(mechanism=mechanism)
+        result = calibrate_epsilon(perturber, 0.25, statistic="changed", **given)
+        said = str(result)
+        assert said.startswith(
+            f"At ε = {result.epsilon:.4g}, {100 * result.share:.1f} % of words change "
+            f"({how}"
+        )
+        assert said.endswith(" Counted: the words of 2 documents, by their frequency.")
+    unchanged = calibrate_epsilon(perturber, 0.75, **given)
+    assert "% of words stay unchanged (exactly" in str(unchanged)

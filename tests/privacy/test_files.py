@@ -207,7 +207,7 @@ def test_others_are_refused():
     words, stand_ins = perturber().guarantee(), replacer().guarantee()
     other = WordEmbedding(["w1", "w2"], [[0.0], [1.0]])
     unlike = DPDocumentReplacer(PUBLIC[:3], public_labels=LABELS[:3]).fit()
-    for guarantee, given, name in (
+    for guarantee, another, name in (
         (words, {"embedding": other}, "embedding"),
         (words, {"embedding": "words.npz"}, "embedding"),
         (words, {"releaser": perturber(epsilon=3.0)}, "releaser"),
@@ -218,7 +218,7 @@ def test_others_are_refused():
         (learned().guarantee(), {"releaser": learned()}, "releaser"),
     ):
         with pytest.raises(InvalidParameterError, match=f"{name} must be the one of"):
-            Guarantee.from_json(guarantee.to_json(), **given)
+            Guarantee.from_json(guarantee.to_json(), **another)
     with pytest.raises(InvalidParameterError, match="of a LearningGuarantee, got a Re"):
         LearningGuarantee.from_json(stand_ins.to_json())
 
@@ -272,8 +272,6 @@ values = st.recursive(
         st.lists(inner)
         | st.tuples(inner, inner)
         | st.dictionaries(st.text() | st.integers(), inner)
-        | st.frozensets(st.integers())
-        | st.sets(st.text())
     ),
 )
 
@@ -282,8 +280,15 @@ values = st.recursive(
 def test_every_bit_comes_back(value):
     again = decoded(json.loads(json.dumps(encoded(value), allow_nan=False)))
     assert type(again) is type(value)
-    # sets have no order; the rest is told apart to the last bit, −0 and NaN too
-    assert repr(again) == repr(value) or again == value
+    assert repr(again) == repr(value)  # −0 and NaN too
+
+
+@given(numbers=st.frozensets(st.integers()), words=st.sets(st.text()))
+def test_sets_come_back(numbers, words):
+    for value in (numbers, words, {"inside": numbers}):
+        again = decoded(json.loads(json.dumps(encoded(value))))
+        assert again == value
+        assert type(again) is type(value)
 
 
 @given(st.lists(floats), st.sampled_from(["<f8", "<f4", ">f8", "<i8", "|b1", "<U3"]))
@@ -359,7 +364,7 @@ def test_a_manifest_holds_its_guarantee(made, tmp_path):
     (tmp_path / "key").write_text("0f" * 32)
     release = DocumentRelease(made(), ReleaseKey(f"file:{tmp_path / 'key'}"), "q4")
     guarantee = release.perturber.guarantee()
-    manifest = json.loads(json.dumps(release.manifest, allow_nan=False))
+    manifest = json.loads(json.dumps(release.manifest(), allow_nan=False))
     again = Guarantee.from_json(manifest)
     same(again, guarantee)
     same(Guarantee.from_json(json.dumps(manifest)), guarantee)
