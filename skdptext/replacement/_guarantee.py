@@ -126,7 +126,7 @@ class ReplacementPart(Part):
 
     def bound(self, given: Any) -> ReplacementPart | None:
         """With the groups of a fitted replacer; None if they are others."""
-        guarantee = getattr(given, "guarantee", None)
+        guarantee: Any = getattr(given, "guarantee", None)
         for part in guarantee().parts if callable(guarantee) else ():
             if isinstance(part, ReplacementPart) and part.grouping == self.grouping:
                 (same,) = guarantee(self.unit).parts
@@ -541,8 +541,8 @@ class ReplacementGuarantee(Guarantee):
             f"Stand-ins for {said['held']}{groups}, ε = {epsilon}{times}.",
             [
                 hidden,
-                f"Of {_CANDIDATES} equally likely candidates, nobody identifies more "
-                f"than {least} on average.",
+                f"Of {_CANDIDATES} equally likely candidates{said['alike']}, nobody "
+                f"identifies more than {least} on average.",
                 "The group, such as the topic, is what the release is meant to reveal.",
             ],
             "Proved against anyone, whatever they know. At most, on average:",
