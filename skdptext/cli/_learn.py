@@ -260,6 +260,7 @@ def _write(
         **({"allow_shared_texts": True} if arguments.allow_shared_texts else {}),
         "guarantee": {
             "words": _promised(model, arguments),
+            "details": guarantee.details(),
             "scale": guarantee.scale(),
             "stored": json.loads(guarantee.to_json()),
         },

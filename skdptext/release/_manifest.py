@@ -67,6 +67,7 @@ def describe(release: Any) -> dict[str, Any]:
         },
         "guarantee": {
             "words": words,
+            "details": guarantee.details(),
             **{n: getattr(guarantee, n) for n in stated if hasattr(guarantee, n)},
             "released_as_they_are": [release.id, *release.keep],
             "scale": _plain(guarantee.scale()),

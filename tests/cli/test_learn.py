@@ -72,7 +72,7 @@ def test_a_model_a_corpus_and_what_they_promise(files, capsys, more):
                 content = b"".join(map(arrays.read, arrays.namelist()))
         assert not re.search(rb"z\0{0,3}q\0{0,3}\d", content)
     printed = " ".join(capsys.readouterr().err.split())
-    assert "is right about whether one person is in it at most" in printed
+    assert "Nobody is right about it more than" in printed
     assert "costs another ε" in printed
     assert "Tom" not in printed
     assert "120" not in json.dumps(manifest)  # the number of rows is not released

@@ -242,7 +242,7 @@ def test_the_manifest_says_all_that_counts_and_is_json(make_release, documents):
     assert manifest["epsilon"] == manifest["guarantee"]["epsilon"] == 2.0
     assert manifest["reading"]["stop_words"] == ["word1"]
     assert manifest["columns"]["keep"] == {"label": "int8"}
-    promise = " ".join(manifest["guarantee"]["words"].split())
+    promise = " ".join(manifest["guarantee"]["details"].split())
     assert "odds of a document against any other" in promise
     assert manifest["guarantee"]["scale"] == release.perturber.guarantee().scale()
     assert manifest["complete"] is False
@@ -350,7 +350,7 @@ def test_whoever_may_call_a_release_confirms_documents_and_it_says_so(keyed):
     assert "anyone who can have documents released" in in_one_line(
         manifest["computational"]
     )
-    for promise in (manifest["words"], str(release.perturber.guarantee())):
+    for promise in (manifest["details"], release.perturber.guarantee().details()):
         assert "giving their guesses the same ids" in in_one_line(promise)
     for part in (DocumentRelease, ReleaseKey):
         assert "under the same id" in in_one_line(part.__doc__) or (
@@ -366,6 +366,6 @@ def test_ids_and_columns_kept_are_released_as_they_are_and_it_says_so(keyed):
     assert [(row[0], row[2]) for row in rows] == list(zip(ids, ids, strict=True))
     manifest = release.manifest()["guarantee"]
     assert manifest["released_as_they_are"] == ["id", "who"]
-    for promise in (manifest["words"], str(release.perturber.guarantee())):
+    for promise in (manifest["details"], release.perturber.guarantee().details()):
         said = in_one_line(promise)
         assert "ids, labels and columns that are kept are released as they are" in said
