@@ -171,7 +171,7 @@ class LearningGuarantee(Guarantee):
 
     parts: tuple[LearningPart, ...]
 
-    part_class = LearningPart
+    _part_class = LearningPart
 
     @classmethod
     def _check(cls, parts: Sequence[Any]) -> None:

@@ -135,11 +135,11 @@ class Guarantee:
 
     parts: tuple[Any, ...]
     #: Of its parts, for a guarantee of one kind.
-    part_class: ClassVar[type[Part]]
+    _part_class: ClassVar[type[Part]]
     _classes: ClassVar[dict[str, type[Guarantee]]] = {}
 
     def __init_subclass__(cls) -> None:
-        Guarantee._classes[cls.part_class.name] = cls
+        Guarantee._classes[cls._part_class.name] = cls
 
     def __init__(self, parts: Iterable[Part]) -> None:
         self.parts = tuple(parts)
@@ -567,7 +567,7 @@ def _parsed(x: Any) -> Mapping[str, Any]:
 
 def _part(classes: Mapping[str, type[Guarantee]], given: Mapping[str, Any]) -> Part:
     plain = dict(given)
-    made_by = classes[plain.pop("kind")].part_class
+    made_by = classes[plain.pop("kind")]._part_class
     caveats = plain.pop("caveats")
     releases = check_integer("releases", plain.pop("releases"), low=1)
     if not isinstance(caveats, list) or not all(isinstance(c, str) for c in caveats):

@@ -161,7 +161,7 @@ class PrivacyGuarantee(Guarantee):
     """
 
     parts: tuple[PerturbationPart, ...]
-    part_class = PerturbationPart
+    _part_class = PerturbationPart
 
     def __init__(
         self,

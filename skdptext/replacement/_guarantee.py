@@ -301,7 +301,7 @@ class ReplacementGuarantee(Guarantee):
 
     parts: tuple[ReplacementPart, ...]
 
-    part_class = ReplacementPart
+    _part_class = ReplacementPart
 
     @property
     def unit(self) -> str:
