@@ -12,6 +12,9 @@ from skdptext.utils import LoadedOnce, blocks, compile_loops, working_memory_byt
 # Scores of 16 MB at a time: a smaller product spends more on packing its factors.
 _ROWS = 2048
 _COLUMNS = 2048
+# Scores of few rows, such as a query's, that are made at once, 2 MB of them: every tile
+# costs a dozen calls of NumPy, and more scores than this leave the cache.
+_FEW_SCORES = 2**19
 # Rows from which the norms are a column of the product.
 _JOINED = 512
 # Columns that the compiled loop compares side by side; divides the columns of a tile.
@@ -71,7 +74,8 @@ def nearest_words(
         if memory is not None:  # beside the scores, a tile of the vectors may be copied
             spare = memory - 4 * _COLUMNS * (points.shape[1] + 1)
             n_rows = int(np.clip(spare // (4 * _COLUMNS), 64, _ROWS))
-        scores = np.empty((min(n_rows, len(points)), _COLUMNS), dtype=np.float32)
+        shape = min(n_rows, len(points)), _width(len(points), len(vectors))
+        scores = np.empty(shape, dtype=np.float32)
         compiled = _compiled_for(len(points) * len(vectors))
         for rows in blocks(len(points), n_rows):
             block = points[rows].astype(np.float32)
@@ -262,6 +266,12 @@ def _compiled_for(n_scores: int) -> Callable[..., None] | None:
     return None
 
 
+def _width(n_points: int, n_words: int) -> int:
+    """Columns of a tile: more than a block has, if there are few rows."""
+    lanes = min(_FEW_SCORES // n_points, n_words + _LANES - 1) // _LANES
+    return max(_COLUMNS, lanes * _LANES)
+
+
 def _top(
     block: np.ndarray,
     vectors: np.ndarray,
@@ -283,7 +293,7 @@ def _top(
     if compiled is None and len(block) >= _JOINED:
         block = np.column_stack([block, np.full(len(block), -1, dtype=np.float32)])
         joined = np.empty((_COLUMNS, block.shape[1]), dtype=np.float32)
-    for words in blocks(len(vectors), _COLUMNS):
+    for words in blocks(len(vectors), scores.shape[1]):
         n = words.stop - words.start
         tile = scores[: len(block), :n]
         if joined is None:

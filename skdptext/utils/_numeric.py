@@ -36,14 +36,16 @@ def sparse_result(X: Any) -> Any:
 
     ``sklearn.set_config(sparse_interface="sparray")`` asks for arrays, since 1.9.
     """
-    rows = sp.csr_array(X)
-    # matrices choose the narrow type by themselves, arrays do not, and many estimators
-    # of scikit-learn take no other
-    if max(rows.nnz, *rows.shape) <= np.iinfo(np.int32).max:
-        rows.indices = rows.indices.astype(np.int32, copy=False)
-        rows.indptr = rows.indptr.astype(np.int32, copy=False)
+    rows = X.tocsr()
     asked = get_config().get("sparse_interface", "spmatrix")
-    return rows if asked == "sparray" else sp.csr_matrix(rows)
+    make = sp.csr_array if asked == "sparray" else sp.csr_matrix
+    # Matrices narrow their indices by themselves, arrays do not, and some estimators of
+    # scikit-learn refuse wide ones.
+    fits = max(rows.nnz, *rows.shape) <= np.iinfo(np.int32).max
+    width = np.int32 if fits else np.int64
+    columns = rows.indices.astype(width, copy=False)
+    starts = rows.indptr.astype(width, copy=False)
+    return make((rows.data, columns, starts), shape=rows.shape)
 
 
 def blocks(n: int, size: int) -> Iterator[slice]:
