@@ -74,7 +74,9 @@ def nearest_words(
         if memory is not None:  # beside the scores, a tile of the vectors may be copied
             spare = memory - 4 * _COLUMNS * (points.shape[1] + 1)
             n_rows = int(np.clip(spare // (4 * _COLUMNS), 64, _ROWS))
-        shape = min(n_rows, len(points)), _width(len(points), len(vectors))
+        # few rows have wider tiles, of whole lanes, though no wider than the words take
+        lanes = min(_FEW_SCORES // len(points), len(vectors) + _LANES - 1) // _LANES
+        shape = min(n_rows, len(points)), max(_COLUMNS, lanes * _LANES)
         scores = np.empty(shape, dtype=np.float32)
         compiled = _compiled_for(len(points) * len(vectors))
         for rows in blocks(len(points), n_rows):
@@ -264,12 +266,6 @@ def _compiled_for(n_scores: int) -> Callable[..., None] | None:
     if _n_scored >= _WORTH_LOADING or load_tile_best.loaded:
         return load_tile_best()
     return None
-
-
-def _width(n_points: int, n_words: int) -> int:
-    """Columns of a tile: more than a block has, if there are few rows."""
-    lanes = min(_FEW_SCORES // n_points, n_words + _LANES - 1) // _LANES
-    return max(_COLUMNS, lanes * _LANES)
 
 
 def _top(
