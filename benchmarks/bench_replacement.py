@@ -3,9 +3,10 @@
 ``speed``: 100,000 public documents, 1,000,000 private ones from a generator, beside the
 grouper's own `predict`. ``found``: on fan fiction, SMS and tweets, how many of 100
 candidates the best adversary finds: expected, exactly, and in draws, beside the bound
-for every adversary::
+for every adversary. ``pairs``: library and topic of docstrings, as one answer of pairs
+of labels, and as two answers::
 
-    python benchmarks/bench_replacement.py [speed] [found]
+    python benchmarks/bench_replacement.py [speed] [found] [pairs]
 """
 
 from __future__ import annotations
@@ -13,9 +14,12 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
+from functools import cache
 
 import measuring
 import numpy as np
+from experiments.frontier.corpora import without_near_copies
+from experiments.texts import labelled
 from real_data import SMS, STORIES, TWEETS, absent, read_sms, read_stories, read_tweets
 from results import record
 
@@ -23,6 +27,7 @@ from skdptext import DPDocumentReplacer
 
 N_PUBLIC, N_PRIVATE = 100_000, 1_000_000
 SECRET, TURNS = 2**100 + 1, 3
+PAIRS_AT = (2.0, 4.0, 6.0)
 N_SETS, N_CANDIDATES = 50, 100
 LONGEST = 1000  # characters of a text
 
@@ -178,8 +183,114 @@ def linked(_: object) -> None:
     )
 
 
+def kept(n_groups: int, epsilon: float) -> float:
+    """Probability p that randomized response keeps the group."""
+    return 1 / (1 + (n_groups - 1) * math.exp(-epsilon))
+
+
+def pairs(_: object) -> None:
+    """Two attributes of docstrings in one answer, and in two."""
+    rows: list[dict[str, object]] = []
+    for epsilon in PAIRS_AT:
+        each = [_pairs(seed, epsilon) for seed in range(TURNS)]
+        for way in each[0]:
+            # the same groups in every division, or nearly
+            row: dict[str, object] = {"ε": epsilon, "way": way}
+            for name in each[0][way]:
+                digits = 0 if name == "groups" else 3
+                mean = np.mean([split[way][name] for split in each])
+                row[name] = round(float(mean), digits)
+            rows.append(row)
+            print(row, flush=True)
+    record(
+        "replacement_pairs",
+        rows,
+        title="Two attributes, library and topic of docstrings: one answer or two",
+        note="Public labels; means over 3 divisions in halves. both, library, topic: "
+        "the share of documents whose stand-in has them right, exactly, without a "
+        "draw; without noise: of the groups themselves. One answer: groups are the "
+        "pairs of labels that occur in public text. Two answers: their ε add up to "
+        "that of the row, in equal halves, or as is best for both. found: of 100 "
+        "candidates, at most, Σ_z max_d Pr[z | d] / 100.",
+    )
+
+
+def _pairs(seed: int, epsilon: float) -> dict[str, dict[str, float]]:
+    """What each way keeps of a division, and may show."""
+    texts, labels = _library_and_topic()
+    order = np.random.default_rng(seed).permutation(len(texts))
+    public, private = np.array_split(order, 2)
+    both = np.array([" / ".join(pair) for pair in labels])
+    right = {}
+    for name, of in {
+        "both": both,
+        "library": labels[:, 0],
+        "topic": labels[:, 1],
+    }.items():
+        replacer = DPDocumentReplacer(
+            [texts[i] for i in public], public_labels=of[public]
+        )
+        told = replacer.fit().groups_of([texts[i] for i in private])
+        right[name] = (told, of[private], replacer.n_groups_)
+    told, truth, k = right["both"]
+    p, q = kept(k, epsilon), (1 - kept(k, epsilon)) / (k - 1)
+    scores = {"both": p * (told == truth).mean() + q * (told != truth).mean()}
+    names = np.array([name.split(" / ") for name in np.unique(both[public])])
+    said = np.array([name.split(" / ") for name in told])
+    for i, name in enumerate(("library", "topic")):
+        # groups of the right library, with the one that is told or without it
+        fitting = (names[:, i] == labels[private, i][:, None]).sum(axis=1)
+        own = said[:, i] == labels[private, i]
+        scores[name] = (own * p + (fitting - own) * q).mean()
+    ways = {"one answer": scores | {
+        "without noise": (told == truth).mean(), "groups": k, "found": k * p / 100,
+    }}  # fmt: skip
+    shares = {
+        "two answers, equal": [0.5],
+        "two answers, best": np.arange(0.05, 1, 0.05),
+    }
+    for way, parts in shares.items():
+        ways[way] = max(
+            (_two(right, epsilon * a, epsilon * (1 - a)) for a in parts),
+            key=lambda scores: scores["both"],
+        )
+    return ways
+
+
+def _two(right: dict[str, tuple], one: float, two: float) -> dict[str, float]:
+    """The same of two answers, of library and topic, which are independent."""
+    chances, found, k = [], 0.01, 1
+    for name, epsilon in (("library", one), ("topic", two)):
+        told, truth, n_groups = right[name]
+        p = kept(n_groups, epsilon)
+        chances.append(np.where(told == truth, p, (1 - p) / (n_groups - 1)))
+        found, k = found * n_groups * p, k * n_groups
+    hits = [right[name][0] == right[name][1] for name in ("library", "topic")]
+    return {
+        "both": (chances[0] * chances[1]).mean(),
+        "library": chances[0].mean(),
+        "topic": chances[1].mean(),
+        "without noise": (hits[0] & hits[1]).mean(),
+        "groups": k,
+        "found": min(1.0, found),
+    }
+
+
+@cache
+def _library_and_topic() -> tuple[list[str], np.ndarray]:
+    """Docstrings without near-copies, of pairs that occur ten times or more."""
+    corpus = labelled("docstrings")
+    rows = without_near_copies(corpus.data)
+    topics = np.array(corpus.target_names)[corpus.target]
+    libraries = np.array(corpus.author_names)[corpus.author]
+    pairs = np.column_stack([libraries, topics])[rows]
+    _, number, count = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
+    often = count[number.ravel()] >= 10
+    return [corpus.data[i] for i in rows[often]], pairs[often]
+
+
 def main() -> None:
-    measuring.options(__doc__, {"speed": speed, "found": linked})
+    measuring.options(__doc__, {"speed": speed, "found": linked, "pairs": pairs})
 
 
 if __name__ == "__main__":

@@ -286,3 +286,17 @@ def test_no_adversary_is_expected_to_find_more_than_is_proved():
     # of draws, as often as intervals of 95 % allow (binomial, false alarm 1e-3)
     missed = sum(not row["low"] <= row["expected"] <= row["high"] for row in rows)
     assert missed <= 5
+
+
+def test_persons_who_answer_once_are_found_no_more_than_a_document():
+    """Exactly; who answers one by one is found by draws, within the bound of k."""
+    record = json.loads(
+        (BENCHMARKS / "results" / "replacement_persons.json").read_text("utf-8")
+    )
+    assert len(record["rows"]) == 15
+    for row in record["rows"]:
+        assert row["authors=, found, any topics"] <= row["authors=, found at most"]
+        assert row["one by one: ε of a person"] == row["documents"] * row["ε"]
+        # of 50 sets of 100: a standard deviation is .007 at most
+        assert row["found, any topics"] <= row["found at most"] + 0.03
+        assert row["found, one topic"] <= 0.08 + 0.03  # K = 8 of 100

@@ -136,9 +136,10 @@ def test_coverage_over_releases(k: int, epsilon: float, n: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("k", [2, 8, 20])
-@pytest.mark.parametrize("epsilon", [1.0, 4.0])
-@pytest.mark.parametrize("n", [50, 10_000])
+@pytest.mark.parametrize(
+    ("k", "epsilon", "n"),
+    [(2, 1.0, 50), (8, 4.0, 10_000), (20, 1.0, 50), (20, 1.0, 10_000)],
+)
 def test_coverage_over_1000_releases(k: int, epsilon: float, n: int) -> None:
     """Of each group (false alarm 1e-6 for all); and no more often than is needed."""
     held = coverage(1000, k, epsilon, n)
