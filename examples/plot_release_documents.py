@@ -135,6 +135,6 @@ import scipy.sparse as sp
 with tempfile.TemporaryDirectory() as folder:
     sp.save_npz(Path(folder) / "release.npz", noisy)
     embedding.save(Path(folder) / "words.npz")
-    (Path(folder) / "guarantee.txt").write_text(str(guarantee), encoding="utf-8")
+    (Path(folder) / "guarantee.txt").write_text(guarantee.details(), encoding="utf-8")
     for path in sorted(Path(folder).iterdir()):
         print(f"{path.name:14s} {path.stat().st_size / 1e3:7,.0f} kB")

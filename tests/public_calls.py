@@ -634,6 +634,7 @@ VALID: dict[Any, Valid] = {
     privacy.Guarantee.compose: Valid(lambda: (learned().guarantee(), 2)),
     privacy.Guarantee.epsilon_of: Valid(lambda: (learned().guarantee(), 1)),
     privacy.Guarantee.from_json: Valid(lambda: (learned().guarantee().to_json(),)),
+    privacy.Guarantee.with_caveat: Valid(lambda: (learned().guarantee(), "Not so.")),
     privacy.Guarantee.of_unit: Valid(lambda: (learned().guarantee(), "person")),
     PrivacyGuarantee.from_json: Valid(lambda: (released().guarantee().to_json(),)),
     LearningGuarantee.from_json: Valid(lambda: (learned().guarantee().to_json(),)),

@@ -28,8 +28,8 @@ from skdptext.cli._settings import (
 )
 from skdptext.documents import KnownTexts, shared_texts_counted
 from skdptext.exceptions import InvalidParameterError
-from skdptext.learning import DPTextClassifier
-from skdptext.utils import replacing, wrapped
+from skdptext.learning import DPTextClassifier, LearningGuarantee
+from skdptext.utils import replacing
 
 _LEARN = """\
 Learn from private texts that you hold: noise is added once, to one sum over the people
@@ -242,7 +242,7 @@ def _write(
         names = arguments.column, arguments.label
         with replacing(places["sample"]) as file:
             file.write(_table(model, names, places["sample"].suffix))
-    guarantee = model.guarantee()
+    guarantee = _promised(model, arguments)
     written = [path for kind, path in places.items() if kind != "manifest"]
     manifest = {
         "format": "skdptext model, version 1",
@@ -259,7 +259,7 @@ def _write(
         "embedding": _embedding(model),
         **({"allow_shared_texts": True} if arguments.allow_shared_texts else {}),
         "guarantee": {
-            "words": _promised(model, arguments),
+            "words": str(guarantee),
             "details": guarantee.details(),
             "scale": guarantee.scale(),
             "stored": json.loads(guarantee.to_json()),
@@ -275,10 +275,14 @@ def _write(
         file.write(text.encode() + b"\n")
 
 
-def _promised(model: DPTextClassifier, arguments: argparse.Namespace) -> str:
-    """The guarantee in words."""
-    words = str(model.guarantee())
-    return f"{wrapped(_SHARED)}\n{words}" if arguments.allow_shared_texts else words
+def _promised(
+    model: DPTextClassifier, arguments: argparse.Namespace
+) -> LearningGuarantee:
+    """The guarantee, with what the caller has taken on trust."""
+    guarantee = model.guarantee()
+    if arguments.allow_shared_texts:
+        return guarantee.with_caveat(_SHARED)
+    return guarantee
 
 
 def _embedding(model: DPTextClassifier) -> dict[str, Any] | None:

@@ -73,7 +73,7 @@ class LearningPart(Part):
         return part
 
     def dp_event(self, dp_accounting: Any) -> Any:
-        """One release, as dp-accounting describes it."""
+        """All releases, as dp-accounting describes them."""
         events = []
         if self.laplace_scale:
             noise = self.laplace_scale / self.grid
@@ -81,7 +81,8 @@ class LearningPart(Part):
         if self.gaussian_sigma:
             noise = self.gaussian_sigma / self.grid
             events.append(dp_accounting.GaussianDpEvent(noise))
-        return events[0] if len(events) == 1 else dp_accounting.ComposedDpEvent(events)
+        one = dp_accounting.ComposedDpEvent(events)
+        return dp_accounting.SelfComposedDpEvent(one, self.releases)
 
     @property
     def loss(self) -> SumLoss:

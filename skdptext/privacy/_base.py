@@ -15,6 +15,7 @@ from skdptext.mechanisms import LossDistribution
 from skdptext.utils import (
     bullets,
     check_integer,
+    check_kind,
     check_real,
     kind_of,
     lined_up,
@@ -72,7 +73,7 @@ class Part(ABC):
 
     @abstractmethod
     def dp_event(self, dp_accounting: Any) -> Any:
-        """One release, as dp-accounting describes it."""
+        """All releases, as dp-accounting describes them."""
 
 
 class Statement(NamedTuple):
@@ -238,6 +239,26 @@ class Guarantee:
             replace(part, releases=k * part.releases) for part in self.parts
         )
 
+    def with_caveat(self, caveat: str) -> Self:
+        """The same promise, below a sentence on what voids it.
+
+        Parameters
+        ----------
+        caveat : str
+            It is printed before all else, and stored.
+
+        Returns
+        -------
+        guarantee : of the same class
+            With the sentence.
+        """
+        check_kind(caveat, str, "caveat must be a sentence")
+        each = ((part, (caveat, *part.caveats)) for part in self.parts)
+        made: Self = self._of(
+            replace(part, caveats=tuple(dict.fromkeys(all_))) for part, all_ in each
+        )
+        return made
+
     def of_unit(self, unit: str) -> tuple[Guarantee, ...]:
         """The guarantees whose numbers are about this.
 
@@ -384,7 +405,8 @@ class Guarantee:
         Raises
         ------
         InvalidParameterError
-            If words are changed: metric privacy has no event.
+            If words are changed, since metric privacy has no event; or if the releases
+            are of several kinds or units.
         ImportError
             If dp-accounting is not installed.
 
@@ -392,7 +414,13 @@ class Guarantee:
         ----------
         .. [1] https://github.com/google/differential-privacy, `dp_accounting`.
         """
-        if self.of_unit("word"):
+        if len(self.guarantees) > 1:
+            raise InvalidParameterError(
+                "to_dp_event is for guarantees of one kind and unit, got "
+                f"{len(self.guarantees)}: ask each of .guarantees, as unlike units do "
+                "not add up."
+            )
+        if self.unit == "word":
             raise InvalidParameterError(
                 "to_dp_event is for guarantees whose ε does not depend on what is "
                 "compared, got one of a word: dp-accounting has no event for metric "
@@ -404,12 +432,7 @@ class Guarantee:
             raise ImportError(
                 "to_dp_event needs dp-accounting: pip install dp-accounting."
             ) from error
-        events = [
-            dp_accounting.SelfComposedDpEvent(
-                part.dp_event(dp_accounting), part.releases
-            )
-            for part in self.parts
-        ]
+        events = [part.dp_event(dp_accounting) for part in self.parts]
         return events[0] if len(events) == 1 else dp_accounting.ComposedDpEvent(events)
 
     # -- in words ----------------------------------------------------------------

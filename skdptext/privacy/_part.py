@@ -382,27 +382,40 @@ class PerturbationPart(Part):
         if sides is None:
             return math.inf
         one, two = sides
+        # A text: words have independent noise, so Pr[z | x] = Π Pr[z_i | x_i], and the
+        # product is at most e^(Σ t_i) Pr[z | y].
         if self.ordered and not self.resampled:
             words, others = np.unique(one), np.unique(two)
             costs = self._code_exponents(words, others)
             at = np.searchsorted(words, one), np.searchsorted(others, two)
             return float(costs[at].sum())
+        # A bag, or draws: only the word frequencies have an effect. If they are equal,
+        # both documents are one input.
         words, supply, others, demand = _counted(one, two)
         if np.array_equal(words, others) and np.array_equal(supply, demand):
             return 0.0
+        # Draws: N independent words from one mixture, so that Pr[z | x] = Π p_x(z_i) is
+        # at most e^(N t) Π p_y(z_i), with t the exponent of one of them.
         if self.resampled:
             return self._drawn * self._drawn_exponent(one, two)
+        # A bag: its distribution is the same for every order of y's words. The bound of
+        # texts holds for each order, so the cheapest matching of the words is one, too.
         return matching_cost(supply, demand, self._code_exponents(words, others))
 
     def _drawn_exponent(self, one: np.ndarray, two: np.ndarray) -> float:
         """Exponent of one redrawn word, for documents of different frequencies."""
+        # Known in full: t = max_z ln p_x(z)/p_y(z) is the smallest there is.
         if self.channel.law().log_proba is not None and not self.facts.converted:
             return largest_log_ratio(*self._drawn_log_proba(one, two))
         words, supply, others, demand = _counted(one, two)
         costs = self._code_exponents(words, others)
+        # A plan π moves x's frequencies to y's: p_x = Σ π_ij P_i ≤ Σ π_ij e^t_ij P_j, and
+        # that is at most e^T p_y, with T the longest step that π takes.
         longest = bottleneck_distance(supply, demand, costs)
+        # A converted promise stays ε times a distance of documents, as T is.
         if self.facts.converted:
             return longest
+        # The second is proved where it is computed. The smaller of two bounds is one.
         return min(longest, mixture_exponent(supply, demand, costs))
 
     def _drawn_log_proba(

@@ -21,7 +21,7 @@ from skdptext.files import FORMATS
 from skdptext.mechanisms import resolve_mechanism
 from skdptext.perturbation import DPWordPerturber
 from skdptext.release._key import check_value
-from skdptext.utils import replacing, wrapped
+from skdptext.utils import replacing
 
 FILE_NAME = "_release.json"
 FORMAT = "skdptext release, version 1"
@@ -45,9 +45,8 @@ def describe(release: Any) -> dict[str, Any]:
     details = _of_words(perturber) if of_words else perturber.release_details()
     of_persons = release.author is not None
     guarantee = perturber.guarantee(**({"unit": "person"} if of_persons else {}))
-    words = str(guarantee)
     if release.allow_shared_texts:
-        words = f"{wrapped(_SHARED)}\n{words}"
+        guarantee = guarantee.with_caveat(_SHARED)
     stated = ("unit", "epsilon", "metric", "metric_lam", "n_words", "numerical_delta")
     return {
         "format": FORMAT,
@@ -66,7 +65,7 @@ def describe(release: Any) -> dict[str, Any]:
             },
         },
         "guarantee": {
-            "words": words,
+            "words": str(guarantee),
             "details": guarantee.details(),
             **{n: getattr(guarantee, n) for n in stated if hasattr(guarantee, n)},
             "released_as_they_are": [release.id, *release.keep],

@@ -134,11 +134,14 @@ class ReplacementPart(Part):
         return None
 
     def dp_event(self, dp_accounting: Any) -> Any:
-        """One release, as dp-accounting describes it."""
+        """All releases, as dp-accounting describes them."""
         # Theirs draws one of all K groups with this probability, so that each other
         # group has 1/K of it; rounded down, as less noise hides less.
         noise = self.n_groups * math.exp(self.log_proba_own - self.epsilon)
-        return dp_accounting.RandomizedResponseDpEvent(noise / _UP, self.n_groups)
+        one = dp_accounting.RandomizedResponseDpEvent(noise / _UP, self.n_groups)
+        # One by one: PLDAccountant of dp-accounting 0.6.0 counts a SelfComposedDpEvent of
+        # randomized response once, however often it is composed.
+        return dp_accounting.ComposedDpEvent([one] * self.releases)
 
     def _groups_of(self, x: Any, y: Any) -> tuple[int, int]:
         if self.assign is None:
@@ -179,6 +182,7 @@ class ReplacementPart(Part):
         log_q, others = log_p - self.epsilon, self.n_groups - 1
         rest = others * math.exp(log_q) * log_q if others else 0.0
         nats = math.log(self.n_groups) + math.exp(log_p) * log_p + rest
+        # Near ε = 0 two logarithms cancel and may leave a little less than nothing.
         return min(max(nats, 0.0), math.log(self.n_groups))
 
     @property
@@ -340,6 +344,9 @@ class ReplacementGuarantee(Guarantee):
 
     def _within_groupings(self, nats: Callable[[ReplacementPart], float]) -> float:
         """Sum over the parts; of one grouping, ln K is all that there is to know."""
+        # All answers through one grouping are made of the document's group alone. Who
+        # knew the group would know all that they tell: the information is at most its
+        # entropy, ln K, and Σ_z max_d Pr[z | d] is at most Σ_g Σ_z Pr[z | g] = K.
         total: dict[bytes, float] = {}
         for part in self.parts:
             added = total.get(part.grouping, 0.0) + nats(part)
@@ -382,6 +389,7 @@ class ReplacementGuarantee(Guarantee):
         """
         n = check_integer("n_candidates", n_candidates, low=1)
         log_sum = self._within_groupings(lambda part: part.log_sum_of_best)
+        # Up: as a bound it may be too large by 2^-40 of itself, and never too small.
         return min(1.0, math.exp(log_sum - math.log(n)) * _UP)
 
     def epsilon_for(
@@ -438,6 +446,8 @@ class ReplacementGuarantee(Guarantee):
 
         def within(epsilon: float) -> bool:
             at = replace(part, channel=ExactResponse(part.n_groups, epsilon))
+            # The bound at this ε has been raised once by _UP. Raised twice, the share
+            # asked for is not missed at an ε that attains it exactly.
             return ReplacementGuarantee([at]).found_at_most(n) <= share * _UP**2
 
         low, high = 2.0**-30, 64.0

@@ -23,6 +23,7 @@ from skdptext import (
 )
 from skdptext.exceptions import InvalidParameterError
 from skdptext.learning import LearningGuarantee
+from skdptext.learning._guarantee import LearningPart
 from skdptext.mechanisms import (
     Exponential,
     MahalanobisNoise,
@@ -32,6 +33,8 @@ from skdptext.mechanisms import (
     TopicResponse,
     WordClasses,
     WordLists,
+    gaussian_sigma,
+    laplace_scale,
 )
 from skdptext.privacy import Guarantee, PrivacyGuarantee
 from skdptext.privacy._plain import decoded, encoded
@@ -201,6 +204,18 @@ def test_what_is_missing_is_named():
     stand_ins = Guarantee.from_json(replacer().guarantee().to_json())
     with pytest.raises(InvalidParameterError, match="to from_json as releaser="):
         stand_ins.exponent("a", "b")
+
+
+def test_a_caveat_is_printed_first_and_stored():
+    for _, guarantee in kinds():
+        voided = guarantee.with_caveat("Nothing holds.")
+        assert str(voided).split("\n\n")[1].startswith("WARNING. Nothing holds.\n")
+        assert "Nothing holds." in voided.details()
+        assert str(voided).count("Nothing holds.") == 1
+        same(Guarantee.from_json(voided.to_json()), voided)
+        assert "Nothing holds." not in str(guarantee)
+        with pytest.raises(InvalidParameterError, match="caveat must be a sentence"):
+            guarantee.with_caveat(3)
 
 
 def test_others_are_refused():
@@ -424,9 +439,10 @@ def test_no_event_without_dp_accounting(monkeypatch):
     monkeypatch.setitem(sys.modules, "dp_accounting", None)  # as if not installed
     with pytest.raises(ImportError, match="pip install dp-accounting"):
         replacer().guarantee().to_dp_event()
-    for guarantee in (perturber().guarantee(), dict(kinds())["all"]):
-        with pytest.raises(InvalidParameterError, match="no event for metric privacy"):
-            guarantee.to_dp_event()
+    with pytest.raises(InvalidParameterError, match="no event for metric privacy"):
+        perturber().guarantee().to_dp_event()
+    with pytest.raises(InvalidParameterError, match="one kind and unit, got 3"):
+        dict(kinds())["all"].to_dp_event()
 
 
 @pytest.mark.slow
@@ -453,18 +469,18 @@ def test_events_of_models(k, kind):
     dp_accounting = pytest.importorskip("dp_accounting")
     from dp_accounting import pld
 
-    own = {} if kind == "groups" else {"embedding": EMBEDDING, "delta": 1e-5}
-    guarantee = learned(**own).guarantee().compose(k)
+    grid = 2**30
+    if kind == "groups":
+        scale, sigma, delta = laplace_scale(1.0, grid), 0, 0.0
+        noise = dp_accounting.LaplaceDpEvent(scale / grid)
+    else:
+        delta = 1e-5
+        scale, sigma = 0, gaussian_sigma(1.0, delta, 40, grid)
+        noise = dp_accounting.GaussianDpEvent(sigma / grid)
+    part = LearningPart("person", 1.0, delta, scale, sigma, 40, grid)
+    guarantee = LearningGuarantee([part]).compose(k)
     event = guarantee.to_dp_event()
+    assert (event.event.events, event.count) == ([noise], k)
     relation = dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE
     theirs = pld.PLDAccountant(relation).compose(event).get_epsilon(1e-5)
     assert theirs == pytest.approx(guarantee.epsilon_at(1e-5), rel=2e-3)
-    (part,) = guarantee.parts
-    if kind == "vectors":
-        multiplier = part.gaussian_sigma / part.grid
-        inner = event.event
-        while hasattr(inner, "events"):
-            inner = inner.events[-1]
-        assert inner == dp_accounting.GaussianDpEvent(multiplier)
-    both = guarantee.compose(replacer().guarantee()).to_dp_event()
-    assert len(both.events) == 2
