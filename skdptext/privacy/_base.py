@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import LossDistribution
@@ -253,9 +253,9 @@ class Guarantee:
             With the sentence.
         """
         check_kind(caveat, str, "caveat must be a sentence")
-        each = ((part, (caveat, *part.caveats)) for part in self.parts)
         made: Self = self._of(
-            replace(part, caveats=tuple(dict.fromkeys(all_))) for part, all_ in each
+            replace(part, caveats=tuple(dict.fromkeys((caveat, *part.caveats))))
+            for part in self.parts
         )
         return made
 

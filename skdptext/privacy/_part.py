@@ -409,8 +409,8 @@ class PerturbationPart(Part):
             return largest_log_ratio(*self._drawn_log_proba(one, two))
         words, supply, others, demand = _counted(one, two)
         costs = self._code_exponents(words, others)
-        # A plan π moves x's frequencies to y's: p_x = Σ π_ij P_i ≤ Σ π_ij e^t_ij P_j, and
-        # that is at most e^T p_y, with T the longest step that π takes.
+        # A plan π moves x's frequencies to y's: p_x = Σ π_ij P_i ≤ Σ π_ij e^t_ij P_j,
+        # which is at most e^T p_y, with T the longest step that π takes.
         longest = bottleneck_distance(supply, demand, costs)
         # A converted promise stays ε times a distance of documents, as T is.
         if self.facts.converted:

@@ -139,8 +139,8 @@ class ReplacementPart(Part):
         # group has 1/K of it; rounded down, as less noise hides less.
         noise = self.n_groups * math.exp(self.log_proba_own - self.epsilon)
         one = dp_accounting.RandomizedResponseDpEvent(noise / _UP, self.n_groups)
-        # One by one: PLDAccountant of dp-accounting 0.6.0 counts a SelfComposedDpEvent of
-        # randomized response once, however often it is composed.
+        # One by one: PLDAccountant of dp-accounting 0.6.0 counts a SelfComposedDpEvent
+        # of randomized response once, however often it is composed.
         return dp_accounting.ComposedDpEvent([one] * self.releases)
 
     def _groups_of(self, x: Any, y: Any) -> tuple[int, int]:
