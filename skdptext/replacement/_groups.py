@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import os
+import pickle
 import re
 import secrets
 from collections.abc import Callable, Iterator, Sequence
@@ -11,8 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
 from numbers import Integral, Number
-from pickle import PicklingError
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any
 
 import joblib
@@ -328,8 +329,8 @@ def grouper_key(grouper: Any) -> tuple[Any, ...] | None:
     """
     code: list[Any] = []
     try:
-        return str(joblib.hash(_state(grouper, code), hash_name="sha1")), *code
-    except (PicklingError, AttributeError, TypeError, ValueError):
+        return _hash(_state(grouper, code)), *code
+    except (pickle.PicklingError, AttributeError, TypeError, ValueError):
         return None
 
 
@@ -348,9 +349,29 @@ def _own_copy(grouper: Any) -> Any:
 def _digest(grouper: Any) -> bytes:
     """Of all that a grouper is; one that cannot be pickled is like no other."""
     try:
-        return str(joblib.hash(_state(grouper), hash_name="sha1")).encode()
-    except (PicklingError, AttributeError, TypeError, ValueError):
+        return _hash(_state(grouper)).encode()
+    except (pickle.PicklingError, AttributeError, TypeError, ValueError):
         return secrets.token_bytes(20)
+
+
+def _hash(state: Any) -> str:
+    """Digest of what an estimator holds; an error if a part of it cannot be pickled.
+
+    joblib's hash leaves out what comes after such a part in a dict, and would take two
+    different estimators for equal.
+    """
+    with open(os.devnull, "wb") as nothing:
+        _Picklable(nothing).dump(state)
+    return str(joblib.hash(state, hash_name="sha1"))
+
+
+class _Picklable(pickle.Pickler):
+    """Fails where a part cannot be pickled; joblib can hash any function or class."""
+
+    def reducer_override(self, obj: Any) -> Any:
+        if isinstance(obj, FunctionType | MethodType | type) and obj is not str:
+            return str, ()  # in its place
+        return NotImplemented
 
 
 # What estimators hold besides: an address in memory, and how long a search took.
