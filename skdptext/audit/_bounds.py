@@ -8,7 +8,8 @@ import numpy as np
 
 from skdptext.utils import log_ratio_bound
 
-# Thresholds tried per statistic.
+# We try so many thresholds per statistic, on draws that only choose one: however many
+# we try, the limit from the other draws keeps its confidence. Chosen, not measured.
 _THRESHOLDS = 200
 
 

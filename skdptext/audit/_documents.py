@@ -28,12 +28,15 @@ from skdptext.utils import (
     wrapped,
 )
 
-# Releases of a document per batch.
+# We release a document so many times per call: a call for each would spend its time on
+# checks, and one call for all would hold every release. Chosen, not measured.
 _AT_ONCE = 500
 _FALSE_POSITIVES = 0.01
-# Pseudo-counts of the token statistics: small ones trust rare tokens.
+# Pseudo-counts of the token statistics. Small ones trust rare tokens, large ones only
+# frequent ones. We cannot know which are right: a quarter of the releases chooses.
 _SHRINKAGE = (0.5, 5.0, 50.0)
-# Single tokens that are tried as events, in each order of the documents.
+# We try the occurrence of so many single tokens as events, in each order of the two
+# documents. Among more of them the choice would fall on chance. Chosen, not measured.
 _SINGLES = 10
 # Standard errors by which another statistic must beat the likelihood ratio.
 _CLEARLY = 5

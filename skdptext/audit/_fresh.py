@@ -29,7 +29,8 @@ from skdptext.utils import (
     wrapped,
 )
 
-# Probability that two independent sequences of words are equal, per comparison.
+# We call noise repeated where two independent sequences of words would be equal with at
+# most this probability, in each comparison. The audit makes very many of them.
 _FALSE_ALARM = 1e-15
 _PILOT_DRAWS = 1000
 _MAX_DRAWS = 20_000

@@ -30,13 +30,15 @@ if TYPE_CHECKING:
 # Pseudo-counts used when ordering words by their likelihood ratio: small ones trust
 # rare words, large ones only frequent words. The draws decide which is better.
 _SHRINKAGE = (0.5, 5.0, 50.0)
-# Thresholds tried per ordering; more would hardly improve the bound.
+# We try so many sets of words per ordering, each the beginning of it. Their sizes grow
+# geometrically, as a few words more matter to small sets only. Chosen, not measured.
 _THRESHOLDS = 100
-# Smallest number of words whose nearest neighbours are found; a large embedding is
-# sampled.
+# We look for close pairs among at least so many words; of a larger embedding we draw
+# them, since a search among all would cost more than the audit. Chosen, not measured.
 _SAMPLE = 2000
-# Smallest number of draws per word in the sweep, and the share of pairs that each round
-# keeps.
+# The sweep draws at least so often per word: with fewer draws, one that is released in
+# clear looks like chance. Each round keeps this share of the pairs, the worst ones, and
+# draws as much for these few as it did for all. Chosen, not measured.
 _SWEEP_DRAWS = 20
 _SWEEP_KEEPS = 0.1
 

@@ -31,13 +31,16 @@ SUFFIXES = {
 # Characters of a text file that are read at a time. Columns of JSON have the types that
 # they have in the first ones.
 _BLOCK_SIZE = 2**19
-# Read at a time from a column of a Parquet file
+# We read so much of a column of a Parquet file at a time. A row group is otherwise held
+# whole, and some writers make one group of a file.
 _BUFFER_BYTES = 2**18
 _BUFFER_ROWS = 256
-# Columns that an error names; rows that tell whether a CSV file begins with names;
-# characters of a name
+# An error names so many columns at most. We look at so many rows to tell whether a CSV
+# file begins with names, and a name has at most so many characters: what is longer may
+# be a document. Chosen, not measured.
 _MOST_NAMES, _LOOKED_AT, _SHORT = 10, 20, 40
-# Of one table
+# A table has about so many bytes at most, whatever the rows: releases hold some tables
+# of each process in memory. Chosen, not measured.
 _TABLE_BYTES = 2**20
 
 
@@ -133,6 +136,8 @@ class Input:
         pa = import_pyarrow("release_files")
         from pyarrow import csv as commas
 
+        # We give pyarrow strings only. Its own reader would make the number 7 of an id
+        # 007.
         null = set(commas.ConvertOptions().null_values)
         rows = csv_rows(self.path)
         _, _, names = next(rows, (0, 0, list(types)))
@@ -296,6 +301,8 @@ def find_inputs(source: Any) -> list[Input]:
 
     Names are paths in the folder, or names of files.
     """
+    # The order of the files is the order of the release, so that it must not depend on
+    # how the file system lists a folder.
     if isinstance(source, str | os.PathLike):
         root = Path(source)
         if root.is_dir():

@@ -11,7 +11,7 @@ from typing import IO
 
 import numpy as np
 
-# Digests that are held in memory, at 16 bytes each
+# We hold so many digests in memory, at 16 bytes each, and then write them to files.
 _MAX_HELD = 1 << 16
 _N_BUCKETS = 256
 
@@ -26,6 +26,7 @@ class UniqueIds(ExitStack):
 
     def __init__(self) -> None:
         super().__init__()
+        # drawn anew for each object, so that nobody can choose ids whose digests agree
         self._key = secrets.token_bytes(32)
         self._held = bytearray()
         self._files: list[IO[bytes]] = []

@@ -15,11 +15,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-# Characters of a row
+# A row may have so many characters. Without a bound one unpaired quote would make a row
+# of the whole file, and hold it in memory. Chosen, not measured.
 MAX_ROW = 2**19
-# Blank lines, besides 10 for each row: some programs write one or two after each
+# A file may have so many blank lines, and 10 more for each row, since some programs
+# write one or two after each. A bomb of blank lines compresses to almost nothing.
 _MAX_BLANK = 10**6
-# Levels of lists and objects in a line of JSON, whose readers recurse
+# Lists and objects in a line of JSON may be nested so deeply. The parser calls itself
+# at every level, and would overflow the stack.
 _MAX_DEPTH = 64
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
@@ -61,6 +64,9 @@ class _Lines:
         self._blanks_left = _MAX_BLANK
 
     def __iter__(self) -> Iterator[str]:
+        # We decode bytes that are not UTF-8 to surrogates, and look for them in each
+        # line: the decoder's own error would quote the bytes, and not say in which line
+        # they are.
         packed = self._path.name.lower().endswith(".gz")
         with (
             (gzip.open if packed else open)(self._path, "rb") as binary,

@@ -32,6 +32,9 @@ def converted(convert: Callable[[Any], Any], values: Any) -> Any:
     try:
         return convert(values)
     except errors:
+        # The error of the cast may quote the value. We look for its place by halving,
+        # and say that instead: a part fails if and only if it holds the first bad
+        # value.
         first = bisect_left(range(len(values) + 1), True, key=fails)
     raise CastError(max(first - 1, 0)) from None
 

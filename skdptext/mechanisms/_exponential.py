@@ -40,13 +40,14 @@ from skdptext.utils import (
     shown,
 )
 
-# From this many words on, "auto" is lazy.
+# From this many words on, "auto" draws lazily: all pairs of 100,000 words are 40 GB.
 _LAZY_FROM = 100_000
-# If fewer than one word in this many is asked about, avoid a pass over all pairs.
+# If fewer than one word in this many is asked about, we compute their rows only, and no
+# pass over all pairs. Chosen, not measured.
 _FEW = 30
 # Up to this many words, a pass over all pairs takes a second or so.
 _AT_ONCE = 3000
-# 64-bit numbers in the key of a word's randomness.
+# The key of a word's randomness has so many 64-bit numbers: 256 bits.
 _KEY_NUMBERS = 4
 # Words whose neighbours are searched for at a time.
 _TOGETHER = 256

@@ -26,7 +26,8 @@ from skdptext.utils import (
     progress_bar,
 )
 
-# Number of draws whose pairs are counted, for the standard error of S_w.
+# We count pairs among so many draws for the standard error of S_w: pairs grow with the
+# square of the draws, and more would hardly change the error. Chosen, not measured.
 _PAIRED = 400
 
 

@@ -146,11 +146,15 @@ def _perturbers(
     if isinstance(estimator, DPWordPerturber):
         yield _Place(estimator, before, path)
     elif isinstance(estimator, Pipeline):
+        # The input of a step has passed through all earlier ones, wherever they stand:
+        # a nested pipeline adds its own to those of the outer one.
         _warn_of_memory(estimator)
         for position, (name, step) in enumerate(estimator.steps):
             earlier = tuple(s for _, s in estimator.steps[:position])
             yield from _perturbers(step, before + earlier, below(name))
     else:
+        # What was fitted comes before what it was made from: a search clones its
+        # estimator, and the user asks about the perturber that released.
         for name in ("best_estimator_", "estimator_", "estimator"):
             if hasattr(estimator, name):
                 yield from _perturbers(getattr(estimator, name), before, path)
@@ -238,6 +242,8 @@ def words_unchanged(
     if not words:
         return float("nan")
     if max_words is not None and len(words) > max_words:
+        # We take words evenly over all documents and not the first ones, since the
+        # first documents may be of one topic.
         picks = np.linspace(0, len(words) - 1, max_words).astype(int)
         words = [words[i] for i in picks]
     noisy = perturber.perturb_words(words)[:, 0]

@@ -60,10 +60,13 @@ class NoiseRun:
         offsets = documents.offsets
         if self.sample_length is not None:
             offsets = np.arange(len(offsets), dtype=np.int64) * self.sample_length
+        # Either our threads or those of the product may use the cores, not both:
+        # together they would be as many as the product of their numbers.
         of_product = blas_threads()
         n_threads = _n_threads(n_jobs, of_product)
         block, memory = self._block_size(n_threads)
         share = -(-int(offsets[-1]) // n_threads)
+        # A task holds whole documents, since a document's stream is drawn in order.
         tasks = runs(offsets, max(1, min(block, share)))
         n_threads = max(1, min(n_threads, len(tasks)))
         codes = np.empty(offsets[-1], dtype=np.int32)
@@ -120,10 +123,13 @@ class NoiseRun:
                 None if repeats is None else repeats[ends[0] : ends[-1]],
             )
             lengths = np.full(stop - start, self.sample_length)
-        # words kept in clear are negative; no other word is ever copied
+        # Words kept in clear are negative. All others start as a number that no word
+        # has, so that one that got no noise could not be released.
         noisy = np.where(codes < 0, codes, np.iinfo(codes.dtype).max)
         known = np.flatnonzero(codes >= 0)
         done = 0
+        # The number of draws decides how many words get noise, and not the other way: a
+        # word without its own draw is an error below.
         for draws in self._draws(streams, _segments(streams, codes, lengths), block):
             where = known[done : done + len(draws[0])]
             ids, n = apply(codes[where], draws), len(where)

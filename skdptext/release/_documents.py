@@ -336,6 +336,8 @@ class DocumentRelease:
                 "author must be None for batches, which need not hold all rows of an "
                 f"author, got {shown(self.author)}: release_files reads them all."
             )
+        # We look for public texts before we release anything: a stand-in for a public
+        # text would be published as if it had been private.
         count = self._count_shared_texts()
         if count is not None:
             count.see(columns_of(self, batch)[1])
@@ -344,6 +346,7 @@ class DocumentRelease:
 
     def _releaser(self) -> Any:
         """The releaser, with the noise of the key."""
+        # The name enters the seed, so that two releases under one key share no noise.
         seed = self.key.derive(b"noise:" + self.name.encode())
         return _repeatable(self.perturber, seed)
 
@@ -413,6 +416,10 @@ class DocumentRelease:
         return [pa.array(values, self._types()[0])]
 
     def _check_worker(self) -> None:
+        # Another version of NumPy may draw other numbers from the same seed. A task
+        # that an engine runs twice, on two such workers, would release its documents
+        # twice with different noise. Each process therefore repeats a release of public
+        # words.
         if self.canary in _repeated:
             return
         if _canary(self.perturber) != self.canary:
@@ -455,6 +462,7 @@ def _repeatable(perturber: Any, seed: bytes) -> Any:
 
 def _canary(perturber: Any) -> str:
     """Digest of a release of public texts under a public key."""
+    # Its key is public, and so are the texts: the digest may stand in the manifest.
     known = _repeatable(perturber, b"skdptext canary")
     if isinstance(perturber, DPWordPerturber):
         documents = _first_words(perturber)

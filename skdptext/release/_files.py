@@ -51,9 +51,9 @@ from skdptext.utils import (
     shown,
 )
 
-# What stands for a text that is missing, in small letters
+# Programs write these words, in any case, where a text is missing.
 _NO_TEXT = {"", "nan", "<na>"}
-# Ids that are checked together
+# We check the ids of so many rows together, since each check has a fixed cost.
 _SURVEYED = 1 << 16
 
 
@@ -208,6 +208,9 @@ def release_files(
             f'output="{release.perturber.output}", whose lists CSV cannot hold, got '
             "'csv'."
         )
+    # The order matters. We read all inputs once before we write anything: a fault in
+    # the last file must not leave half a release behind. Then we begin the folder, or
+    # go on with this release if the folder holds it, and only then draw noise.
     manifest = release.manifest()
     manifest |= {"shard_format": form, "batch_rows": batch_rows}
     manifest |= _survey(inputs, release, form, verbose)
@@ -268,6 +271,8 @@ def _survey(
     types = _types(release)
     first_types: dict[str, tuple[Any, str]] = {}
     texts, shared = _Texts(), release._count_shared_texts()
+    # Ids must differ over all files, not only within one: the noise of a document comes
+    # from its id and its text, and two equal documents of one id would get it twice.
     with UniqueIds() as unique:
         for place in inputs:
             rows: list[int] = []
@@ -292,6 +297,8 @@ def _survey(
                     if shared is not None:
                         shared.see(said)
                     rows[-1] += len(table)
+            # A plain hash of a file would let anyone who guesses the file check the
+            # guess. Only the holder of the key can compute this one.
             digest = digest_of(place.path, release.key.derive(b"inputs"))
             surveyed.append({"name": place.name, "rows": rows, "digest": digest})
         repeated = unique.n_repeated()

@@ -17,10 +17,10 @@ from itertools import pairwise
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import check_flag, check_path, kind_of
 
-# 256 bits
+# A key has at least 256 bits, as many as the hashes and ciphers that use it.
 _MIN_BYTES = 32
 _MAX_BYTES = 10**6
-# Raw bytes; who writes more wrote a file
+# A key of raw bytes has at most so many: what is longer is a file of another kind.
 _MAX_RAW = 64
 # Of 32 random bytes fewer differ with a probability of 2e-17.
 _MIN_DISTINCT = 16

@@ -247,7 +247,7 @@ def _damaged(manifest: dict[str, Any]) -> list[str]:
     return [name for name, holds in rules.items() if not holds]
 
 
-# Of one field, such as the names of columns
+# An error shows so many differences of one field, such as the names of columns.
 _MOST_CHANGES = 5
 
 

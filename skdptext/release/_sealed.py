@@ -18,7 +18,8 @@ from skdptext.release._files import digest_of, n_shards, shards_of
 from skdptext.release._manifest import FILE_NAME, read_manifest, write_manifest
 from skdptext.utils import check_path, delete_abandoned, shown, sparse_result
 
-# Files that are looked for beyond the number of those that are there
+# We look for so many files more than there are. A manifest that was tampered with could
+# name billions, each of which costs a look at the disk.
 _MOST_MISSING = 10_000
 
 

@@ -28,8 +28,8 @@ from skdptext.utils import (
     table,
 )
 
-# Standard deviations beyond which a binomial distribution has no mass that matters
-# beside a tail of 2.5 %: 1e-32.
+# Further from its mean than so many standard deviations, a binomial distribution has no
+# mass that matters beside a tail of 2.5 %: 1e-32.
 _FAR = 12
 _TARGET = (
     "The intervals are about the {} that were released. What other {} of their source "

@@ -85,6 +85,8 @@ def nearest_words(
                 block, vectors, half32, scores, compiled
             )
         ids = pairs[0]
+        # Both comparisons are False for NaN, so that points whose scores overflowed are
+        # decided in float64.
         sure, of_two = best[0] - best[1:] > slack
         close = np.flatnonzero(~sure & of_two)
         ids[close] = best_of_pairs(
@@ -281,6 +283,8 @@ def _top(
     score: the second stands for it.
     """
     row = np.arange(len(block))
+    # The best scores of the tiles so far. Every tile either raises them or is
+    # forgotten, so that no row of scores is ever held whole.
     ids = np.zeros((2, len(block)), dtype=np.int32)
     best = np.full((3, len(block)), -np.inf, dtype=np.float32)
     # For many rows, copies of the vectors with the norms as one more column cost less
@@ -307,6 +311,8 @@ def _top(
             tile -= half32[words]
         winner = tile.argmax(axis=1)
         top = tile[row, winner]
+        # We take the best one out to find the runner-up: how far they are apart decides
+        # whether float32 was precise enough.
         tile[row, winner] = -np.inf
         runner_up = tile.max(axis=1)
         better = ~(top <= best[0])  # a NaN wins, and makes the lead NaN: uncertain
@@ -357,6 +363,8 @@ def best_of_pairs(
         row, word = rows[part], words[part]
         exact = np.einsum("ij,ij->i", points[row], vectors[word], dtype=np.float64)
         exact -= half_norms[word]
+        # By point, then the best score, then the lowest index: the first of each point
+        # is its answer.
         order = np.lexsort((word, -exact, row))
         pick = order[np.unique(row[order], return_index=True)[1]]
         row, word, exact = row[pick], word[pick], exact[pick]

@@ -19,7 +19,8 @@ from skdptext.utils import LoadedOnce, compile_loops
 WORTH_COMPILING = 10**8
 WORTH_COMPILING_BOUNDS = 2 * 10**9
 
-# Seconds within which loops that an earlier process compiled are read from disk.
+# Reading what an earlier process compiled takes less than this many seconds. A process
+# that takes longer is compiling, and says so.
 _READ_IN = 5.0
 
 _logger = logging.getLogger("skdptext.transport")

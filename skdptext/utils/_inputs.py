@@ -41,6 +41,8 @@ def plain_documents(X: Any) -> Any:
     """Documents of an Arrow array, or in a table of one column; else unchanged."""
     if isinstance(X, list | tuple):
         return X
+    # We tell tables by what they can do. narwhals would be one more dependency, and
+    # knows neither Arrow's arrays nor its batches of records.
     if is_column_of_documents(X):
         if not hasattr(X, "iloc") and _is_arrow_table(X):
             return X.column(0).to_pylist()
@@ -223,6 +225,9 @@ def as_labels(name: str, values: Any, *, partly: bool = False) -> np.ndarray:
         raise InvalidParameterError(
             f"{name} must hold one label per document, got {kind_of(values)}."
         )
+    # We look at every label before NumPy does: it makes the text "1" of 1 beside a
+    # text, and the text "nan" of a missing value, so that a class would appear from
+    # nowhere.
     given = values if hasattr(values, "__array__") else list(values)
     if hasattr(given, "ndim") and given.ndim != 1:
         return as_array(

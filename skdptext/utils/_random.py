@@ -81,6 +81,8 @@ def check_noise_state(random_state: Any) -> RandomState:
         "random_state must be None, an integer >= 0 or a numpy.random.Generator or "
         "RandomState"
     )
+    # scikit-learn hands the global state out for None. We compare with it, since a user
+    # may pass it on from elsewhere without knowing.
     if random_state is check_random_state(None):
         raise InvalidParameterError(
             f"{rule} of your own, got NumPy's global one, which others seed and read."
@@ -132,6 +134,8 @@ class NoiseStreams:
             secret = random_state.bytes(32)
         else:
             secret = str(random_state).encode()
+        # Two hashes: the first makes 256 bits of any secret, the second binds them to
+        # the context. Who learns the key of one release then knows that of no other.
         seed = blake2b(secret, digest_size=32, person=b"skdptext-seed").digest()
         self._key = blake2b(context, key=seed, digest_size=32).digest()
 
@@ -154,6 +158,8 @@ class NoiseStreams:
                 who = _id_bytes(ids[position]) if position < len(ids) else b""
             elif not self.repeatable:
                 who = b"%d" % position
+            # The length comes first, so that no id and content can be mistaken for
+            # another id and another content that read the same end to end.
             framed = b"%d:" % len(who) + who + content
             return blake2b(framed, key=self._key, digest_size=32).digest()
 
@@ -205,6 +211,8 @@ class Numbers:
         last = _LAST - (_LAST % below + np.uint64(1)) % below
         numbers = np.empty(n, dtype=np.int64)
         left = np.arange(n)
+        # A label that gets no allowed number asks again under the next salt, so that
+        # its number does not depend on which others asked with it.
         turn = 0
         while len(left):
             salt = turn.to_bytes(8, "little")
