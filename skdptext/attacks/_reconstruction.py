@@ -162,6 +162,8 @@ class WordReconstructionAttack(TextEstimator):
             random_state=self.random_state,
         )
         self.classes_ = self.transitions_.words
+        # Words that no draw showed still have a chance. Without smoothing one of them
+        # would rule the true word out for ever.
         self.smoothing_ = smoothing or self.transitions_.smoothing
         self.self_smoothing_ = 0.0 if smoothing else self.transitions_.self_smoothing
         self._released = fitted.mechanism_.released
@@ -192,6 +194,8 @@ class WordReconstructionAttack(TextEstimator):
         given = self._check_smoothing()
         with np.errstate(divide="ignore"):
             out = np.tile(np.log(self.transitions_.prior), (len(ids), 1))
+        # Releases with fresh noise are independent given the word: their
+        # log-likelihoods add.
         for released in ids.T:
             out += np.log(self.transitions_.counts(released, given))
         out -= np.logaddexp.reduce(out, axis=1, keepdims=True)
@@ -296,6 +300,8 @@ class WordReconstructionAttack(TextEstimator):
         check_is_fitted(self)
         ids = self._ids(X)
         truth = self._truth(y, len(ids))
+        # How often each release of a row occurs in that row; the first of the most
+        # frequent ones is the guess.
         votes = (ids[:, :, None] == ids[:, None, :]).sum(axis=2)
         guess = ids[np.arange(len(ids)), votes.argmax(axis=1)]
         return float((self._released.word_array[guess] == truth).mean())

@@ -230,6 +230,8 @@ def audit_fresh_noise(
         "threads": threads,
         "epsilons": lambda: each_of(_at_another_epsilon(perturber, i) for i in several),
     }
+    # A generator that repeats itself within one call shows in the halves of a row, and
+    # one that serves two streams in turn shows in every second draw.
     row = _sequence(perturber, word, 2 * n_draws)
     inside = [[row[:n_draws], row[n_draws:]], [row[::2], row[1::2]]]
     bar = progress_bar(verbose, "audit", total=n_calls + len(ways), unit="call")
@@ -268,6 +270,9 @@ class _Answers:
 
     def perturb_words(self, documents: list[str], n_draws: int) -> np.ndarray:
         """Answers, (n_documents, n_draws), to texts that differ in their blanks."""
+        # A releaser with a seed answers equal documents alike, by design. We write each
+        # text with other blanks, which no word sees, so that equal answers are equal
+        # noise.
         given = [document for document in documents for _ in range(n_draws)]
         bits = f"0{max(1, len(given).bit_length())}b"
         blanks = str.maketrans("01", " \t")
@@ -294,6 +299,8 @@ def _at_another_epsilon(perturber: Any, i: int) -> Any:
     """
     if isinstance(perturber, _Answers):
         return _Answers(_at_another_epsilon(perturber.releaser, i))
+    # A generator that forgets ε would draw the same noise at both, and their difference
+    # would tell the word. ε differs so little that the words would then be equal.
     other = clone(perturber)
     other.set_params(epsilon=perturber.epsilon * (1 + i * 1e-9))
     return other.fit([])
@@ -319,6 +326,8 @@ def _overdispersed(rows: list[np.ndarray], words: list[str]) -> bool:
     bound of χ².
     """
     among = set(words)
+    # Noise that is constant within a call, and new in every call, never repeats a row.
+    # It shows here: whole rows fall on one side, so that their counts vary too much.
     counts = np.array([sum(word in among for word in row) for row in rows], float)
     v = counts.var() / (len(rows[0]) / 4)
     return v > 1 and len(rows) / 2 * (v - 1 - math.log(v)) > -math.log(_FALSE_ALARM)
@@ -341,6 +350,8 @@ def _word_and_length(perturber: Any, word: str | None) -> tuple[str, int, list[s
                 half.append(str(names[i]))
                 total += counts[i]
         outputs.append(half)
+    # The word whose most frequent output is the rarest needs the shortest sequences to
+    # rule out chance.
     best = int(np.argmin(shares))
     # Two draws agree with a probability of at most the largest share; here with a
     # margin of five standard errors of its estimate.
@@ -381,6 +392,7 @@ def _forked(perturber: Any, word: str, n_draws: int) -> np.ndarray:
             raise TimeoutError(f"no answer in {_SECONDS} s")
         answer = here.recv()
     finally:
+        # A lock that the fork inherited may never open. We do not wait for the child.
         child.kill()
         child.join()
     if isinstance(answer, Exception):

@@ -346,6 +346,8 @@ class _Table:
         rows = np.arange(len(self.y))
         if self.neighbours == "add/remove":
             return self.part(rows[~own])
+        # Replaced by a person of another class, this person's share of every sum
+        # changes the most, which is the case that a claim of replacement must cover.
         other = ~own & ~np.isin(self.y, self.y[own])
         other = other if other.any() else ~own
         stand_in = np.flatnonzero(self.persons == rng.choice(self.persons[other]))
@@ -357,6 +359,9 @@ class _Table:
         """Persons in whom mistakes show first."""
         names, numbers = np.unique(self.persons, return_inverse=True)
         _, classes = np.unique(self.y, return_inverse=True)
+        # Mistakes show in extremes: who has the most rows (no bound per person), who is
+        # far from all others (no clipping), who is nearly alone in a class (counts
+        # without noise). The fourth is anyone.
         rarity = 1 / np.bincount(classes)[classes]
         n = len(names)
         scores = [
@@ -373,6 +378,7 @@ class _Table:
         """How far each row is from the others."""
         if not hasattr(self.X, "shape") or self.X.ndim == 1:
             words = [set(str(row).split()) for row in self.X]
+            # A text is far from the others if it has words that no other text has.
             known = Counter(word for row in words for word in row)
             return np.array([sum(known[w] == 1 for w in row) for row in words], float)
         try:
@@ -444,6 +450,8 @@ def _fitted(
     """A fitted copy, with noise of its own."""
     if hasattr(estimator, "get_params"):
         model = clone(estimator)
+        # A fixed seed would make all fits alike and prove nothing. We give each fit
+        # another one, of every step of a pipeline.
         states = {
             name: int(rng.integers(2**31))
             for name, value in model.get_params().items()
@@ -507,6 +515,8 @@ class _Kept:
         if not isinstance(value, np.ndarray) or value.dtype.kind not in "biuf":
             kept = joblib.hash(value)
         elif value.size > _MOST_NUMBERS:
+            # Thousands of fits are in memory at once. Of large arrays we keep numbers
+            # at even distances, the same ones in every fit.
             picks = np.linspace(0, value.size - 1, _MOST_NUMBERS).astype(int)
             kept = value.ravel()[picks]
         self.first.setdefault(name, (value, kept))
@@ -517,6 +527,8 @@ def _learned(model: Any, theirs: Any) -> dict[str, Any]:
     """What a model learned, by name: arrays of numbers, and anything else."""
     found: dict[str, Any] = {}
     _collect(model, "", found, 0)
+    # All else that such a model knows follows from its noisy sums. We look at the sums
+    # themselves, and at the rest only as far as it is cheap.
     if "noisy_sums_" in found:
         for name, value in found.items():
             if name != "noisy_sums_" and np.size(value) > _MOST_BESIDE_SUMS:
@@ -595,12 +607,16 @@ class _Columns:
             rows = [
                 v if f == shape else blank for v, f in zip(each, forms, strict=True)
             ]
+            # Fits whose array has another shape count as zeros here. That they have
+            # another shape is a statistic of its own, above.
             block = np.array(rows, dtype=float)
             block = np.nan_to_num(block, nan=0.0, posinf=1e300, neginf=-1e300)
             for axes in _AXES.get(len(shape), ()):
                 sums.append(block.sum(axis=axes).reshape(len(each), -1))
                 self.sum_names += [f"a sum of {name}"] * sums[-1].shape[1]
             block = block.reshape(len(each), -1)
+            # A number that is the same in all fits tells nothing, and would divide by
+            # 0.
             block = block[:, (block != block[0]).any(axis=0)]
             values.append(block)
             self.names += [f"a number of {name}"] * block.shape[1]
@@ -612,6 +628,8 @@ class _Columns:
 
 def _low_bits(values: np.ndarray) -> np.ndarray:
     """The place of the lowest set bit of each number; 64 for 0."""
+    # Noise in floating point leaves traces in the lowest bits: which multiples of which
+    # power of two a sum can be depends on what was added to it.
     mantissas, exponents = np.frexp(values)
     whole = (mantissas * 2.0**53).astype(np.int64)
     lowest = np.log2(np.maximum(whole & -whole, 1))
@@ -626,6 +644,8 @@ def _repeats(columns: _Columns) -> int:
     with np.errstate(divide="ignore"):
         scale = np.log2(spread)
     # numbers of which two are equal by chance once in a billion pairs
+    # Whole numbers and counts are equal by chance, and would accuse honest noise. We
+    # ask only numbers that are much finer than they are wide.
     fine = (spread > 0) & (bits.min(axis=0, initial=64.0) <= scale - _FINE_BITS)
     if not fine.any():
         return 0
@@ -714,6 +734,8 @@ def _statistics(columns: _Columns, learns: np.ndarray) -> tuple[np.ndarray, list
         for j in np.argsort(-np.abs(clearly), kind="stable")[:_SINGLES]:
             found.append(scaled[:, j] * (1 if clearly[j] >= 0 else -1))
             names.append(text.format(of[j]))
+        # A person may widen a number instead of moving it, if the noise grows with the
+        # data: then the distance from the middle tells.
         apart = np.abs(scaled)
         spread = _differences(apart, learns)[1]
         for j in np.argsort(-np.abs(spread), kind="stable")[:_SINGLES]:

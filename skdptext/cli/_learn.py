@@ -103,6 +103,7 @@ def add_learn(commands: Any) -> None:
 
 
 def _learn(arguments: argparse.Namespace) -> int:
+    # All that can be refused without the private texts is refused before they are read.
     places = _places(arguments)
     model = _model(arguments)
     columns = {"--text": arguments.column, "--author": arguments.author}
@@ -153,6 +154,8 @@ def _alike(classes: list[str], labels: list[Any]) -> list[Any]:
     """The classes as numbers, where a file holds its labels as numbers."""
     if not all(isinstance(label, int | float) for label in labels):
         return classes
+    # The command line gives text. A file of JSON may hold numbers, and 1 and "1" are
+    # different classes.
     whole = all(isinstance(label, int) for label in labels)
     try:
         return [int(name) if whole else float(name) for name in classes]
@@ -179,6 +182,7 @@ def _places(arguments: argparse.Namespace) -> dict[str, Path]:
             raise InvalidParameterError(
                 f"{flag} must be in a folder that can be written to, got {name!r}."
             )
+    # We refuse a dangling link, too: writing would follow it to another place.
     places["manifest"] = places["out"].with_suffix(".json")
     for path in places.values():
         if path.exists() or path.is_symlink():
@@ -210,6 +214,7 @@ def _checked_for_public(
     """Refuse private texts that were given as public ones; of a few `fit` warns."""
     if accepted:
         return shared_texts_counted()
+    # We count before the fit, which spends ε: a mistake in the call must not cost any.
     count = KnownTexts(model.public_documents).count()
     count.see(texts)
     found = count.result()
@@ -228,6 +233,7 @@ def _all_or_none(places: dict[str, Path]) -> Iterator[None]:
     """No file is left where one of them could not be written."""
     try:
         yield
+    # Also if the user interrupts: half a release would look like a whole one.
     except BaseException:
         for path in places.values():
             path.unlink(missing_ok=True)

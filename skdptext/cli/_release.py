@@ -217,6 +217,8 @@ def _release(arguments: argparse.Namespace) -> int:
                 n_jobs=arguments.n_jobs,
                 verbose=int(not arguments.quiet),
             )
+    # The command seals at once. What runs on an engine is sealed by whoever knows that
+    # all tasks are done.
     manifest = seal(arguments.out)
     if arguments.quiet:
         return 0
@@ -238,6 +240,8 @@ def _writing(path: str, rule: str) -> Iterator[None]:
         yield
     except OSError as error:
         wanted, met = Path(path).absolute(), Path(error.filename or path).absolute()
+        # An error elsewhere, as in the input, is not about this path and must not be
+        # told as if it were.
         if not (met.is_relative_to(wanted) or wanted.is_relative_to(met)):
             raise
         raise InvalidParameterError(
@@ -259,6 +263,8 @@ def _key_of(arguments: argparse.Namespace) -> Iterator[ReleaseKey]:
         yield key
         return
     path = Path(arguments.out).absolute()
+    # The key lies beside the folder and not in it: who is given the folder must not be
+    # given the key.
     path = path.with_name(f"{path.name}.key")
     existing = path.exists()
     drawn = "an existing key" if existing else "a new key"
@@ -277,6 +283,8 @@ def _key_of(arguments: argparse.Namespace) -> Iterator[ReleaseKey]:
             f"and there is no {path}. A sealed release cannot be repeated once its key "
             "is gone; skdptext verify checks it without one."
         )
+    # A new key for a release that was begun would give its other half other noise. We
+    # have refused that above, and draw one only for a folder that is empty.
     rule = "--out must be in a folder that can be written to, for the key beside it"
     with _writing(str(path), rule):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -284,6 +292,8 @@ def _key_of(arguments: argparse.Namespace) -> Iterator[ReleaseKey]:
     _tell(advice)
     try:
         yield key
+    # A refusal before anything was written leaves no key behind, which nobody would
+    # know the use of.
     finally:
         if not _begun(arguments.out):
             path.unlink(missing_ok=True)

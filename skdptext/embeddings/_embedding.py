@@ -195,6 +195,8 @@ class WordEmbedding:
                     f"tokens must be str, got {kind_of(tokens[position])} at position "
                     f"{position}."
                 )
+        # As written comes first, so that an embedding that has both Us and us keeps
+        # them apart.
         for written in (str.lower, str.capitalize):
             if not len(unknown):
                 break
@@ -517,6 +519,8 @@ class WordEmbedding:
 
     def __reduce__(self) -> tuple[Any, ...]:
         size = self.vectors.nbytes
+        # A search would send the vectors with every task, and only be slow. We warn,
+        # and say how to send a path instead.
         if self._address is None and size > _MAX_BY_VALUE:
             warnings.warn(
                 f"A pickle of this embedding holds its {size / 1e6:.0f} MB of vectors, "
@@ -576,6 +580,8 @@ def _open(fingerprint: bytes, path: str, n_words: int | None) -> WordEmbedding:
             f"{expected} at {path!r}, where there is no file on this machine. Put it "
             "there: it is loaded by_address."
         ) from None
+    # The file may have been replaced since. Another embedding would give other noise
+    # and other columns, and no error anywhere.
     if embedding.fingerprint != fingerprint:
         raise InvalidParameterError(
             f"{expected} at {path!r}, which holds {embedding.fingerprint.hex()}: "
@@ -586,6 +592,7 @@ def _open(fingerprint: bytes, path: str, n_words: int | None) -> WordEmbedding:
 
 def _is_mapped(array: Any) -> bool:
     """Whether an array is a view of a memory-mapped file."""
+    # A view of a memmap may be a plain array: only its base tells.
     while isinstance(array, np.ndarray) and not isinstance(array, np.memmap):
         array = array.base
     return isinstance(array, np.memmap)

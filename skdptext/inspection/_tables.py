@@ -230,6 +230,7 @@ def nearest_texts_table(
         )
     n_neighbors = check_integer("n_neighbors", n_neighbors, low=1)
     distances, near = classifier.kneighbors(X, n_neighbors=n_neighbors)
+    # A label too few would name the wrong author for every text behind it.
     known = list(labels)
     n_known = getattr(classifier, "n_samples_fit_", len(known))
     if len(known) != n_known or (near.size and near.max() >= len(known)):
@@ -344,6 +345,8 @@ def words_under_noise(
     columns = np.empty((len(scale), len(ids)), dtype=np.int64)
     for column, epsilon in zip(columns, scale, strict=True):
         # The same draws at every ε.
+        # We open the stream anew for each ε, so that only ε changes from column to
+        # column.
         channel, rng = source.channel_at(epsilon=epsilon), streams.open(b"noise")
         for rows, noisy in draw_words(channel, ids, 1, rng):
             column[rows] = noisy[:, 0]

@@ -101,6 +101,8 @@ class WordDistances:
             points = MahalanobisMetric(lam, embedding_spectrum(embedding)).whiten(
                 points
             )
+        # Distances do not change when all points move. Around the mean the squares are
+        # smallest, and so is what their difference loses to rounding.
         points -= points.mean(axis=0)
         self._points = points[self._first]
         self.targets = self._points
@@ -149,6 +151,8 @@ class WordDistances:
     ) -> np.ndarray:
         x, left = self._points[words], self._left[words]
         distances = left @ right.T
+        # For close words the product is a small difference of large numbers. We compute
+        # these few pairs anew, from the differences of their vectors.
         near = np.flatnonzero(distances <= _NEAR * left[:, -2:-1])
         i, j = np.divmod(near, distances.shape[1])
         for block in blocks(len(i), max(1, 2**20 // x.shape[1])):
@@ -175,7 +179,8 @@ class WordDistances:
         for rows in self._passing():
             masses = self.masses(rate, self.outputs[rows], rows.start)
             sums[rows] += masses @ weights[rows.start :]
-            # the other half is the same numbers
+            # Distances are symmetric. We compute each block of pairs once, and add its
+            # columns as the rows that they are on the other side of the diagonal.
             sums[rows.stop :] += weights[rows] @ masses[:, rows.stop - rows.start :]
         return sums
 
@@ -250,6 +255,8 @@ class WordDistances:
             at = losses.argmax(axis=1)
             best[rows] = np.minimum(losses[np.arange(len(at)), at], rate)
             mates[rows] = at + rows.start
+        # The worst pairs rule this rate out. The search adds them to the words that it
+        # asks first, so that it does not try such a rate again.
         worst = np.argsort(-best, kind="stable")[:_MORE_ROWS]
         return rate + float(best.max()), np.concatenate([worst, mates[worst]])
 
@@ -316,6 +323,7 @@ def _excess(
 
     0 for words 0 apart. By the triangle inequality it is at most a, but for rounding.
     """
+    # Equal words have equal distributions: their loss is 0, whatever rounding says.
     distances[distances == 0] = np.inf
     ours, theirs = (logs.astype(distances.dtype, copy=False) for logs in (ours, theirs))
     excess = ours[:, None] - theirs
@@ -377,6 +385,8 @@ def find_fit(
     """
     bound = _LowerBound(table, weights)
     n_words = int(np.clip(working_memory_bytes() // (64 * len(table)), 1, _FIRST_WORDS))
+    # The embedding is public, and so is this choice: it decides how fast a rate is
+    # found, and never which one is accepted.
     bound.add(np.random.default_rng(0).permutation(len(table.inputs))[:n_words])
     aim = epsilon * (1 - _MARGIN)
     highest = _largest(bound.attained, epsilon / 2, aim, aim)
@@ -403,6 +413,8 @@ def _largest(
 
     The attained loss need not grow with the rate.
     """
+    # We go down from above and stop at the first rate that holds, since the largest
+    # rate changes the fewest words at the same ε.
     above = high
     for rate in np.linspace(high, low, 9)[:-1].tolist():
         if attained(rate) <= aim:
@@ -466,6 +478,8 @@ def _weights(solution: np.ndarray) -> np.ndarray:
 
 def _tight_fit(table: WordDistances, epsilon: float) -> tuple[Fit | None, bool]:
     """Weights that make all C_w = 1, if they prove ε; whether one is negative."""
+    # With all C_w = 1 the loss of a pair is a d, so that the rate is the exponent. We
+    # aim a little below ε, and lower if the solver left the C_w unequal.
     rate = epsilon * (1 - _MARGIN)
     while rate > epsilon * (1 - 1e-3):
         solution = _solve(table, rate, _TIGHT)

@@ -118,6 +118,8 @@ class LossDistribution:
         -------
         distribution : LossDistribution
         """
+        # Every sum that follows may lose a rounding. We raise the masses once, here, by
+        # more than all of them together, so that no δ comes out too small.
         losses, masses = losses[masses > 0], masses[masses > 0] * (1 + _ROUNDING)
         infinite = min(1.0, infinite * (1 + _ROUNDING))
         if not len(losses):
@@ -126,6 +128,7 @@ class LossDistribution:
         # a single loss has no range, but digits; losses of 0 have neither
         digits = _power(max(abs(low), abs(high)) * 2.0**-30)
         step = max(_power((high - low) / _BINS), digits) or 1.0
+        # We round the grid's first point down, so that no loss lies below the grid.
         lowest = math.floor(low / step)
         spread = _spread(losses / step - lowest, masses, step)
         return cls._trimmed(step, lowest, spread, infinite)
@@ -183,6 +186,8 @@ class LossDistribution:
         -------
         distribution : LossDistribution
         """
+        # Who sees the revealed ε sees one randomized response of this ε: up with
+        # probability 1/(1 + e^−ε), else down by as much.
         up = masses * expit(sizes)
         losses, both = np.append(sizes, -sizes), np.append(up, masses - up)
         return cls.of(losses, both, infinite)
@@ -200,6 +205,8 @@ class LossDistribution:
         -------
         distribution : LossDistribution
         """
+        # Outputs that y never gives prove that the input was x. They have an infinite
+        # loss, with the probability that x gives them.
         masses = np.exp(x)
         infinite = float(masses[np.isneginf(y)].sum())
         both = np.isfinite(x) & np.isfinite(y)
@@ -319,6 +326,8 @@ class LossDistribution:
             return LossDistribution(1.0, 0, np.empty(0), 1.0)
         width = sum(p._highest - p._lowest for p in (self, other))
         step = _common_step((self, other), width)
+        # Sums of points of one grid lie on it, so that the convolution itself moves no
+        # loss. What a coarser grid costs was paid in `_at`.
         a, b = self._at(step), other._at(step)
         masses = np.convolve(a.masses, b.masses)
         return self._trimmed(step, a.lowest + b.lowest, masses, infinite)
@@ -431,6 +440,8 @@ class LossDistribution:
         cls, step: float, lowest: int, masses: np.ndarray, infinite: float
     ) -> LossDistribution:
         """Cut the tails: the lower one is raised, the upper one becomes infinite."""
+        # Tails of probability 1e-30 would make the grid wide and its step coarse. A
+        # loss that is raised, or counted as infinite, leaves an upper bound.
         upto = np.cumsum(masses)
         first = int(upto.searchsorted(_TAIL, side="right"))
         above = np.cumsum(masses[::-1])
@@ -472,6 +483,8 @@ def _share(above: np.ndarray, width: np.ndarray | float) -> np.ndarray:
 
 def _spread(places: np.ndarray, masses: np.ndarray, step: float) -> np.ndarray:
     """Masses between the points of a grid, moved onto its points."""
+    # A loss between two points goes to both, so that the mean of e^(−loss) stays. By
+    # convexity that only raises δ (see the class).
     below = places.astype(np.intp)
     up = _share((places - below) * step, step) * masses
     n = int(below.max()) + 2

@@ -233,6 +233,7 @@ class WMDNeighbors(Unlabelled):
             raise InvalidParameterError(
                 "radius must be given, to the estimator or to the method, got None."
             )
+        # Without X the training documents ask, and none of them is its own neighbour.
         queries, itself = self._query_bags(X)
         starts, rows, distances = self._index.within(
             queries,

@@ -337,6 +337,9 @@ class DPWordPerturber(
         self.embedding_ = embedding
         # all that the law of the noise depends on
         self._law = (*self._epsilon_and_lam(), self._fingerprint(embedding))
+        # A user may change an option of the mechanism object after fit. We remember the
+        # plain ones, so that most calls need not hash the whole distribution to see
+        # that nothing changed.
         self._options = _plain_options(self.mechanism)
         metric = channel.law().metric
         for name in ("covariance_", "noise_factor_"):
@@ -398,6 +401,8 @@ class DPWordPerturber(
 
     def _check_ready(self) -> DocumentReader:
         """The reader of documents; parameters set since `fit` are checked for it."""
+        # The reader stands for a check that has passed: setting any parameter removes
+        # it, and the next call checks all of them anew.
         reader = vars(self).get("_reader")
         if reader is not None and self._options == _plain_options(self.mechanism):
             return reader
@@ -488,6 +493,8 @@ class DPWordPerturber(
             warn_of_strength(self.mechanism_)
             # no parameter: nothing to check anew
             self.__dict__["_strength_told"] = True
+        # The key of the noise is made before any document is read: documents choose
+        # among its streams, and have no part in the key.
         streams = NoiseStreams(self.random_state, self._context("transform"))
         sample = reader.sample_length
         label = streams.labeller(ids)
@@ -497,6 +504,7 @@ class DPWordPerturber(
                 f"document_ids must hold one id per document ({len(documents)}), got "
                 f"{len(ids)}."
             )
+        # We warn with two numbers. The unknown words themselves are private text.
         if documents.n_unknown:
             warn_of_unknown_words(documents.n_unknown, documents.n_tokens)
         codes, offsets = self._run(streams, documents, sample)

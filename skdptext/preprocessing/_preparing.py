@@ -163,6 +163,8 @@ class DocumentPreparer(
         [['cat', 'tea']]
         """
         check_kind(perturber, DPWordPerturber, "perturber must be a word perturber")
+        # The perturber's random_state is the secret of its noise. A preparer would show
+        # it in its parameters, and draw samples from it.
         own = set(cls().get_params(deep=False)) - {"random_state"}
         theirs = perturber.get_params(deep=False)
         return cls().set_params(**{k: theirs[k] for k in own if k in theirs} | changes)
