@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 # The page of a name, and what of its room is shown there.
 RESULTS = {
     "attacks.attribution_attack": ["Attributions"],
-    "attacks.linkage_attack": ["Linkages", "LinkageRow"],
+    "attacks.linkage_attack": ["Linkages", "Score", "ScoreTable", "ColumnFinding"],
     "audit.audit_document_law": ["DocumentLawAudit"],
     "audit.audit_document_pair": ["DocumentPairAudit"],
     "audit.audit_fresh_noise": ["FreshNoiseAudit"],
@@ -25,7 +25,7 @@ RESULTS = {
     "audit.audit_word_privacy": ["WordPrivacyAudit"],
     "inspection.nearest_words_table": ["TextTable"],
     "inspection.obfuscation_report": ["ObfuscationReport"],
-    "inspection.release_report": ["ReleaseReport", "ReleaseScore"],
+    "inspection.release_report": ["ReleaseReport", "Provenance"],
     "datasets.get_data_home": ["clear_data_home"],
     "learning.DPTextClassifier": ["PrivateSums"],
     "mechanisms.Exponential": ["tem_distance"],

@@ -121,7 +121,7 @@ for share in (0.5, 0.7, 0.85, 0.95):
         private[:100], perturber, n_draws=5, distances=False, random_state=0
     )
     changed.append(attack.changed)
-    of_adversary = {row.adversary: row.success for row in attack.rows}
+    of_adversary = {row.adversary: row.value for row in attack.rows}
     for name in ("ordered text", "bag", "tf-idf", "mean vectors"):
         success.setdefault(name, []).append(of_adversary[name])
 figure, axis = plt.subplots(figsize=(8, 3.8), layout="constrained")

@@ -84,7 +84,7 @@ with warnings.catch_warnings():
         attack = linkage_attack(
             queries[:100], perturber, n_draws=5, distances=False, random_state=0
         )
-        recognised = max(row.success for row in attack.rows)
+        recognised = attack.scores["linkage"].value
         at_home = first(queries, among=first(noisy, n=50))
         rows.append((share, answered(first(noisy)), answered(at_home), recognised))
         print(f"{share:.0%} changed, ε = {epsilon:.2f}: {noisy[0]}")

@@ -45,7 +45,7 @@ def of_linkage(seed):
         texts(np.random.default_rng(seed), 24), source, n_draws=2, distances=False,
         random_state=seed,
     )  # fmt: skip
-    best = max(result.rows, key=lambda row: row.success)
+    best = result.scores["linkage"]
     yield "the strongest", best.low, result.chance, best.high
 
 
@@ -67,8 +67,9 @@ def of_copies(seed):
     copied = rng.random(12) < 0.97
     released = [x if c else y for x, y, c in zip(original, others, copied, strict=True)]
     report = release_report(original, released, random_state=seed)
-    for name, score in report.copies.items():
-        yield name, score.low, 0.97, score.high
+    for name, score in report.scores.items():
+        if name.startswith("copies"):
+            yield name, score.low, 0.97, score.high
 
 
 def of_obfuscation(seed):
@@ -78,8 +79,8 @@ def of_obfuscation(seed):
     report = obfuscation_report(
         texts(rng, 40), authors, None, source, linkage=False, random_state=seed
     )
-    line = report.strongest()
-    yield "the strongest", line["noisy_low"], 0.5, line["noisy_high"]
+    best = report.scores["author"]
+    yield "the strongest", best.low, 0.5, best.high
 
 
 def of_groupings(seed, cv=5):

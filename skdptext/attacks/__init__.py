@@ -4,11 +4,19 @@ from skdptext.attacks._attribution import (
     Attributions as Attributions,
     attribution_attack,
 )
+from skdptext.attacks._columns import ColumnFinding as ColumnFinding
+from skdptext.attacks._columns import column_findings as column_findings
+from skdptext.attacks._decoding import Decoded as Decoded
+from skdptext.attacks._decoding import decode as decode
+from skdptext.attacks._documents import in_another_order as in_another_order
+from skdptext.attacks._documents import linkage_rows as linkage_rows
+from skdptext.attacks._documents import same_person_rows as same_person_rows
+from skdptext.attacks._documents import similar_documents as similar_documents
 from skdptext.attacks._fasttext import FastTextClassifier
 from skdptext.attacks._koppel import KoppelAuthorClassifier
+from skdptext.attacks._labels import label_scores as label_scores
 from skdptext.attacks._linkage import (
     DocumentLinkageAttack,
-    LinkageRow as LinkageRow,
     Linkages as Linkages,
     linkage_attack,
 )
@@ -17,6 +25,7 @@ from skdptext.attacks._membership import (
     copied as copied,
     membership_scores as membership_scores,
 )
+from skdptext.attacks._pairs import ReleasedTexts as ReleasedTexts
 from skdptext.attacks._reconstruction import WordReconstructionAttack
 from skdptext.attacks._similarity import (
     found_among as found_among,
@@ -28,12 +37,18 @@ from skdptext.attacks._similarity import (
     words_of as words_of,
 )
 from skdptext.attacks._standard import linear_topic_classifier, paper_adversaries
+from skdptext.attacks._table import Score as Score
+from skdptext.attacks._table import ScoreTable as ScoreTable
+from skdptext.attacks._translation import Translation as Translation
 from skdptext.attacks._trials import Trial as Trial  # for other rooms, not for users
 from skdptext.attacks._trials import as_released as as_released
 from skdptext.attacks._trials import bayes_of_released as bayes_of_released
 from skdptext.attacks._trials import make_folds as make_folds
 from skdptext.attacks._trials import near_copies as near_copies
 from skdptext.attacks._trials import run_trials as run_trials
+from skdptext.attacks._words_left import common_words as common_words
+from skdptext.attacks._words_left import copies as copies
+from skdptext.attacks._words_left import word_scores as word_scores
 
 __all__ = [
     "DocumentLinkageAttack",

@@ -3,42 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from importlib.util import find_spec
+from collections.abc import Iterable, Mapping
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.pipeline import make_pipeline
 
-from skdptext.attacks._koppel import KoppelAuthorClassifier
-from skdptext.attacks._similarity import words_of
-from skdptext.attacks._standard import (
-    linear_topic_classifier,
-    paper_adversaries,
-    tfidf_regression,
-)
-from skdptext.attacks._trials import (
-    N_DRAWS,
-    Split,
-    Trial,
-    as_released,
-    bayes_of_released,
-    make_folds,
-    near_copies,
-    run_trials,
-)
+from skdptext.attacks._labels import label_scores
+from skdptext.attacks._pairs import ReleasedTexts
+from skdptext.attacks._table import Score, ScoreTable
+from skdptext.attacks._trials import Split, make_folds, near_copies
 from skdptext.exceptions import (
     InvalidParameterError,
     OutOfVocabularyWarning,
     PrivacyLeakWarning,
 )
 from skdptext.metrics import PROTOCOL, fitted_releaser, with_noise
-from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.perturbation import DPWordPerturber
-from skdptext.preprocessing import DocumentPreparer
 from skdptext.utils import (
     as_labels,
     check_integer,
@@ -53,12 +35,11 @@ from skdptext.utils import (
     shown,
 )
 
-_NAMES = {
-    "author": ("SRauth", "DRauth", "linear author", "channel author"),
-    "topic": ("SRtopic", "DRtopic", "linear topic", "channel topic"),
-}
-_TARGETS = tuple(_NAMES)
+_TARGETS = ("author", "topic")
 _SEEDS = 2**31 - 1
+_TRAINED_ON = {"both": ("originals", "releases")} | {
+    name: (name,) for name in ("originals", "releases")
+}
 # Number of random permutations of the labels, for the permutation test.
 _SHUFFLES = 199
 # Topics give authors away if they beat the mean of the permutations by this share, with
@@ -66,41 +47,13 @@ _SHUFFLES = 199
 _CONFOUNDED, _BY_CHANCE = 0.1, 0.05
 
 
-class Attempt(NamedTuple):
-    """One adversary's attack on one release: the share of right answers per document.
+class Attributions(ScoreTable):
+    """The result of `attribution_attack`: a table of adversaries.
 
     Attributes
     ----------
-    release : int
-        Index of the perturber.
-    adversary, target, trained_on : str
-        Name of the adversary; what it wants to know, "author" or "topic"; what it
-        knows, "originals" or "releases".
-    clean, cut, noisy : ndarray of shape (n_documents,)
-        Share of right answers for each document: whole and in clear (from other whole
-        documents in clear), in clear but cut as the release cuts it, and as released;
-        NaN for a document that was never held out.
-    """
-
-    release: int
-    adversary: str
-    target: str
-    trained_on: str
-    clean: np.ndarray
-    cut: np.ndarray
-    noisy: np.ndarray
-
-
-class Attributions(NamedTuple):
-    """The result of `attribution_attack`.
-
-    Attributes
-    ----------
-    attempts : list of Attempt
-        Each with the index of its release; the names of the adversary, of its target
-        and of what it knows; and the share of right answers for each document: `clean`
-        (whole), `cut` (as the release cuts it, in clear) and `noisy`. NaN marks a
-        document that was never held out.
+    rows : list of Score
+        For each release, ``"author"`` and ``"topic"`` by each adversary.
     perturbers : list of DPWordPerturber or of other releasers
         The releases, fitted.
     documents : list or array
@@ -119,21 +72,31 @@ class Attributions(NamedTuple):
     n_splits, n_releases, n_strangers : int
         Number of splits; of releases of each document; of documents that were attacked
         although the adversary knew no other document by their author.
-    default_adversaries : bool
-        Whether the adversaries were those of the library.
     """
 
-    attempts: list[Attempt]
-    perturbers: list[Any]
-    documents: Any
-    authors: np.ndarray
-    topics: np.ndarray | None
-    chance: dict[str, dict[str, float]]
-    chance_if_unrelated: float | None
-    n_splits: int
-    n_releases: int
-    n_strangers: int
-    default_adversaries: bool
+    def __init__(
+        self,
+        rows: list[Score],
+        perturbers: list[Any],
+        documents: Any,
+        labels: Mapping[str, np.ndarray],
+        splits: list[Split],
+        n_releases: int,
+    ) -> None:
+        super().__init__(rows)
+        self.perturbers, self.documents = perturbers, documents
+        self.authors, self.topics = labels["author"], labels.get("topic")
+        self.n_splits, self.n_releases = len(splits), n_releases
+        self.attacked = np.unique(np.concatenate([held for _, held in splits]))
+        by = self.authors
+        strangers = [held[~np.isin(by[held], by[known])] for known, held in splits]
+        self.n_strangers = len(np.unique(np.concatenate(strangers)))
+        author = by[self.attacked]
+        topic = None if self.topics is None else self.topics[self.attacked]
+        self.chance = {"author": chance_levels(author, topic)}
+        if topic is not None:
+            self.chance["topic"] = chance_levels(topic, author)
+        self.chance_if_unrelated: float | None = None
 
 
 def attribution_attack(
@@ -169,14 +132,10 @@ def attribution_attack(
     adversaries : dict, default=None
         Maps names to pairs of a classifier and ``"author"`` or ``"topic"``. The
         classifiers take bags-of-words (texts, with ``oov="keep"`` and from other
-        releasers). None: ``"SRauth"``, ``"SRtopic"`` (Word Mover's Distance
-        neighbours), ``"DRauth"`` (Koppel) and ``"DRtopic"`` (fastText, if it is
-        installed) of `skdptext.attacks.paper_adversaries`; ``"linear author"`` and
-        ``"linear topic"``, logistic regression on tf-idf weights; and
-        ``"channel author"`` and ``"channel topic"``,
-        `~skdptext.naive_bayes.ChannelNaiveBayes`, which knows the distribution of the
-        noise, or plain naive Bayes where there is none, and of releases (not with
-        ``oov="keep"``). From other releasers, those that need no embedding.
+        releasers). None: linear models of words and of parts of words, naive Bayes,
+        Koppel's method, fastText if it is installed, the nearest texts by Word Mover's
+        Distance, of 300 documents at most, and naive Bayes that knows the distribution
+        of the noise.
     trained_on : {"both", "originals", "releases"}, default="both"
         What the adversaries know: documents in clear, whole; or documents that they
         release themselves, as anyone can who knows the mechanism; or each of these in
@@ -203,8 +162,8 @@ def attribution_attack(
     Returns
     -------
     attributions : Attributions
-        What adversaries got right; `skdptext.inspection.obfuscation_report` makes a
-        report of it.
+        What adversaries got right. The strongest is chosen on half of the attacked
+        documents; all are scored on the other half.
 
     Raises
     ------
@@ -226,8 +185,8 @@ def attribution_attack(
     ...     perturber=DPWordPerturber(embedding, epsilon=1e6, document_length=2),
     ...     adversaries={"linear": (linear_topic_classifier(embedding), "author")},
     ...     trained_on="originals", random_state=0)
-    >>> attack.attempts[0].noisy.tolist()
-    [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
+    >>> attack.scores["author"].value
+    1.0
     """
     perturbers = check_perturbers(perturber)
     documents = check_documents(documents)
@@ -237,7 +196,7 @@ def attribution_attack(
         for target, values in (("author", authors), ("topic", topics))
         if target == "author" or values is not None
     }
-    check_option("trained_on", trained_on, ("both", "originals", "releases"))
+    check_option("trained_on", trained_on, tuple(_TRAINED_ON))
     n_releases = check_integer("n_releases", n_releases, low=1)
     check_n_jobs(n_jobs)
     check_integer("verbose", verbose, low=0)
@@ -247,71 +206,43 @@ def attribution_attack(
         groups = as_labels("groups", groups)
     seed = int(rng.integers(_SEEDS))
     splits = make_splits(cv, labels["author"], groups, documents, seed)
-    given = None
+    given: dict[str, Any] = dict.fromkeys(labels)
     if adversaries is not None:
         given = check_adversaries(adversaries, topics is not None)
-    n_known = min(len(known) for known, _ in splits)
-    seed = int(rng.integers(_SEEDS))
-
-    scenes = []
-    for p in perturbers:
-        release = prepare if isinstance(p, DPWordPerturber) else prepare_releaser
-        scene = release(p, documents, seed, n_releases, None if fresh else rng)
-        models = given
-        if models is None:
-            if trained_on != "releases":
-                scene = scene._replace(through=_through_noise(scene, seed))
-            models = default_adversaries(scene, list(labels), n_known, seed)
-        scenes.append(scene._replace(adversaries=models))
-    attempts = _attack_all(scenes, splits, labels, trained_on, n_jobs, verbose)
-    attacked = np.unique(np.concatenate([held for _, held in splits]))
-    by = labels["author"]
-    strangers = [held[~np.isin(by[held], by[known])] for known, held in splits]
-    author = by[attacked]
-    topic = labels["topic"][attacked] if "topic" in labels else None
-    chance = {"author": chance_levels(author, topic)}
-    unrelated = None
-    if topic is not None:
-        chance["topic"] = chance_levels(topic, author)
-        shuffled = shuffled_chance(
-            author, topic, None if groups is None else groups[attacked], rng
-        )
-        if stands_out(chance["author"]["from_other"], shuffled):
-            unrelated = float(shuffled.mean())
-    return Attributions(
-        attempts,
-        [scene.perturber for scene in scenes],
-        documents,
-        by,
-        labels.get("topic"),
-        chance,
-        unrelated,
-        len(splits),
-        n_releases,
-        len(np.unique(np.concatenate(strangers))),
-        given is None,
-    )
+    rows, fitted = [], []
+    with show_progress(verbose):
+        for i, source in enumerate(perturbers):
+            releaser, texts = _released(
+                source, documents, seed, n_releases, None if fresh else rng
+            )
+            fitted.append(releaser)
+            for target, models in given.items():
+                rows += label_scores(
+                    texts,
+                    labels[target],
+                    target,
+                    splits=splits,
+                    adversaries=models,
+                    trained_on=_TRAINED_ON[trained_on],
+                    mechanism=releaser,
+                    n_jobs=n_jobs,
+                    release=i,
+                )
+    done = Attributions(rows, fitted, documents, labels, splits, n_releases)
+    if done.topics is not None:
+        done.chance_if_unrelated = _if_unrelated(done, groups, rng)
+    return done
 
 
-class Adversary(NamedTuple):
-    """An unfitted classifier and its target."""
-
-    name: str
-    model: Any
-    target: str  # one of _TARGETS
-    informed: Any = None  # instead, of documents through the noise, whose law it knows
-
-
-class Scene(NamedTuple):
-    """One perturber, and the documents before and after it."""
-
-    perturber: Any  # fitted
-    whole: Any  # in clear
-    cut: Any  # in clear, as many words as are released
-    released: list[Any]
-    key: str  # equal for scenes with equal documents in clear
-    through: Any  # whole, as the noise changes them
-    adversaries: Sequence[Adversary] = ()
+def _if_unrelated(done: Attributions, groups: Any, rng: Any) -> float | None:
+    """How often topics would name authors by chance, where they do more often."""
+    rows = done.attacked
+    groups = None if groups is None else groups[rows]
+    topics = np.asarray(done.topics)[rows]
+    shuffled = shuffled_chance(done.authors[rows], topics, groups, rng)
+    if stands_out(done.chance["author"]["from_other"], shuffled):
+        return float(shuffled.mean())
+    return None
 
 
 def check_perturbers(perturber: Any) -> list[Any]:
@@ -341,55 +272,37 @@ def check_documents(documents: Any) -> Any:
     return list(documents)
 
 
-def prepare(
-    perturber: DPWordPerturber,
-    documents: Any,
-    seed: int,
-    n_releases: int,
-    rng: np.random.Generator | None,
-) -> Scene:
-    """Release the documents, and prepare them in the same way without noise.
-
-    No adversary uses the order of words, so bags are enough, unless unknown words are
-    kept, which have no column.
-    """
-    with quiet(PrivacyLeakWarning, OutOfVocabularyWarning):
-        output = "text" if perturber.oov == "keep" else "bow"
-        released = []
-        for _ in range(n_releases):
-            # not an int, which would give equal documents equal noise
-            state = None if rng is None else np.random.default_rng(rng.integers(_SEEDS))
-            mechanism = clone(perturber).set_params(random_state=state, output=output)
-            released.append(mechanism.fit(documents).transform(documents))
-        preparer = DocumentPreparer.from_perturber(perturber, output=output)
-        preparer.set_params(random_state=seed)
-        shown = preparer.get_params(deep=False) | {"embedding": id(perturber.embedding)}
-        mechanism.set_params(output=perturber.output)
-        cut = preparer.fit_transform(documents)
-        whole = cut
-        if perturber.document_length is not None:
-            whole = clone(preparer).set_params(document_length=None)
-            whole = whole.fit_transform(documents)
-        key = repr(sorted(shown.items()))
-        return Scene(mechanism, whole, cut, released, key, whole)
-
-
-def prepare_releaser(
+def _released(
     releaser: Any,
     documents: Any,
     seed: int,
     n_releases: int,
     rng: np.random.Generator | None,
-) -> Scene:
-    """Release texts by protocol; those in clear are cut to the lengths of releases."""
-    rule = "documents must hold texts or lists of words for a releaser of documents"
-    if is_count_matrix(documents, rule):
-        raise InvalidParameterError(f"{rule}, got a matrix of numbers.")
-    fitted, released = fitted_releaser(releaser, documents), []
-    with quiet(PrivacyLeakWarning):
+) -> tuple[Any, ReleasedTexts]:
+    """A fitted releaser, and what it makes of the documents."""
+    with quiet(PrivacyLeakWarning, OutOfVocabularyWarning):
+        if isinstance(releaser, DPWordPerturber):
+            # words are looked for in any order, so that tokens are enough, unless
+            # unknown ones are kept
+            output = "text" if releaser.oov == "keep" else "tokens"
+            original, releases = documents, []
+            for _ in range(n_releases):
+                # not an int, which would give equal documents equal noise
+                state = None
+                if rng is not None:
+                    state = np.random.default_rng(rng.integers(_SEEDS))
+                noisy = clone(releaser).set_params(random_state=state, output=output)
+                releases.append(noisy.fit(documents).transform(documents))
+            if is_count_matrix(documents):
+                original = noisy.known_words(documents)
+            fitted = noisy.set_params(output=releaser.output)
+            return fitted, ReleasedTexts(original, releases, seed)
+        rule = "documents must hold texts or lists of words for a releaser of documents"
+        if is_count_matrix(documents, rule):
+            raise InvalidParameterError(f"{rule}, got a matrix of numbers.")
+        fitted, releases = fitted_releaser(releaser, documents), []
         for _ in range(n_releases):
-            noisy = with_noise(fitted, rng)
-            texts = noisy.transform(documents)
+            texts = with_noise(fitted, rng).transform(documents)
             if not isinstance(texts, list) or not all(
                 isinstance(text, str | list | tuple) for text in texts
             ):
@@ -397,99 +310,16 @@ def prepare_releaser(
                     "perturber must release texts or lists of words, got "
                     f"{kind_of(texts)} of something else."
                 )
-            released.append(texts)
-    cut = [
-        words_of(document)[: len(words_of(text))]
-        for document, text in zip(documents, released[0], strict=True)
-    ]
-    key = f"releaser {id(noisy)}"
-    return Scene(noisy, documents, cut, released, key, documents)
+            releases.append(texts)
+        return fitted, ReleasedTexts(documents, releases, seed)
 
 
-def _through_noise(scene: Scene, seed: int) -> Any:
-    """Documents as the noise changes them; in clear where memory is short."""
-    if not isinstance(scene.perturber, DPWordPerturber):
-        return scene.whole
-    noisy = as_released(scene.perturber, scene.whole, seed)
-    return scene.whole if noisy is None else noisy[0]
-
-
-def default_adversaries(
-    scene: Scene, targets: list[str], n_known: int, random_state: int
-) -> list[Adversary]:
-    """The adversaries of the 2019 paper that are installed, linear models, and Bayes.
-
-    Of other releasers, those that need no embedding. `n_known`: the smallest number of
-    documents in any fit.
-    """
-    if not isinstance(scene.perturber, DPWordPerturber):
-        models = adversaries_of_texts(random_state)
-        return _named(models, ChannelNaiveBayes(scene.perturber), targets)
-    embedding = scene.perturber.embedding_
-    fasttext = find_spec("floret") is not None
-    models = paper_adversaries(
-        embedding,
-        topic_model="fasttext" if fasttext else "linear",
-        random_state=random_state,
-    )
-    if not fasttext:
-        del models["DRtopic"]
-    models["SRtopic"].set_params(n_neighbors=min(5, n_known))
-    linear = linear_topic_classifier(embedding)
-    channel = None
-    if isinstance(scene.whole, list):  # with words unknown to the embedding
-        # words as the release spells them, without those that have no vector
-        preparer = DocumentPreparer(
-            embedding,
-            lowercase=False,
-            stop_words=None,
-            token_pattern=r"\S+",
-            output="bow",
-        )
-        for name in ("SRauth", "SRtopic"):
-            models[name] = make_pipeline(preparer, models[name])
-        every_word = CountVectorizer(lowercase=False, token_pattern=r"\S+")
-        linear = tfidf_regression(every_word)
-    else:
-        models |= _of_both("channel", ChannelNaiveBayes())
-        channel = bayes_of_released()
-        if scene.through is scene.whole:
-            channel = ChannelNaiveBayes(
-                scene.perturber, n_draws=N_DRAWS, random_state=random_state
-            )
-    return _named(models | _of_both("linear", linear), channel, targets)
-
-
-def adversaries_of_texts(random_state: int) -> dict[str, Any]:
-    """Those that need no embedding."""
-    words = CountVectorizer(analyzer=words_of, dtype=np.float64)
-    return {
-        "DRauth": KoppelAuthorClassifier(random_state=random_state),
-        **_of_both("linear", tfidf_regression(words)),
-        **_of_both("channel", make_pipeline(words, ChannelNaiveBayes())),
-    }
-
-
-def _of_both(name: str, model: Any) -> dict[str, Any]:
-    return {f"{name} {target}": model for target in _TARGETS}
-
-
-def _named(models: dict[str, Any], channel: Any, targets: list[str]) -> list[Adversary]:
-    """Adversaries in the order of a report; `channel` is one who knows the noise."""
-    return [
-        Adversary(name, models[name], target, channel if "channel" in name else None)
-        for target in targets
-        for name in _NAMES[target]
-        if name in models
-    ]
-
-
-def check_adversaries(adversaries: Any, with_topics: bool) -> list[Adversary]:
-    """The user's own, as name to (classifier, target)."""
+def check_adversaries(adversaries: Any, with_topics: bool) -> dict[str, Any]:
+    """The user's own classifiers by target and name, from name to (model, target)."""
     rule = "adversaries must map names to pairs of a classifier and 'author' or 'topic'"
     if not isinstance(adversaries, dict) or not adversaries:
         raise InvalidParameterError(f"{rule}, got {kind_of(adversaries)}.")
-    checked = []
+    checked: dict[str, Any] = {}
     for name, pair in adversaries.items():
         if (
             not isinstance(pair, tuple | list)
@@ -505,7 +335,7 @@ def check_adversaries(adversaries: Any, with_topics: bool) -> list[Adversary]:
                 f"topics must be given for adversary {shown(name)}, which targets "
                 "them, got None."
             )
-        checked.append(Adversary(str(name), pair[0], pair[1]))
+        checked.setdefault(pair[1], {})[str(name)] = pair[0]
     return checked
 
 
@@ -567,71 +397,6 @@ def make_splits(
                 "cv must keep the documents of a group together where groups are given."
             )
     return splits
-
-
-def _attack_all(
-    scenes: list[Scene],
-    splits: Any,
-    labels: dict[str, np.ndarray],
-    trained_on: str,
-    n_jobs: int | None,
-    verbose: int,
-) -> list[Attempt]:
-    """All adversaries on all releases; those who know originals are fitted once."""
-    trials: list[Trial] = []
-    # for each attacked set of each trial, the scenes that it speaks of, and its part
-    places: list[list[tuple[list[int], str, str]]] = []
-
-    def plan(
-        adversary: Adversary, known: Any, asked: list[tuple[Any, list[int], str]]
-    ) -> None:
-        sets = [data for data, *_ in asked]
-        trials.append(Trial(adversary.model, labels[adversary.target], known, sets))
-        places.append([(where, adversary.name, part) for _, where, part in asked])
-
-    released = [
-        [(data, [i], "originals") for data in scene.released]
-        for i, scene in enumerate(scenes)
-        if trained_on != "releases"
-    ]
-    same_clear: dict[str, list[int]] = {}
-    for i, scene in enumerate(scenes):
-        same_clear.setdefault(scene.key, []).append(i)
-    for members in same_clear.values():
-        first = scenes[members[0]]
-        clear = [(first.whole, members, "clean"), (first.cut, members, "cut")]
-        of_all = [data for i in members if released for data in released[i]]
-        for adversary in first.adversaries:
-            asked = clear + of_all if adversary.informed is None else clear
-            plan(adversary, first.whole, asked)
-    for i, scene in enumerate(scenes):
-        for adversary in scene.adversaries:
-            if adversary.informed is not None and released:
-                informed = adversary._replace(model=adversary.informed)
-                plan(informed, scene.through, released[i])
-        for data in scene.released if trained_on != "originals" else ():
-            for adversary in scene.adversaries:
-                plan(adversary, data, [(data, [i], "releases")])
-    with show_progress(verbose):
-        answers = run_trials(trials, splits, n_jobs, "attacks")
-    hits: dict[tuple[int, str, str], list[np.ndarray]] = {}
-    for shares, place in zip(answers, places, strict=True):
-        for share, (where, name, part) in zip(shares, place, strict=True):
-            for i in where:
-                hits.setdefault((i, name, part), []).append(share)
-    return [
-        Attempt(
-            i,
-            name,
-            target,
-            known,
-            *(np.mean(hits[i, name, part], axis=0) for part in ("clean", "cut", known)),
-        )
-        for i, scene in enumerate(scenes)
-        for name, _, target, _ in scene.adversaries
-        for known in ("originals", "releases")
-        if (i, name, known) in hits
-    ]
 
 
 def chance_levels(labels: np.ndarray, other: np.ndarray | None) -> dict[str, float]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,11 +11,9 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from skdptext.attacks._bags import TextEstimator
-from skdptext.attacks._similarity import (
-    FEWEST_PAIRS,
-    learned_similarity,
-    text_similarities,
-)
+from skdptext.attacks._documents import gathered
+from skdptext.attacks._similarity import text_similarities
+from skdptext.attacks._table import Score, ScoreTable, make_halves
 from skdptext.exceptions import (
     EmptyDocumentWarning,
     InvalidParameterError,
@@ -37,11 +34,9 @@ from skdptext.utils import (
     check_labels,
     check_prior,
     check_rng,
-    import_pandas,
     is_count_matrix,
     percent_up,
     quiet,
-    share_interval,
     sums_by_label,
     wrapped,
 )
@@ -241,40 +236,14 @@ class DocumentLinkageAttack(TextEstimator):
         return float(_among_first(joint, truth, k).mean())
 
 
-class LinkageRow(NamedTuple):
-    """The result of one adversary.
-
-    Attributes
-    ----------
-    adversary : str
-    knows : str
-        What the adversary uses: "mechanism, order", "mechanism", "words, order" or
-        "words"; and "pairs" where it learned from other documents and their releases.
-    success : float
-        Share of the documents that were ranked first.
-    low, high : float
-        Clopper–Pearson interval of the success over many releases: at 95 % for all
-        adversaries together, so that it holds for the strongest, too.
-    among_ten : float
-        Share of the documents that were among the first ten candidates.
-    """
-
-    adversary: str
-    knows: str
-    success: float
-    low: float
-    high: float
-    among_ten: float
-
-
-@dataclass(eq=False, repr=False)
-class Linkages:
+class Linkages(ScoreTable):
     """Which document was it? Adversaries compared, from `linkage_attack`.
 
     Attributes
     ----------
-    rows : list of LinkageRow
-        One per adversary, the best informed first.
+    rows : list of Score
+        One per adversary, those first who combine others or know the mechanism;
+        ``scores["linkage"]`` is the strongest.
     n_candidates, n_targets, n_releases : int
         Documents to choose from; documents that were released; releases of each.
     chance : float
@@ -287,56 +256,50 @@ class Linkages:
         None where it promises none.
     """
 
-    rows: list[LinkageRow]
-    n_candidates: int
-    n_targets: int
-    n_releases: int
-    changed: float | None
-    bound: float | None = None
+    def __init__(
+        self,
+        rows: list[Score],
+        *,
+        n_candidates: int,
+        n_targets: int,
+        n_releases: int,
+        changed: float | None,
+        bound: float | None = None,
+    ) -> None:
+        super().__init__(rows)
+        self.n_candidates, self.n_targets = n_candidates, n_targets
+        self.n_releases, self.changed, self.bound = n_releases, changed, bound
 
     @property
     def chance(self) -> float:
         """Success of a random guess."""
         return 1 / self.n_candidates
 
-    def to_frame(self) -> Any:
-        """A row per adversary, as a pandas data frame.
-
-        Returns
-        -------
-        frame : pandas.DataFrame
-            The fields of `LinkageRow`.
-
-        Raises
-        ------
-        ImportError
-            If pandas is not installed.
-        """
-        return import_pandas("to_frame").DataFrame(self.rows)
-
     def in_words(self) -> str:
-        """The result in two sentences.
+        """The result in some sentences.
 
         Returns
         -------
         sentences : str
             What was found, and by whom.
         """
-        best = max(self.rows, key=lambda row: row.success)
+        best = self.scores["linkage"]
         least = math.floor(best.low * 1000) / 1000  # printed, it is not above the bound
         of = f"the strongest of {len(self.rows)}: " if len(self.rows) > 1 else ""
         times = "" if self.n_releases == 1 else f" {self.n_releases} times"
         noise, bound = "", ""
         if self.changed is not None:
             noise = f"The noise changed {self.changed:.1%} of the words. "
+        if of and best.n_documents < self.n_targets:
+            bound = " Half of the documents chose the strongest; these are the others."
         if self.bound is not None:
-            bound = (
+            bound += (
                 " The guarantee bounds what any adversary finds, on average over "
                 f"many releases, by {percent_up(self.bound)}."
             )
         return (
             f"{noise}Of {self.n_targets} documents released{times}, an adversary who "
-            f"holds {self.n_candidates} candidates in clear found {best.success:.1%} "
+            f"holds {self.n_candidates} candidates in clear found {best.value:.1%} "
             f"here ({of}{best.adversary}): at least {least:.1%} on average over many "
             "releases, with 95% confidence; a random guess finds "
             f"{100 * self.chance:.2g}%.{bound}"
@@ -349,8 +312,8 @@ class Linkages:
         width = max(len(row.adversary) for row in self.rows)
         lines = [wrapped(self.in_words()), ""]
         lines += [
-            f"{row.adversary:{width}}  {row.success:4.2f} [{row.low:.2f}, "
-            f"{row.high:.2f}]  among ten {row.among_ten:4.2f}  knows {row.knows}"
+            f"{row.adversary:{width}}  {row.value:4.2f} [{row.low:.2f}, "
+            f"{row.high:.2f}]" + f"  knows {row.knows}" * bool(row.knows)
             for row in self.rows
         ]
         if any(row.adversary.endswith("learned") for row in self.rows):
@@ -407,7 +370,8 @@ def linkage_attack(
         of several releases. With 10 targets or more, two that learn to combine others:
         "learned", of those who know words, and "all, learned".
         For other releasers, "likelihood", and those who know words where texts are
-        released.
+        released. The strongest is chosen on half of the targets; all are scored on the
+        other half.
 
     Raises
     ------
@@ -428,8 +392,8 @@ def linkage_attack(
     >>> perturber = DPWordPerturber(embedding, epsilon=4.0, document_length=10)
     >>> linkages = linkage_attack(texts, perturber, n_draws=50, random_state=0)
     >>> [row.adversary for row in linkages.rows]  # doctest: +NORMALIZE_WHITESPACE
-    ['all, learned', 'ordered text', 'bag', 'learned', 'word by word', 'shared words',
-     'tf-idf', 'character n-grams', 'mean vectors', "Word Mover's nearest"]
+    ['all, learned', 'learned', 'ordered text', 'bag', 'shared words', 'tf-idf', 'BM25',
+     'character n-grams', 'mean vectors', 'word by word', "Word Mover's nearest"]
     """
     of_words = isinstance(perturber, DPWordPerturber)
     if not of_words:
@@ -449,25 +413,68 @@ def linkage_attack(
     fresh = random_state is None
     rng = check_rng(random_state)
     targets = np.sort(rng.choice(n_candidates, n_targets, replace=False))
-    if not of_words:
-        noisy = with_noise(perturber, None if fresh else rng)
-        return _of_releaser(noisy, documents, targets, n_releases, distances)
+    seed = int(rng.integers(_SEEDS))
+    task = _Task(documents, targets, n_releases, distances, None if fresh else rng)
+    if of_words:
+        changed, likelihoods, similar = _of_words(
+            perturber, task, n_draws, seed, verbose
+        )
+        bound = None
+    else:
+        noisy = with_noise(perturber, task.rng)
+        likelihoods, similar = _of_releaser(noisy, task)
+        changed, bound = None, _bound(noisy, n_releases, n_candidates)
+    adversaries = gathered(likelihoods, similar, targets, seed)
+    halves = make_halves(np.arange(n_targets), seed)
+    return Linkages(
+        adversaries.rows("linkage", targets, halves, n_candidates),
+        n_candidates=n_candidates,
+        n_targets=n_targets,
+        n_releases=n_releases,
+        changed=changed,
+        bound=bound,
+    )
+
+
+class _Task(NamedTuple):
+    """Candidates, which of them are released how often, and the noise."""
+
+    documents: Any
+    targets: np.ndarray
+    n_releases: int
+    distances: bool
+    rng: np.random.Generator | None
+
+    @property
+    def groups(self) -> np.ndarray:
+        """Numbers of the targets, for each release."""
+        return np.tile(np.arange(len(self.targets)), self.n_releases)
+
+
+_Scores = dict[str, np.ndarray]
+
+
+def _of_words(
+    perturber: DPWordPerturber, task: _Task, n_draws: int, seed: int, verbose: int
+) -> tuple[float, _Scores, _Scores]:
+    """Share of the words that change; likelihoods and similarities."""
+    state = None
+    if task.rng is not None:
+        state = np.random.default_rng(task.rng.integers(_SEEDS))
     with quiet(PrivacyLeakWarning, OutOfVocabularyWarning, EmptyDocumentWarning):
         noisy = clone(perturber).set_params(
             output="tokens",
             oov="drop" if perturber.oov == "keep" else perturber.oov,
-            random_state=None if fresh else np.random.default_rng(rng.integers(_SEEDS)),
+            random_state=state,
         )
-        clear = noisy.fit(documents).known_words(documents)
+        clear = noisy.fit(task.documents).known_words(task.documents)
         released = [
             release
-            for _ in range(n_releases)
-            for release in noisy.transform([clear[i] for i in targets])
+            for _ in range(task.n_releases)
+            for release in noisy.transform([clear[i] for i in task.targets])
         ]
-        changed = 1 - words_unchanged(noisy, [clear[i] for i in targets])
-        groups = np.tile(np.arange(n_targets), n_releases)
-        seed = int(rng.integers(_SEEDS))
-        by_adversary: list[tuple[str, str, np.ndarray]] = []
+        changed = 1 - words_unchanged(noisy, [clear[i] for i in task.targets])
+        likelihoods = {}
         for name, ordered in (("ordered text", True), ("bag", False)):
             likelihood = ReleaseLikelihood(
                 noisy,
@@ -478,71 +485,36 @@ def linkage_attack(
                 verbose=verbose,
             )
             if likelihood.ordered == ordered:
-                knows = "mechanism, order" if ordered else "mechanism"
-                by_adversary.append((name, knows, _added(likelihood(released), groups)))
-        ordered = len(by_adversary) == 2
+                likelihoods[name] = _added(likelihood(released), task.groups)
         # topics have no place among the words of the embedding
         in_words = noisy.mechanism_.released is noisy.embedding_
-        scores = text_similarities(
+        similar = text_similarities(
             clear,
             released,
             embedding=noisy.embedding_ if in_words else None,
-            ordered=ordered,
-            groups=groups,
-            distances=distances and in_words,
+            ordered="ordered text" in likelihoods,
+            groups=task.groups,
+            distances=task.distances and in_words,
         )
-    if n_targets >= FEWEST_PAIRS:
-        every = {name: score for name, _, score in by_adversary} | scores
-        learned = [
-            learned_similarity(candidates, targets, random_state=seed)
-            for candidates in (scores, every)
-        ]
-        order = ", order" if ordered else ""
-        by_adversary.insert(0, ("all, learned", f"mechanism{order}, pairs", learned[1]))
-        by_adversary.append(("learned", f"words{order}, pairs", learned[0]))
-    if ordered:
-        by_adversary.append(
-            ("word by word", "words, order", scores.pop("word by word"))
-        )
-    by_adversary += [(name, "words", score) for name, score in scores.items()]
-    return Linkages(
-        _rows(by_adversary, targets),
-        n_candidates=n_candidates,
-        n_targets=n_targets,
-        n_releases=n_releases,
-        changed=changed,
-    )
+    return changed, likelihoods, similar
 
 
-def _of_releaser(
-    noisy: Any,
-    documents: list[Any],
-    targets: np.ndarray,
-    n_releases: int,
-    distances: bool,
-) -> Linkages:
-    """Releases of a releaser that states its likelihood."""
-    groups = np.tile(np.arange(len(targets)), n_releases)
+def _of_releaser(noisy: Any, task: _Task) -> tuple[_Scores, _Scores]:
+    """Likelihood and similarities of a releaser that states the first."""
     with quiet(PrivacyLeakWarning):
         released = noisy.transform(
-            [documents[i] for _ in range(n_releases) for i in targets]
+            [task.documents[i] for _ in range(task.n_releases) for i in task.targets]
         )
-        likelihood = ReleaseLikelihood(noisy, documents)
-        by_adversary = [
-            ("likelihood", "mechanism", _added(likelihood(released), groups))
-        ]
-    if isinstance(released, list) and all(isinstance(d, str) for d in released):
-        scores = text_similarities(
-            documents, released, ordered=False, groups=groups, distances=distances
-        )
-        by_adversary += [(name, "words", score) for name, score in scores.items()]
-    return Linkages(
-        _rows(by_adversary, targets),
-        n_candidates=len(documents),
-        n_targets=len(targets),
-        n_releases=n_releases,
-        changed=None,
-        bound=_bound(noisy, n_releases, len(documents)),
+        likelihood = ReleaseLikelihood(noisy, task.documents)
+        likelihoods = {"likelihood": _added(likelihood(released), task.groups)}
+    if not (isinstance(released, list) and all(isinstance(d, str) for d in released)):
+        return likelihoods, {}
+    return likelihoods, text_similarities(
+        task.documents,
+        released,
+        ordered=False,
+        groups=task.groups,
+        distances=task.distances,
     )
 
 
@@ -555,19 +527,6 @@ def _bound(releaser: Any, n_releases: int, n_candidates: int) -> float | None:
     if n_releases > 1:
         guarantee = guarantee.compose(n_releases)
     return float(guarantee.found_at_most(n_candidates))
-
-
-def _rows(
-    by_adversary: list[tuple[str, str, np.ndarray]], targets: np.ndarray
-) -> list[LinkageRow]:
-    """What each found; the intervals allow for a choice among them (Bonferroni)."""
-    rows = []
-    for name, knows, scores in by_adversary:
-        first = _among_first(scores, targets, 1)
-        low, high = share_interval(first, 0.05 / len(by_adversary))
-        ten = float(_among_first(scores, targets, 10).mean())
-        rows.append(LinkageRow(name, knows, float(first.mean()), low, high, ten))
-    return rows
 
 
 def _added(values: Any, groups: Any) -> Any:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import json
+import math
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -10,7 +12,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from skdptext.attacks import linkage_attack
+from skdptext.attacks import column_findings, linkage_attack
 from skdptext.audit import audit_word_privacy
 from skdptext.cli._settings import (
     FILES,
@@ -27,8 +29,13 @@ from skdptext.cli._settings import (
     refuse,
 )
 from skdptext.exceptions import CalibrationWarning, InvalidParameterError
-from skdptext.files import column_names
-from skdptext.inspection import IN_ORDER, obfuscation_report, release_report
+from skdptext.files import column_names, read_columns
+from skdptext.inspection import (
+    IN_ORDER,
+    ReleaseReport,
+    obfuscation_report,
+    release_report,
+)
 from skdptext.model_selection import calibrate_epsilon
 from skdptext.utils import quiet
 
@@ -59,11 +66,11 @@ exit status: 1 if a claim is refuted.
 _REPORT = """\
 Attack a release: what does it give away?
 
-With two sources, of originals and of what was made of them by any tool: how often is
-the original of a release found, its author named, its words read, and what survives
-whole? Rows belong together by --id. Without it they do by their order: where that
-differs, every score is far too low. The report is also written as a page, with a figure
-(--html). See also skdptext.inspection.release_report.
+With two sources, of originals and of what was made of them by any tool: which columns
+name the rows, how often is the original of a release found, its author named, its words
+read, and what survives whole? Rows belong together by --id. Without it they do by their
+order: where that differs, every score is far too low. The report is also written as a
+page (--html). See also skdptext.inspection.release_report.
 
 With one source and --epsilon: the same documents are released by skdptext, and
 attacked by those who know how; all of them are candidates. See also
@@ -76,6 +83,9 @@ examples:
   skdptext report posts.csv --embedding glove.6B.100d.txt --epsilon 3 --length 20
   skdptext report posts.csv --author user --topic forum --embedding glove.6B.100d.txt \\
     --epsilon 3 --length 20
+  skdptext report posts.csv redacted.csv --text body --fail-above linkage=0.1,columns=0
+
+exit status: 3 if more is found than --fail-above allows.
 """
 # Where the page about two sources is written.
 _PAGE = Path("release-report.html")
@@ -131,6 +141,13 @@ def add_attacks(commands: Any) -> None:
         "rare (default: the originals say it)"
     )
     add_option(group, "--public", text, metavar="SOURCE")
+    text = "print the report as JSON"
+    add_option(group, "--json", text, action="store_const", const=True)
+    text = (
+        "end with status 3 if a score is above its limit, such as "
+        "linkage=0.1,author=0.2; columns=0 allows no column that names rows"
+    )
+    add_option(group, "--fail-above", text, metavar="LIMITS")
     text = "QUOTE the documents that were found most surely"
     add_option(group, "--examples", text, action="store_true")
     add_noise(parser, required=False)
@@ -189,7 +206,11 @@ def _report(arguments: argparse.Namespace) -> int:
                 f"--{name} must be given to release the documents; or name a second "
                 "source, of their releases."
             )
-    refuse(arguments, "--id --candidates --public --examples", "with one source.")
+    refuse(
+        arguments,
+        "--id --candidates --public --examples --json --fail-above",
+        "with one source.",
+    )
     if arguments.author is None:
         refuse(arguments, "--topic --html --n-jobs", "without --author.")
     columns = {"--text": arguments.column, **_labels(arguments)}
@@ -229,10 +250,14 @@ def _report_on_lists(arguments: argparse.Namespace) -> int:
             )
         )
 
+    limits = _limits(arguments.fail_above)
     texts = columns_of("--text", arguments.column)
     original, released = ([text or "" for text in column] for column in texts)
+    clear, beside = (_beside(each, arguments.column) for each in sources.values())
     if arguments.id is not None:
-        released = [released[place] for place in places_by(arguments.id)]
+        places = places_by(arguments.id)
+        released = [released[place] for place in places]
+        beside = {name: [v[place] for place in places] for name, v in beside.items()}
     labels = read_flagged(arguments.source, "source", _labels(arguments))
     report = release_report(
         original,
@@ -246,19 +271,65 @@ def _report_on_lists(arguments: argparse.Namespace) -> int:
         n_jobs=arguments.n_jobs,
         verbose=1,
     )
-    place = report.notes.index(IN_ORDER)
-    report.notes[place : place + 1] = (
-        [_in_order(sources, arguments.column, places_by)]
-        if arguments.id is None
-        else []
+    named = {flag[2:]: values for flag, values in labels.items()}
+    report.columns = column_findings(clear, beside, named)
+    report.provenance.original, report.provenance.released = (
+        Path(source).name for source in sources.values()
     )
+    place = report.notes.index(IN_ORDER)
+    if arguments.id is None:
+        report.notes[place] = _in_order(sources, arguments.column, places_by)
+    else:
+        del report.notes[place]
+        report.provenance.matched = f"matched by {arguments.id!r}"
     path = _PAGE if arguments.html is None else arguments.html
     try:  # before a reader who has seen enough, as head has, ends this process
         report.to_html(path)
     finally:
-        print(report)
+        print(json.dumps(report.to_dict()) if arguments.json else report)
     print(f"The report as a page: {path}", file=sys.stderr)
-    return 0
+    return 3 if _is_above(report, limits) else 0
+
+
+def _beside(source: str, text: str) -> dict[str, list[Any]]:
+    """All other columns of a source."""
+    others = [name for name in column_names(source) if name != text]
+    if not others:
+        return {}
+    return dict(zip(others, read_columns(source, others), strict=True))
+
+
+def _limits(given: str | None) -> dict[str, float]:
+    """The limits of --fail-above, by score."""
+    limits = {}
+    for part in given.split(",") if given else ():
+        name, _, value = part.rpartition("=")
+        try:
+            limits[name.strip()] = float(value)
+        except ValueError:
+            limits[name.strip()] = math.nan
+        if not name.strip() or not limits[name.strip()] >= 0:
+            raise InvalidParameterError(
+                "--fail-above must hold scores and numbers >= 0, such as "
+                f"linkage=0.1,author=0.2, got {part!r}."
+            )
+    return limits
+
+
+def _is_above(report: ReleaseReport, limits: Mapping[str, float]) -> bool:
+    """Whether something was found more often than is allowed; said on stderr."""
+    found = {name: score.value for name, score in report.scores.items()}
+    found["columns"] = len(report.columns)
+    missing = sorted(set(limits) - set(found))
+    if missing:
+        raise InvalidParameterError(
+            f"--fail-above must name scores of this report ({', '.join(found)}), got "
+            f"{', '.join(missing)}."
+        )
+    above = {name: x for name, x in limits.items() if found[name] > x}
+    for name, limit in above.items():
+        print(f"{name}: {found[name]:g} is above {limit:g}", file=sys.stderr)
+    return bool(above)
 
 
 def _in_order(

@@ -42,7 +42,8 @@ exit status:
   0    done
   1    a release is incomplete or has changed (verify), or a claim is refuted (audit)
   2    refused: an argument or an input breaks a rule, as the message says
-  3    a fault of skdptext itself, shown with its traceback: please report it
+  3    a release gives away more than you allow (report --fail-above)
+  4    a fault of skdptext itself, shown with its traceback: please report it
   130  interrupted: run the same command again to continue a release
   141  what reads the output has closed it, as head does
 """
@@ -51,9 +52,9 @@ exit status:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command, with the arguments of this process by default.
 
-    It returns the exit status: 0: done; 1: the answer is no; 2: refused; 3: a fault of
-    skdptext itself; 130: interrupted; 141: nobody reads the output any more. See
-    ``skdptext --help``.
+    It returns the exit status: 0: done; 1: the answer is no; 2: refused; 3: more is
+    given away than allowed; 4: a fault of skdptext itself; 130: interrupted; 141:
+    nobody reads the output any more. See ``skdptext --help``.
     """
     try:
         try:
@@ -101,7 +102,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         return 2
     except Exception:
         traceback.print_exc()  # Python's own status would be 1, which means no
-        return 3
+        return 4
     except KeyboardInterrupt:
         again = " Run the same command again to continue."
         message = "Interrupted." + (again if parsed.command == "release" else "")

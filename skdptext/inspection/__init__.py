@@ -9,18 +9,16 @@ from skdptext.inspection._obfuscation import (
 )
 from skdptext.inspection._obfuscation_report import obfuscation_report
 from skdptext.inspection._privacy_utility import PrivacyUtilityDisplay
-from skdptext.inspection._release_report import (
-    IN_ORDER as IN_ORDER,
-    ReleaseReport as ReleaseReport,
-    release_report,
-)
-from skdptext.inspection._release_scores import ReleaseScore as ReleaseScore
+from skdptext.inspection._release_display import Provenance as Provenance
+from skdptext.inspection._release_display import ReleaseReport as ReleaseReport
+from skdptext.inspection._release_report import release_report
 from skdptext.inspection._tables import (
     TextTable as TextTable,
     nearest_texts_table,
     nearest_words_table,
     words_under_noise as words_under_noise,
 )
+from skdptext.inspection._wording import IN_ORDER as IN_ORDER
 
 __all__ = [
     "GroupingDisplay",

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from importlib.util import find_spec
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from skdptext.attacks import Attributions, Linkages
+from skdptext.attacks import Attributions, Score, ScoreTable
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection._drawing import COLORS, MARKERS, make_axes, place_labels
+from skdptext.inspection._release_display import draw_scores
 from skdptext.inspection._tables import aligned
+from skdptext.inspection._wording import interval, percent
 from skdptext.mechanisms import resolve_mechanism
 from skdptext.utils import (
     Fragment,
     bullets,
     check_kind,
     check_option,
-    import_pandas,
     page,
     paragraph,
     table,
@@ -37,19 +37,8 @@ _HARDLY, _NEARLY_ALL = 0.1, 0.95
 _WEAK_EXPONENT = math.log(1000)
 
 _KINDS = ("auto", "adversaries", "epsilon", "trade-off")
-# The names of the default adversaries.
-_ADVERSARIES = (
-    ({"SRauth", "SRtopic"}, "SR: the nearest texts by Word Mover's Distance."),
-    ({"DRauth"}, "DRauth: Koppel's method, many votes on random n-grams."),
-    ({"DRtopic"}, "DRtopic: fastText, a linear model on learned word vectors."),
-    ({"linear author", "linear topic"}, "linear: logistic regression on tf-idf."),
-    (
-        {"channel author", "channel topic"},
-        "channel: naive Bayes that knows the distribution of the noise.",
-    ),
-)
 _HEADER = (
-    *("ε", "λ", "adversary", "wants", "knows"),
+    *("ε", "λ", "adversary", "wants"),
     *("in clear", "cut", "released", "chance"),
 )
 
@@ -74,46 +63,24 @@ class ReportedRelease(NamedTuple):
     keeps_unknown: bool
 
 
-class ObfuscationReport:
+class ObfuscationReport(ScoreTable):
     """What adversaries learn from documents in clear and as released.
 
     Made by `obfuscation_report`.
 
     Attributes
     ----------
-    results : dict of str to ndarray of shape (n_lines,)
-        One line for each release, adversary, and kind of documents that the adversary
-        knows:
-
-        - ``release``: index of the perturber; ``epsilon`` and ``lam``: its parameters;
-          ``noise``: its mechanism, with λ (of other releasers the class, and no λ);
-        - ``adversary``, ``target`` ("author" or "topic"), ``trained_on`` ("originals"
-          or "releases");
-        - ``clean``, ``clean_low``, ``clean_high``: accuracy on whole documents in
-          clear, for an adversary who knows other whole documents in clear, and its
-          interval; ``cut``, ``cut_low``, ``cut_high``: the same on documents in clear
-          that are cut like the release;
-        - ``noisy``, ``noisy_low``, ``noisy_high``: the same on released documents;
-        - ``chance_majority``: accuracy of always giving the most frequent answer;
-          ``chance_uniform``: of a random guess; ``chance_from_other``: of giving the
-          most frequent author of the topic (or topic of the author), knowing the other
-          label but nothing of the text. It is counted on the attacked documents
-          themselves, and so too high where few documents share the other label;
-        - ``n_documents``: documents held out; ``words_changed``: share of their known
-          words that the noise changes (NaN for releasers of whole documents).
+    rows : list of Score
+        A row for each release, question (``"author"``, ``"topic"`` and, unless left
+        out, ``"linkage"``), adversary, and kind of documents that it knows.
     guarantees : list
         One for each perturber.
     exponents : ndarray of shape (n_perturbers,)
         The guarantee's exponent, in nats, between two documents of this corpus by
         different authors, on the same topic if there are topics: the median over a few
         pairs. Infinite where lengths, or unknown words, are released unchanged.
-    linkages : list of Linkages
-        One for each perturber: how many documents are identified by an adversary who
-        holds them in clear. Empty with ``linkage=False``.
     warnings : list of str
         Reasons to read the numbers with care.
-    confidence, n_splits, n_releases : float, int, int
-        Confidence of the intervals; number of splits; number of releases.
 
     See Also
     --------
@@ -123,42 +90,39 @@ class ObfuscationReport:
 
     def __init__(
         self,
-        results: dict[str, np.ndarray],
+        rows: list[Score],
         releases: list[ReportedRelease],
-        attributions: Attributions,
+        attack: Attributions,
         *,
-        linkages: Sequence[Linkages] = (),
-        confidence: float = 0.95,
+        linked: Sequence[str] = (),
     ) -> None:
-        self.results = results
-        self.linkages = list(linkages)
+        super().__init__(rows)
+        self.releases = releases
         self.guarantees = [release.guarantee for release in releases]
         self.exponents = np.array([release.exponent for release in releases])
-        self.confidence = confidence
-        self.n_splits = attributions.n_splits
-        self.n_releases = attributions.n_releases
-        self._releases = releases
-        # without the documents, which a report does not hold
-        self._attack = attributions._replace(attempts=[], perturbers=[], documents=None)
-        _, self._by_author = np.unique(attributions.authors, return_counts=True)
+        self._linked, self._attack = list(linked), _facts(attack)
         self.warnings = self._warn()
 
     # -- in other forms ----------------------------------------------------------------
 
     def to_frame(self) -> Any:
-        """All lines as a pandas DataFrame.
+        """All rows as a pandas DataFrame, with the parameters of their releases.
 
         Returns
         -------
         frame : DataFrame
-            The columns of `results`.
+            The fields of `Score`, ``noise``, ``epsilon``, ``lam`` and
+            ``words_changed`` (NaN for releasers of whole documents).
 
         Raises
         ------
         ImportError
             If pandas is not installed.
         """
-        return import_pandas("to_frame").DataFrame(self.results)
+        frame = super().to_frame()
+        for name in ("noise", "epsilon", "lam", "words_changed"):
+            frame[name] = [getattr(self.releases[i], name) for i in frame["release"]]
+        return frame
 
     def plot(self, **kwargs: Any) -> ObfuscationDisplay:
         """Draw the report.
@@ -175,43 +139,37 @@ class ObfuscationReport:
         """
         return ObfuscationDisplay.from_report(self, **kwargs)
 
-    def strongest(self, release: int = 0, target: str = "author") -> dict[str, Any]:
-        """The line of the adversary with the highest accuracy on a release.
+    def strongest(self, release: int = 0, target: str = "author") -> Score | None:
+        """The row of the strongest adversary of a release.
 
         Parameters
         ----------
         release : int, default=0
             Which of the perturbers.
-        target : {"author", "topic"}, default="author"
+        target : {"author", "topic", "linkage"}, default="author"
 
         Returns
         -------
-        line : dict
-            One line of `results`; empty if no adversary has this target.
+        row : Score or None
+            None if no adversary has this target.
         """
-        check_option("target", target, ("author", "topic"))
-        best = _strongest(self.results, target).get(release)
-        if best is None:
-            return {}
-        return {name: column[best].item() for name, column in self.results.items()}
+        check_option("target", target, ("author", "topic", "linkage"))
+        return next(iter(self.of(target, release)), None)
 
     # -- warnings ----------------------------------------------------------------------
 
     def _warn(self) -> list[str]:
         warnings = [*self._warn_of_sizes(), *self._warn_of_labels()]
-        for i, release in enumerate(self._releases):
+        for i, release in enumerate(self.releases):
             warnings += self._warn_of_release(i, release)
         warnings += self._warn_of_promise()
-        if self._attack.default_adversaries and find_spec("floret") is None:
-            warnings.append(
-                "DRtopic, the paper's fastText model, was not tried: pip "
-                "install floret."
-            )
+        if find_spec("floret") is None:
+            warnings.append("fastText was not tried: pip install floret.")
         return list(dict.fromkeys(warnings))
 
     def _warn_of_sizes(self) -> list[str]:
         warnings = []
-        n = int(self.results["n_documents"].min())
+        n = self._attack.n_documents
         if n < _FEW:
             warnings.append(
                 f"Only {n} documents are attacked: differences in accuracy below about "
@@ -222,24 +180,19 @@ class ObfuscationReport:
                 f"{self._attack.n_strangers} documents are by authors of whom the "
                 "adversary knows no other document: it cannot name them, hidden or not."
             )
-        if self._by_author.min() < _FEW_OF_AUTHOR:
-            few = int((self._by_author < _FEW_OF_AUTHOR).sum())
+        if self._attack.by_author.min() < _FEW_OF_AUTHOR:
+            few = int((self._attack.by_author < _FEW_OF_AUTHOR).sum())
             warnings.append(
-                f"{few} of {len(self._by_author)} authors have fewer than "
+                f"{few} of {len(self._attack.by_author)} authors have fewer than "
                 f"{_FEW_OF_AUTHOR} documents: an adversary who knows more of them may "
                 "do better."
             )
         return warnings
 
     def _warn_of_labels(self) -> list[str]:
-        author = self.results["target"] == "author"
-        if not author.any():
+        levels = self._attack.chance["author"]
+        if not self.of("author"):
             return []
-        line = np.flatnonzero(author)[0]
-        levels = {
-            name: float(self.results[f"chance_{name}"][line])
-            for name in ("majority", "uniform", "from_other")
-        }
         warnings = []
         unrelated = self._attack.chance_if_unrelated
         if unrelated is not None:
@@ -278,8 +231,8 @@ class ObfuscationReport:
                 "large for this embedding."
             )
         topic = self.strongest(i, "topic")
-        lost = bool(topic) and topic["noisy_low"] <= topic["chance_majority"]
-        if lost and topic["noisy_high"] < topic["clean_low"]:
+        lost = topic is not None and topic.low <= topic.chance
+        if topic is not None and lost and topic.high < (topic.clear or 0):
             changes = (
                 "replaces documents"
                 if math.isnan(release.words_changed)
@@ -315,66 +268,56 @@ class ObfuscationReport:
         ]
 
     def _name(self, i: int) -> str:
-        release = self._releases[i]
-        if len(self._releases) == 1:
+        release = self.releases[i]
+        if len(self.releases) == 1:
             return "The release"
         return f"The release with ε = {release.epsilon:g}, {release.noise}"
 
     # -- text --------------------------------------------------------------------------
 
     def _summary(self) -> str:
-        n = int(self.results["n_documents"].max())
-        topics = ""
-        if self._attack.topics is not None:
-            topics = f" on {len(np.unique(self._attack.topics))} topics"
-        times = f"{self.n_releases} releases" if self.n_releases > 1 else "one release"
+        at = self._attack
+        topics = f" on {at.n_topics} topics" if at.n_topics else ""
+        times = f"{at.n_releases} releases" if at.n_releases > 1 else "one release"
         return (
-            f"{n} documents by {len(self._by_author)} authors{topics}; "
-            f"{self.n_splits} splits, {times}. Accuracy with {self.confidence:.0%} "
-            "intervals (Wilson, over documents; those of all adversaries of a release "
-            "and target hold together). In clear: whole documents; cut: in clear, as "
-            "many words as are released. Released: at least."
+            f"{at.n_documents} documents by {len(at.by_author)} authors{topics}; "
+            f"{at.n_splits} splits, {times}. The strongest adversary is chosen on half "
+            "of the documents; all are scored on the other half. In clear: whole "
+            "documents; cut: in clear, as many words as are released. Released: at "
+            "least."
         )
 
-    def _linked(self) -> list[str]:
+    def _before(self) -> list[str]:
         """The linkage results of each release, in words."""
+        if not self._linked:
+            return []
+        many = len(self._linked) > 1
         lines = [
-            linkages.in_words()
-            if len(self.linkages) == 1
-            else f"{self._name(i)}: {linkages.in_words()}"
-            for i, linkages in enumerate(self.linkages)
+            f"{self._name(i)}: {said}" if many else said
+            for i, said in enumerate(self._linked)
         ]
-        if lines:
-            unbounded = [linkages.bound is None for linkages in self.linkages]
-            line = "an adversary who holds the documents themselves may find them. "
-            if all(unbounded):
-                line = f"So {line}What can be hidden is the author, from "
-            elif any(unbounded):
-                line = f"Where no bound is stated, {line}The author is looked for by "
-            else:
-                line = "The author is looked for by "
-            lines.append(f"{line}adversaries who hold other documents:")
-        return lines
+        return [*lines, "The author is looked for by adversaries who hold other texts:"]
 
     def _lines(self, fewest: bool) -> list[list[str]]:
         """Cells of the table; of several releases, only the strongest of each kind."""
-        r = self.results
-        rows = list(range(len(r["noisy"])))
-        if fewest:
-            best = [_strongest(r, target) for target in ("author", "topic")]
-            # by release; of one, the author first
-            rows = sorted(chain(*(b.values() for b in best)), key=r["release"].item)
+        rows = [
+            row
+            for i in range(len(self.releases))
+            for target in ("author", "topic")
+            for row in self.of(target, i)[: 1 if fewest else None]
+        ]
         return [
             [
-                f"{r['epsilon'][k]:g}",
-                str(r["noise"][k]).removeprefix("λ = "),
-                *(str(r[name][k]) for name in ("adversary", "target", "trained_on")),
-                _share(r["clean"][k], r["clean_low"][k], r["clean_high"][k]),
-                f"{r['cut'][k]:.2f}",
-                _share(r["noisy"][k], r["noisy_low"][k], r["noisy_high"][k]),
-                f"{r['chance_majority'][k]:.2f}",
+                f"{self.releases[row.release].epsilon:g}",
+                self.releases[row.release].noise.removeprefix("λ = "),
+                row.adversary,
+                row.question,
+                percent(row.clear),
+                percent(row.cut),
+                f"{percent(row.value)} [{interval(row)}]",
+                percent(row.chance),
             ]
-            for k in rows
+            for row in rows
         ]
 
     def _release_rows(self) -> list[list[str]]:
@@ -385,32 +328,23 @@ class ObfuscationReport:
                 str(getattr(release.guarantee, "n_words", "-") or "as it is"),
                 "-"
                 if math.isnan(release.words_changed)
-                else f"{release.words_changed:.1%}",
+                else percent(release.words_changed),
                 _number(release.exponent),
             ]
-            for release in self._releases
+            for release in self.releases
         ]
 
-    def _legend(self) -> list[str]:
-        """Explanation of the names of the adversaries in the table."""
-        if not self._attack.default_adversaries:
-            return []
-        shown = set(self.results["adversary"])
-        return [text for names, text in _ADVERSARIES if shown & names]
-
     def __repr__(self) -> str:
-        text = aligned([_HEADER, *self._lines(len(self._releases) > 1)])
-        if len(self._releases) > 1:
+        many = len(self.releases) > 1
+        text = aligned([_HEADER, *self._lines(many)])
+        if many:
             text.append("(the strongest adversary of each release; to_frame() has all)")
-        if legend := self._legend():
-            text += ["", *legend]
-        head = [*self._linked(), ""] if self.linkages else []
-        before = wrapped("\n".join([*head, self._summary()]))
+        head = wrapped("\n".join([*self._before(), "", self._summary()]).lstrip("\n"))
         after = wrapped("\n".join(f"- {warning}" for warning in self.warnings))
-        return "\n".join([before, "", *text, "", after]).rstrip()
+        return "\n".join([head, "", *text, "", after]).rstrip()
 
     def _repr_html_(self) -> Fragment:
-        many = len(self._releases) > 1
+        many = len(self.releases) > 1
         attacks = table(
             _HEADER,
             # no line breaks: in a narrow window, scrolling reads better
@@ -427,10 +361,9 @@ class ObfuscationReport:
         )
         return page(
             "How well hidden is this corpus?",
-            *map(paragraph, self._linked()),
+            *map(paragraph, self._before()),
             paragraph(self._summary()),
             attacks,
-            *map(paragraph, self._legend()),
             releases,
             *([paragraph("Before you believe it:")] if self.warnings else []),
             bullets(self.warnings),
@@ -442,6 +375,32 @@ class ObfuscationReport:
         )
 
 
+class _Facts(NamedTuple):
+    """What a report says of the setting, without the documents, which it holds not."""
+
+    n_documents: int
+    n_topics: int
+    n_splits: int
+    n_releases: int
+    n_strangers: int
+    by_author: np.ndarray
+    chance: dict[str, dict[str, float]]
+    chance_if_unrelated: float | None
+
+
+def _facts(attack: Attributions) -> _Facts:
+    return _Facts(
+        len(attack.attacked),
+        0 if attack.topics is None else len(np.unique(attack.topics)),
+        attack.n_splits,
+        attack.n_releases,
+        attack.n_strangers,
+        np.unique(attack.authors, return_counts=True)[1],
+        attack.chance,
+        attack.chance_if_unrelated,
+    )
+
+
 @dataclass(eq=False, repr=False)
 class ObfuscationDisplay:
     """What adversaries learn, as a figure.
@@ -450,10 +409,8 @@ class ObfuscationDisplay:
 
     Parameters
     ----------
-    results : dict of str to ndarray of shape (n_lines,)
-        As in `ObfuscationReport`.
-    confidence : float, default=0.95
-        Confidence of the intervals.
+    report : ObfuscationReport
+        What `obfuscation_report` returned.
 
     Attributes
     ----------
@@ -471,9 +428,7 @@ class ObfuscationDisplay:
     >>> display = ObfuscationDisplay.from_report(report)         # doctest: +SKIP
     """
 
-    results: dict[str, np.ndarray]
-    _: KW_ONLY
-    confidence: float = 0.95
+    report: ObfuscationReport
 
     @classmethod
     def from_report(
@@ -495,8 +450,7 @@ class ObfuscationDisplay:
         display : ObfuscationDisplay
         """
         check_kind(report, ObfuscationReport, "report must be an ObfuscationReport")
-        display = cls(report.results, confidence=report.confidence)
-        return display.plot(kind=kind, ax=ax)
+        return cls(report).plot(kind=kind, ax=ax)
 
     def plot(self, *, kind: str = "auto", ax: Any = None) -> ObfuscationDisplay:
         """Draw.
@@ -520,7 +474,7 @@ class ObfuscationDisplay:
             The estimator itself.
         """
         check_option("kind", kind, _KINDS)
-        several = len(np.unique(self.results["release"])) > 1
+        several = len(self.report.releases) > 1
         if kind == "auto":
             kind = "epsilon" if several else "adversaries"
         if kind == "adversaries" and several:
@@ -528,13 +482,12 @@ class ObfuscationDisplay:
                 "kind must be 'epsilon' or 'trade-off' for several perturbers, got "
                 "'adversaries'."
             )
-        topics = (self.results["target"] == "topic").any()
-        authors = (self.results["target"] == "author").any()
-        if kind == "trade-off" and not (topics and authors):
+        both = self.report.of("author") and self.report.of("topic")
+        if kind == "trade-off" and not both:
             raise InvalidParameterError(
                 "kind='trade-off' needs adversaries for authors and for topics."
             )
-        n_lines = len(self.results["noisy"])
+        n_lines = len(self._one())
         draw, size = {
             "adversaries": (self._draw_adversaries, (8.0, 1.6 + 0.32 * n_lines)),
             "epsilon": (self._draw_epsilon, (8.0, 5.0)),
@@ -547,159 +500,101 @@ class ObfuscationDisplay:
 
     # -- one release -------------------------------------------------------------------
 
-    def _draw_adversaries(self, ax: Any) -> None:
-        r = self.results
-        n = len(r["noisy"])
-        places = np.arange(n)[::-1]
-        changed = float(r["words_changed"][0])
-        labels = [
-            f"{adversary}, knows {known}"
-            for adversary, known in zip(r["adversary"], r["trained_on"], strict=True)
-        ]
-        ax.hlines(places, r["clean"], r["noisy"], color="0.75", zorder=1)
-        styles = (
-            ("clean", "in clear", COLORS[0], "o", 0.12),
-            ("noisy", "released", COLORS[1], "s", -0.12),
-        )
-        for name, label, colour, marker, shift in styles:
-            ax.errorbar(
-                r[name],
-                places + shift,
-                xerr=self._margins(name),
-                fmt=marker,
-                color=colour,
-                label=label,
-                capsize=2,
-            )
-        ax.plot(
-            r["chance_majority"],
-            places,
-            "|",
-            color="black",
-            markersize=14,
-            label="chance (most frequent)",
-        )
-        ax.set(
-            yticks=places,
-            yticklabels=labels,
-            xlim=(0, 1.02),
-            ylim=(-0.6, n - 0.4),
-            xlabel=f"accuracy ({self.confidence:.0%} intervals)",
-            title=f"ε = {r['epsilon'][0]:g}, {r['noise'][0]}"
-            + ("" if math.isnan(changed) else f": {changed:.0%} of the words change"),
-        )
-        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.55 / (0.32 * n)), ncols=3)
+    def _one(self) -> list[Score]:
+        return [*self.report.of("author"), *self.report.of("topic")]
 
-    def _margins(self, name: str, rows: Any = slice(None)) -> np.ndarray:
-        """Distances down and up to the ends of the interval."""
-        r = self.results
-        middle = r[name][rows]
-        down = middle - r[f"{name}_low"][rows]
-        up = r[f"{name}_high"][rows] - middle
-        return np.maximum([down, up], 0)
+    def _draw_adversaries(self, ax: Any) -> None:
+        rows, release = self._one(), self.report.releases[0]
+        changed = release.words_changed
+        title = f"ε = {release.epsilon:g}, {release.noise}" + (
+            "" if math.isnan(changed) else f": {changed:.0%} of the words change"
+        )
+        draw_scores(ax, rows, [f"{r.question}: {r.adversary}" for r in rows], title)
 
     # -- several releases --------------------------------------------------------------
 
-    def _by_noise(self, rows: np.ndarray) -> list[tuple[str, np.ndarray]]:
-        """Rows of each mechanism and λ, by increasing ε."""
-        noises, epsilons = self.results["noise"][rows], self.results["epsilon"][rows]
+    def _by_noise(self, target: str) -> list[tuple[str, list[int], np.ndarray]]:
+        """For each mechanism and λ: releases by increasing ε; ε, value, low, high."""
+        found = self.report.releases
         lines = []
-        for noise in np.unique(noises):
-            mine = np.flatnonzero(noises == noise)
-            order = mine[np.argsort(epsilons[mine], kind="stable")]
-            lines.append((str(noise), rows[order]))
-        return lines
+        for noise in dict.fromkeys(release.noise for release in found):
+            mine = [i for i, r in enumerate(found) if r.noise == noise]
+            mine.sort(key=lambda i: found[i].epsilon)
+            best = [self.report.of(target, i)[0] for i in mine]
+            rows = [(found[r.release].epsilon, r.value, r.low, r.high) for r in best]
+            lines.append((noise, mine, np.array(rows).T))
+        return sorted(lines, key=lambda line: line[0])
 
     def _draw_epsilon(self, ax: Any) -> None:
-        r = self.results
-        styles = {"author": ("author", "-"), "topic": ("topic", "--")}
-        for k, (target, (name, line)) in enumerate(styles.items()):
-            rows = np.array(list(_strongest(r, target).values()), dtype=int)
-            if not len(rows):
+        for k, (target, line) in enumerate((("author", "-"), ("topic", "--"))):
+            best = next(iter(self.report.of(target)), None)
+            if best is None:
                 continue
             colour = COLORS[1 - k]
-            for j, (noise, mine) in enumerate(self._by_noise(rows)):
+            for j, (noise, _, numbers) in enumerate(self._by_noise(target)):
                 ax.errorbar(
-                    r["epsilon"][mine],
-                    r["noisy"][mine],
-                    yerr=self._margins("noisy", mine),
+                    *numbers[:2],
+                    yerr=_margins(numbers),
                     color=colour,
                     linestyle=line,
                     marker=MARKERS[j % len(MARKERS)],
                     capsize=2,
-                    label=f"{name}, {noise}",
+                    label=f"{target}, {noise}",
                 )
-            clean = r["clean"][r["target"] == target].max()
-            chance = r["chance_majority"][rows[0]]
-            ax.axhline(clean, color=colour, linewidth=0.8, linestyle=line)
-            ax.axhline(chance, color=colour, linewidth=1, linestyle=":")
-            for level, text in ((clean, "in clear"), (chance, "chance")):
+            ax.axhline(best.clear, color=colour, linewidth=0.8, linestyle=line)
+            ax.axhline(best.chance, color=colour, linewidth=1, linestyle=":")
+            for level, text in ((best.clear, "in clear"), (best.chance, "chance")):
                 ax.annotate(
-                    f"{name} {text}",
+                    f"{target} {text}",
                     (1.01, level),
                     xycoords=("axes fraction", "data"),
                     color=colour,
                     va="center",
                 )
+        whole = any(math.isnan(release.lam) for release in self.report.releases)
         ax.set(
-            xlabel="ε (nats per unit of distance; of whole documents, nats)"
-            if np.isnan(r["lam"]).any()
-            else "ε (nats per unit of distance)",
-            ylabel=f"accuracy of the strongest ({self.confidence:.0%} intervals)",
+            xlabel="ε (nats per unit of distance"
+            + ("; of whole documents, nats)" if whole else ")"),
+            ylabel="accuracy of the strongest (95 % intervals)",
             ylim=(0, 1.02),
         )
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)
 
     def _draw_trade_off(self, ax: Any) -> None:
-        r = self.results
-        partner = _strongest(r, "topic")
-        author = np.array(list(_strongest(r, "author").values()), dtype=int)
-        topic = np.array(list(partner.values()), dtype=int)
         points, texts = [], []
-        for k, (noise, mine) in enumerate(self._by_noise(author)):
-            other = np.array([partner[i] for i in r["release"][mine].tolist()])
-            x, y = r["noisy"][other], r["noisy"][mine]
+        each = zip(self._by_noise("topic"), self._by_noise("author"), strict=True)
+        for k, ((noise, _, topic), (_, _, author)) in enumerate(each):
             drawn = ax.errorbar(
-                x,
-                y,
-                xerr=self._margins("noisy", other),
-                yerr=self._margins("noisy", mine),
+                topic[1],
+                author[1],
+                xerr=_margins(topic),
+                yerr=_margins(author),
                 color=COLORS[k % len(COLORS)],
                 marker=MARKERS[k % len(MARKERS)],
                 label=noise,
             )
             for bars in drawn.lines[2]:
                 bars.set(alpha=0.25, zorder=1)
-            points += list(zip(x, y, strict=True))
-            texts += [f"{epsilon:g}" for epsilon in r["epsilon"][mine]]
-        clean = [r["clean"][r["target"] == t].max() for t in ("topic", "author")]
-        ax.plot(*clean, "*", color="black", markersize=13, label="in clear", zorder=4)
-        chance = [r["chance_majority"][rows[0]] for rows in (topic, author)]
-        ax.axvline(chance[0], color="0.5", linestyle=":")
-        ax.axhline(chance[1], color="0.5", linestyle=":", label="chance")
+            points += list(zip(topic[1], author[1], strict=True))
+            texts += [f"{epsilon:g}" for epsilon in author[0]]
+        x, y = (self.report.of(name)[0] for name in ("topic", "author"))
+        clear = {"color": "black", "markersize": 13, "label": "in clear", "zorder": 4}
+        ax.plot(x.clear, y.clear, "*", **clear)
+        ax.axvline(x.chance, color="0.5", linestyle=":")
+        ax.axhline(y.chance, color="0.5", linestyle=":", label="chance")
         ax.set(
             xlabel="accuracy of the best topic classifier (keep)",
             ylabel="accuracy of the strongest adversary on authors (hide)",
-            title=f"Down and right is better; numbers are ε, {self.confidence:.0%} "
-            "intervals",
+            title="Down and right is better; numbers are ε, 95 % intervals",
         )
         ax.legend(loc="upper left")
         place_labels(ax, np.array(points), texts, fontsize="small")
 
 
-def _strongest(results: dict[str, np.ndarray], target: str) -> dict[int, int]:
-    """The line of the strongest adversary of each release that has one."""
-    lines: dict[int, int] = {}
-    for k in np.flatnonzero(results["target"] == target).tolist():
-        release = int(results["release"][k])
-        best = lines.setdefault(release, k)
-        if results["noisy"][k] > results["noisy"][best]:
-            lines[release] = k
-    return lines
-
-
-def _share(share: float, low: float, high: float) -> str:
-    return f"{share:.2f} [{low:.2f}, {high:.2f}]"
+def _margins(numbers: np.ndarray) -> np.ndarray:
+    """Distances down and up to the ends of the intervals."""
+    _, value, low, high = numbers
+    return np.maximum([value - low, high - value], 0)
 
 
 def _number(value: float) -> str:

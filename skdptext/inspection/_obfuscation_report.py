@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from skdptext.attacks import Attributions, Linkages, attribution_attack, linkage_attack
-from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
+from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.inspection._obfuscation import (
     ObfuscationReport,
     ReportedRelease,
@@ -19,11 +20,9 @@ from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
     check_bags,
     check_flag,
-    check_real,
     check_rng,
     is_count_matrix,
     quiet,
-    wilson_interval,
 )
 
 # Pairs of documents by different authors for which the guarantee is computed.
@@ -40,7 +39,6 @@ def obfuscation_report(
     perturber: Any = None,
     *,
     linkage: bool = True,
-    confidence: float = 0.95,
     random_state: Any = None,
     **options: Any,
 ) -> ObfuscationReport:
@@ -52,17 +50,12 @@ def obfuscation_report(
 
     Parameters
     ----------
-    documents : Attributions, or documents as for `attribution_attack`
-        The result of `skdptext.attacks.attribution_attack`; or what it is given.
-    authors, topics, perturber : object
-        As for `skdptext.attacks.attribution_attack`, if it is to be done here.
+    documents, authors, topics, perturber : object
+        As for `skdptext.attacks.attribution_attack`.
     linkage : bool, default=True
         Also report how many documents are identified by an adversary who knows the
         mechanism and holds 100 of them, or all if there are fewer, in clear
         (`skdptext.attacks.linkage_attack`).
-    confidence : float in (0, 1), default=0.95
-        Confidence of the intervals, of all adversaries of a release and target
-        together.
     random_state : None, int or numpy.random.Generator, default=None
         Of the attacks. It protects nothing.
     **options : object
@@ -87,14 +80,13 @@ def obfuscation_report(
 
     Notes
     -----
-    *Intervals.* Wilson's, for the number of distinct documents held out. A document
-    that is attacked several times (several releases, overlapping splits) counts once,
-    with its mean. The intervals describe how the accuracy would vary over other
-    documents of the same authors, not over other authors. They are too narrow where
-    documents are alike, such as those of one group or, for topics, of one author. The
-    strongest adversary is chosen after the fact, so its accuracy is a little too high,
-    for topics as for authors; its interval allows for that, as those of all adversaries
-    of a release and target hold together (Bonferroni).
+    *Intervals.* Clopper and Pearson's, at 95 %, over documents. The strongest adversary
+    is chosen on half of the documents that are held out, and all are scored on the
+    other half, so that the choice makes no accuracy larger than it is. A document that
+    is attacked several times (several releases, overlapping splits) counts once, with
+    its mean. The intervals describe how the accuracy would vary over other documents of
+    the same authors, not over other authors. They are too narrow where documents are
+    alike, such as those of one group or, for topics, of one author.
 
     *The topic gives the author away* is a warning. It appears if guessing the most
     frequent author of each topic is right more often, by over 0.1, than on average over
@@ -127,73 +119,35 @@ def obfuscation_report(
     >>> perturber = DPWordPerturber(embedding, epsilon=0.5, document_length=3)
     >>> report = obfuscation_report(
     ...     documents, authors, topics, perturber, random_state=0)
-    >>> author, topic = report.strongest(), report.strongest(target="topic")
-    >>> author["clean"], topic["clean"]
+    >>> author, topic = report.scores["author"], report.scores["topic"]
+    >>> author.clear, topic.clear
     (1.0, 1.0)
-    >>> author["noisy"] < topic["noisy"]
+    >>> author.value < topic.value
     True
     """
     check_flag("linkage", linkage)
-    confidence = check_real(
-        "confidence", confidence, low=0, high=1, open_low=True, open_high=True
+    attack = attribution_attack(
+        documents, authors, topics, perturber, random_state=random_state, **options
     )
-    given = authors, topics, perturber
-    if not isinstance(documents, Attributions):
-        attributions = attribution_attack(
-            documents, *given, random_state=random_state, **options
-        )
-    elif options or any(value is not None for value in given):
-        raise InvalidParameterError(
-            "documents must be documents where authors, topics, perturber or options "
-            "of the attack are given, got Attributions."
-        )
-    else:
-        attributions = documents
-    linkages = []
+    rows = list(attack.rows)
+    said: list[str] = []
     if linkage:
         rng = None if random_state is None else check_rng(random_state)
-        linkages = [
-            _link(fitted, attributions, rng) for fitted in attributions.perturbers
-        ]
-    releases = [_describe(fitted, attributions) for fitted in attributions.perturbers]
-    table = []
-    for attempt in attributions.attempts:
-        release = releases[attempt.release]
-        rivals = [(a.release, a.target) for a in attributions.attempts]
-        # one of them is read as the strongest: all intervals hold together
-        alpha = (1 - confidence) / rivals.count((attempt.release, attempt.target))
-        line: dict[str, Any] = {
-            "release": attempt.release,
-            "noise": release.noise,
-            "epsilon": release.epsilon,
-            "lam": release.lam,
-            "adversary": attempt.adversary,
-            "target": attempt.target,
-            "trained_on": attempt.trained_on,
-        }
-        for name in ("clean", "cut", "noisy"):
-            shares = getattr(attempt, name)
-            shares = shares[~np.isnan(shares)]
-            share, n = float(shares.mean()), len(shares)
-            low, high = wilson_interval(share, n, alpha)
-            line |= {name: share, f"{name}_low": low, f"{name}_high": high}
-        levels = attributions.chance[attempt.target]
-        line |= {f"chance_{name}": value for name, value in levels.items()}
-        line |= {"n_documents": n, "words_changed": release.words_changed}
-        table.append(line)
-    results = {key: np.array([line[key] for line in table]) for key in table[0]}
-    return ObfuscationReport(
-        results, releases, attributions, linkages=linkages, confidence=confidence
-    )
+        for i, fitted in enumerate(attack.perturbers):
+            linkages = _link(fitted, attack, rng)
+            rows += [replace(row, release=i) for row in linkages.rows]
+            said.append(linkages.in_words())
+    releases = [_describe(fitted, attack) for fitted in attack.perturbers]
+    return ObfuscationReport(rows, releases, attack, linked=said)
 
 
 def _link(
-    perturber: Any, attributions: Attributions, rng: np.random.Generator | None
+    perturber: Any, attack: Attributions, rng: np.random.Generator | None
 ) -> Linkages:
     """Linkage by an adversary who holds the documents: which one was released?"""
-    n = len(attributions.authors)
+    n = len(attack.authors)
     rows = np.random.default_rng(0).permutation(n)[:_CANDIDATES]
-    documents = attributions.documents
+    documents = attack.documents
     return linkage_attack(
         check_bags(documents)[rows]
         if is_count_matrix(documents)
@@ -206,10 +160,10 @@ def _link(
     )
 
 
-def _describe(perturber: Any, attributions: Attributions) -> ReportedRelease:
+def _describe(perturber: Any, attack: Attributions) -> ReportedRelease:
     """The facts of a release that need no attack."""
     noise, lam, changed = type(perturber).__name__, math.nan, math.nan
-    documents, keeps_unknown = attributions.documents, False
+    documents, keeps_unknown = attack.documents, False
     if isinstance(perturber, DPWordPerturber):
         lam, keeps_unknown = float(perturber.lam), perturber.oov == "keep"
         noise = noise_name(perturber.mechanism, lam)
@@ -222,15 +176,13 @@ def _describe(perturber: Any, attributions: Attributions) -> ReportedRelease:
         lam=lam,
         words_changed=changed,
         guarantee=perturber.guarantee(),
-        exponent=_typical_exponent(perturber, documents, attributions),
+        exponent=_typical_exponent(perturber, documents, attack),
         n_empty=sum(not (x.strip() if isinstance(x, str) else x) for x in documents),
         keeps_unknown=keeps_unknown,
     )
 
 
-def _typical_exponent(
-    perturber: Any, words: list[Any], attributions: Attributions
-) -> float:
+def _typical_exponent(perturber: Any, words: list[Any], attack: Attributions) -> float:
     """Median exponent between documents of different authors, on one topic if any."""
     of_words = isinstance(perturber, DPWordPerturber)
     # lengths, or unknown words, are released unchanged
@@ -240,9 +192,9 @@ def _typical_exponent(
     rng = np.random.default_rng(0)
     exponents: list[float] = []
     for first in rng.permutation(len(words)):
-        other = attributions.authors != attributions.authors[first]
-        if attributions.topics is not None:
-            same = other & (attributions.topics == attributions.topics[first])
+        other = attack.authors != attack.authors[first]
+        if attack.topics is not None:
+            same = other & (attack.topics == attack.topics[first])
             other = same if same.any() else other
         second = rng.choice(np.flatnonzero(other))
         if (

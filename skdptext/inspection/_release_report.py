@@ -2,363 +2,69 @@
 
 from __future__ import annotations
 
-import html
-import io
-import os
-from base64 import b64encode
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from skdptext.attacks import holds_words
-from skdptext.embeddings import WordEmbedding, check_embedding
-from skdptext.exceptions import InvalidParameterError
-from skdptext.inspection._drawing import COLORS, make_axes, place_legend
-from skdptext.inspection._release_scores import (
-    MANY_CANDIDATES,
+from skdptext.attacks import (
+    ColumnFinding,
+    Decoded,
     ReleasedTexts,
-    ReleaseScore,
+    Score,
+    Translation,
+    column_findings,
     common_words,
     copies,
+    decode,
+    holds_words,
     in_another_order,
-    label_score,
-    linkage_scores,
+    label_scores,
+    linkage_rows,
+    same_person_rows,
+    similar_documents,
     word_scores,
 )
+from skdptext.datasets import load_docstring_embedding
+from skdptext.embeddings import WordEmbedding, check_embedding
+from skdptext.exceptions import InvalidParameterError
+from skdptext.inspection._release_display import Provenance, ReleaseReport
+from skdptext.inspection._wording import ANOTHER_ORDER, IN_ORDER
 from skdptext.metrics import fitted_copy
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
-    Fragment,
-    bullets,
     check_document,
     check_flag,
     check_integer,
     check_labels,
     check_n_jobs,
     check_rng,
-    import_pandas,
     is_count_matrix,
     kind_of,
-    page,
-    paragraph,
+    percent_up,
     plain_documents,
     show_progress,
-    table,
-    wrapped,
 )
 
 _SEEDS = 2**31
-# What a data frame has of the strongest adversary.
-_COLUMNS = (
-    *("value", "low", "high", "chance"),
-    *("in_clear", "in_clear_cut", "n_documents"),
-)
 # Pairs that are quoted where examples are asked for, and characters of each.
 _N_EXAMPLES, _QUOTED = 3, 300
-IN_ORDER = (
-    "Texts were matched by their order: the n-th release is taken for that of the n-th "
-    "original. To match them by ids, give pandas Series whose index holds these."
-)
-_ANOTHER_ORDER = (
-    "Texts may be in another order: most released texts are closest to an original of "
-    "another row. If so, every score is far too low. Match them by ids."
-)
-_PROVES = (
-    "Every number is a lower bound: an adversary who fails proves nothing about the "
-    "next one."
-)
-
-
-@dataclass(eq=False, repr=False)
-class ReleaseReport:
-    """What a release gives away, by attack; from `release_report`.
-
-    Attributes
-    ----------
-    scores : dict of str to ReleaseScore
-        ``"linkage"`` and ``"words"``; ``"author"`` and ``"topic"`` where their labels
-        were given.
-    details : dict of str to ReleaseScore
-        ``"linkage among 1,000"``, where there are as many documents; ``"rare words"``,
-        those of them that are left.
-    copies : dict of str to ReleaseScore
-        What survives whole: ``"whole texts"``; ``"sentences"`` of five words or more;
-        ``"spans of 5 words"``. Each is a share, `chance` that in the release of another
-        document.
-    notes : list of str
-        What the reader must know: samples, documents left out.
-    n_documents, n_given : int
-        Documents that were attacked, and those that were given.
-    n_candidates : int
-        Candidates of ``scores["linkage"]``.
-    examples : list of tuple of str
-        Originals and releases that were found most surely; empty unless asked for.
-
-    See Also
-    --------
-    release_report : Makes one.
-    """
-
-    scores: dict[str, ReleaseScore]
-    details: dict[str, ReleaseScore]
-    copies: dict[str, ReleaseScore]
-    notes: list[str]
-    n_documents: int
-    n_given: int
-    n_candidates: int
-    examples: list[tuple[str, str]]
-
-    def sentences(self) -> list[str]:
-        """The report in sentences, which quote no text.
-
-        Returns
-        -------
-        sentences : list of str
-            One for each finding.
-        """
-        sentences = []
-        link = self.scores["linkage"]
-        sentences.append(
-            f"Documents: an adversary who holds {self.n_candidates:,} candidates finds "
-            f"the original of at least {_share(link)} of the releases "
-            f"({link.adversary}; a guess finds {100 * link.chance:.2g}%)."
-        )
-        many = self.details.get("linkage among 1,000")
-        if many:
-            sentences.append(f"Among 1,000 candidates: at least {_share(many)}.")
-        words = self.scores["words"]
-        sentences.append(
-            f"Words: at least {_share(words)} of the words of a text can be read from "
-            f"its release ({words.adversary}); {words.chance:.1%} can be read from the "
-            "release of another text."
-        )
-        rare = self.details.get("rare words")
-        if rare:
-            sentences.append(
-                f"Rare words, judged on {rare.adversary}, often name people and "
-                f"things: {_share(rare)} of them are left as they were."
-            )
-        whole = self.copies["whole texts"]
-        parts = [f"{_share(whole)} of the texts are released as they were"]
-        for name, score in self.copies.items():
-            if name != "whole texts":
-                parts.append(f"{_share(score)} of the {name} survive whole")
-        sentences.append(f"Copies: {'; '.join(parts)}.")
-        author = self.scores.get("author")
-        if author:
-            sentences.append(
-                f"Author: named for at least {_share(author)} of the releases "
-                f"({author.adversary}). Always guessing the most frequent author is "
-                f"right for {author.chance:.1%}; on the whole originals a classifier "
-                f"names {author.in_clear:.1%}, and on originals cut to the length of "
-                f"their releases {author.in_clear_cut:.1%}."
-            )
-        topic = self.scores.get("topic")
-        if topic:
-            sentences.append(
-                "Topic, which may be what the release is for: at least "
-                f"{_share(topic)} ({topic.adversary}). Always guessing the most "
-                f"frequent topic is right for {topic.chance:.1%}; on the whole "
-                f"originals a classifier names {topic.in_clear:.1%}."
-            )
-        return sentences
-
-    def __repr__(self) -> str:
-        return (
-            f"ReleaseReport({self.n_documents} documents, "
-            f"{', '.join(f'{k} {v.value:.2f}' for k, v in self.scores.items())})"
-        )
-
-    def __str__(self) -> str:
-        lines = [f"- {text}" for text in self.sentences()]
-        notes = [f"- {text}" for text in self._before()]
-        parts = [self._title(), "", *lines, "", "Before you rely on it:", *notes]
-        for original, released in self.examples:
-            parts += ["", f"original: {original}", f"released: {released}"]
-        return wrapped("\n".join(parts))
-
-    def _before(self) -> list[str]:
-        """What to know before relying on the report."""
-        scored = self.scores["linkage"].n_documents
-        chose = self.n_documents - scored
-        halves = (
-            f"Of the {self.n_documents:,} releases, {chose:,} chose the strongest "
-            f"adversary; its score is on the other {scored:,}."
-        )
-        return [*self.notes, halves, _PROVES]
-
-    def frame(self) -> Any:
-        """All numbers, a row for each adversary.
-
-        Returns
-        -------
-        frame : pandas.DataFrame
-            Columns ``question``, ``adversary``, ``value``; for the strongest of each
-            question also ``low``, ``high``, ``chance``, ``in_clear``,
-            ``in_clear_cut`` and ``n_documents``.
-
-        Raises
-        ------
-        ImportError
-            If pandas is not installed.
-        """
-        rows: list[dict[str, Any]] = []
-        for question, score in self._all():
-            row = {"question": question, "adversary": score.adversary}
-            numbers = {name: getattr(score, name) for name in _COLUMNS}
-            rows.append(row | {"strongest": True} | numbers)
-            shared = {"chance": score.chance, "n_documents": score.n_documents}
-            for name, value in score.by_adversary.items():
-                if name != score.adversary:
-                    other = {"adversary": name, "strongest": False, "value": value}
-                    rows.append(row | other | shared)
-        return import_pandas("frame").DataFrame(rows)
-
-    def _all(self) -> list[tuple[str, ReleaseScore]]:
-        copied = [(f"copies: {name}", score) for name, score in self.copies.items()]
-        return [*self.scores.items(), *self.details.items(), *copied]
-
-    def plot(self, *, ax: Any = None) -> ReleaseReport:
-        """Draw the scores with their intervals, chance, and what is found in clear.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw. If None, a new figure.
-
-        Returns
-        -------
-        report : ReleaseReport
-            Itself, with the axes and the figure as attributes `ax_` and `figure_`.
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
-        """
-        (self.ax_,) = make_axes(ax, 1, (8.0, 1.4 + 0.42 * len(self._all())))
-        self.figure_ = self.ax_.figure
-        self._draw(self.ax_)
-        return self
-
-    def _draw(self, ax: Any) -> None:
-        rows = self._all()[::-1]
-        places = np.arange(len(rows))
-        values = np.array([[s.value, s.low, s.high, s.chance] for _, s in rows])
-        value, low, high, chance = values.T
-        ax.hlines(places, chance, value, color="0.8", zorder=1)
-        ax.errorbar(
-            value,
-            places,
-            xerr=np.maximum([value - low, high - value], 0),
-            fmt="s",
-            color=COLORS[1],
-            capsize=3,
-            label="released: at least",
-        )
-        ax.plot(chance, places, "|", color="black", markersize=14, label="chance")
-        clear = [(s.in_clear, i) for i, (_, s) in enumerate(rows) if s.in_clear]
-        if clear:
-            ax.plot(*zip(*clear, strict=True), "o", color=COLORS[0], label="in clear")
-        ax.set(
-            yticks=places,
-            yticklabels=[name for name, _ in rows],
-            xlim=(-0.02, 1.02),
-            ylim=(-0.6, len(rows) - 0.4),
-            xlabel="share (95 % intervals)",
-            title=self._title(),
-        )
-        place_legend(ax)
-
-    def _parts(self) -> list[str]:
-        rows = [
-            [
-                name,
-                f"at least {score.value:.3f}" if score.by_adversary else score.value,
-                f"[{score.low:.3f}, {score.high:.3f}]",
-                score.chance,
-                score.in_clear,
-                score.adversary,
-            ]
-            for name, score in self._all()
-        ]
-        header = ("", "share", "95 % interval", "chance", "in clear", "adversary")
-        quoted = [
-            paragraph(f"{name}: {text}")
-            for pair in self.examples
-            for name, text in zip(("original", "released"), pair, strict=True)
-        ]
-        return [
-            bullets(self.sentences()),
-            table(header, rows),
-            paragraph("Before you rely on it:"),
-            bullets(self._before()),
-            *quoted,
-        ]
-
-    def _title(self) -> str:
-        return f"What {self.n_documents:,} releases give away"
-
-    def _repr_html_(self) -> Fragment:
-        return page(self._title(), *self._parts())
-
-    def to_html(self, path: Any = None) -> str | None:
-        """The report as one HTML file, with its figure inside.
-
-        Parameters
-        ----------
-        path : path-like, default=None
-            Where to write it. If None, it is returned.
-
-        Returns
-        -------
-        html : str or None
-            A whole page, which needs no other file and no network. Without matplotlib
-            it has no figure. None where it was written to `path`.
-        """
-        parts = self._parts()
-        parts.insert(1, self._figure())
-        title = html.escape(self._title())
-        text = (
-            '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">'
-            '<meta name="color-scheme" content="light dark">'
-            f"<title>{title}</title></head><body>{page(self._title(), *parts)}"
-            "</body></html>\n"
-        )
-        if path is None:
-            return text
-        Path(os.fspath(path)).write_text(text, encoding="utf-8")
-        return None
-
-    def _figure(self) -> Fragment:
-        try:
-            from matplotlib.backends.backend_svg import FigureCanvasSVG
-            from matplotlib.figure import Figure
-        except ImportError:
-            return Fragment("")
-        rows = len(self._all())
-        figure = Figure(figsize=(9.0, 1.4 + 0.42 * rows), layout="constrained")
-        self._draw(figure.subplots())
-        file = io.BytesIO()
-        FigureCanvasSVG(figure).print_svg(file, metadata={"Date": None})
-        data = b64encode(file.getvalue()).decode("ascii")
-        return Fragment(
-            f'<img src="data:image/svg+xml;base64,{data}" style="max-width: 100%; '
-            'background: white" alt="The scores of the table with their intervals, '
-            'chance, and what is found in clear.">'
-        )
+# Words that make up a twentieth of English text or more.
+_ENGLISH, _OF_ENGLISH = frozenset(("the", "of", "and", "to", "a", "in", "is")), 0.05
+# Share of the words of the originals that built-in vectors must have.
+_COVERED = 0.5
+_TAKEN = ("linkage", "words", "rare words", "copies", "same person")
 
 
 def release_report(
     original: Any,
     released: Any,
     *,
+    text: str | None = None,
     authors: Any = None,
     topics: Any = None,
+    labels: Any = None,
     known: Any = None,
     public: Any = None,
     mechanism: Any = None,
@@ -381,12 +87,19 @@ def release_report(
     ----------
     original : iterable of str or of lists of str, of length n_documents
         Texts in clear: a list, a column of a data frame (pandas, polars, Arrow), …
-        At least two.
+        At least two. Or a data frame, with the texts in the column `text`.
     released : iterable of str or of lists of str, of length n_documents
-        Their releases, in the same order. pandas Series, of labels too,
-        are matched by index, whatever their order: let it hold ids.
+        Their releases, in the same order. pandas Series and data frames, of labels too,
+        are matched by index, whatever their order: let it hold ids. The other columns
+        of a data frame are compared with those of the originals: one that names rows,
+        or repeats them, is reported first.
+    text : str, default=None
+        The column of the texts in data frames of several columns.
     authors, topics : array-like of shape (n_documents,), default=None
-        Labels. If None, the author, or topic, is not asked for.
+        Labels. If None, the author, or topic, is not asked for. With authors, releases
+        of the same person are looked for, too.
+    labels : mapping of str to array-like of shape (n_documents,), default=None
+        Other attributes to be guessed, by name: ``{"age": ..., "diagnosis": ...}``.
     known : mapping, default=None
         Other texts that adversaries hold in clear: ``"texts"``, with ``"authors"``,
         ``"topics"`` or both. If None, they know the other originals and their labels.
@@ -398,8 +111,10 @@ def release_report(
         What released the texts, if adversaries know it, fitted or not. Any object will
         do that has ``log_likelihood(documents, released)`` → (n_released, n_documents).
     embedding : WordEmbedding, default=None
-        Public vectors for adversaries who compare words. If None, those of `mechanism`
-        or else vectors learned from the texts, in any language.
+        Public vectors for adversaries who compare words. If None, those of `mechanism`;
+        for English, the built-in ones (`~skdptext.datasets.load_docstring_embedding`),
+        if they have half of the words; or else vectors learned from the texts, in any
+        language.
     n_candidates : int >= 2, default=100
         How many originals an adversary has to choose from; with fewer documents, all.
     max_documents : int >= 2, default=1000
@@ -417,7 +132,8 @@ def release_report(
     Returns
     -------
     report : ReleaseReport
-        Print it, or look at ``scores``, ``frame()``, ``plot()`` and ``to_html()``.
+        Print it, or look at ``scores``, ``to_frame()``, ``to_dict()``, ``plot()`` and
+        ``to_html()``.
 
     Raises
     ------
@@ -435,8 +151,20 @@ def release_report(
     *Privacy.* All numbers are what was found: at least so much is given away. A report
     is computed from texts in clear. It quotes none of them unless `examples` is set.
 
+    *Reading.* Codes that anybody undoes are undone first, and named in the notes: other
+    forms of characters, look-alike letters, reversal, base64 and its kin, numbers of
+    bytes, compression, hidden characters, moved alphabets, hashes without a key. If the
+    releases then hold less than half as many words of the originals as originals hold
+    of each other, the report says that these adversaries cannot read them.
+
     *Linkage.* The share of releases whose original is the most similar one, among
     itself and ``n_candidates - 1`` others, averaged over all draws of these.
+    Adversaries compare words, parts and meanings of words; where words and characters
+    are repeated, how often, and lengths; and words in a translation learned from other
+    pairs.
+
+    *Same person.* Of one release, another of its author is to be told from those of
+    `n_candidates` − 1 others.
 
     *Words.* The share of a text's words, as often as they occur, that are in the
     release, or in what an adversary makes of it who has learned from other pairs.
@@ -464,6 +192,173 @@ def release_report(
     check_n_jobs(n_jobs)
     if embedding is not None:
         embedding = check_embedding(embedding)
+    _check_mechanism(mechanism)
+    given = _read(original, released, text, _named_labels(authors, topics, labels))
+    more = _known(known, given.labels)
+    if mechanism is not None and not isinstance(mechanism, DPWordPerturber):
+        mechanism = fitted_copy(mechanism, given.original)
+    common = None if public is None else _common(public)
+    rng = check_rng(random_state)
+    seed = int(rng.integers(_SEEDS))
+    given = given.with_words()
+    picked = given.sample(max_documents, rng)
+    with show_progress(verbose):
+        decoded = decode(*given.pick(picked))
+        task = _Attack(given, picked, decoded, seed, mechanism, embedding)
+        rows = task.documents(n_candidates, common)
+        for target, values in given.labels.items():
+            chosen = _repeated(target, values, max_documents, rng, given.notes)
+            rows += _of_label(task, target, chosen, more, n_candidates, n_jobs)
+    if next(iter(rows)).value < 0.5 and in_another_order(
+        task.texts, picked, given.original
+    ):
+        given.notes.insert(0, ANOTHER_ORDER)
+    return ReleaseReport(
+        _in_order_of_report(rows, given.labels),
+        columns=given.columns,
+        readable=(decoded.readable, decoded.usual) if decoded.unread else None,
+        notes=given.notes,
+        provenance=Provenance(
+            original="originals",
+            released="releases",
+            n_documents=len(task.texts),
+            n_given=given.n_given,
+            n_candidates=min(n_candidates, len(task.texts)),
+            matched="matched by id" if given.by_id else "matched by order",
+            vectors=task.vectors,
+            codes=decoded.codes,
+        ),
+        examples=_surest(task.texts, task.similar) if examples else [],
+        bound=_bound(mechanism, min(n_candidates, len(task.texts))),
+    )
+
+
+# -- what was given --------------------------------------------------------------------
+
+
+@dataclass
+class _Given:
+    """Texts that belong together, their labels, and what their tables give away."""
+
+    original: list[Any]
+    released: list[Any]
+    labels: dict[str, np.ndarray]
+    by_id: bool
+    columns: list[ColumnFinding]
+    n_given: int
+    notes: list[str] = field(default_factory=list)
+
+    def with_words(self) -> _Given:
+        """Without originals in which there is nothing to find."""
+        held = [i for i, text in enumerate(self.original) if holds_words(text)]
+        if len(held) < 2:
+            raise InvalidParameterError(
+                f"original must hold at least 2 texts with words, got {len(held)}."
+            )
+        left = self.n_given - len(held)
+        if not left:
+            return self
+        fate = "holds no word, and is" if left == 1 else "hold no word, and are"
+        self.notes.append(f"{left:,} of the originals {fate} left out.")
+        self.original, self.released = self.pick(held)
+        self.labels = {name: values[held] for name, values in self.labels.items()}
+        return self
+
+    def sample(self, most: int, rng: np.random.Generator) -> np.ndarray:
+        """Rows that are attacked."""
+        n = len(self.original)
+        if n <= most:
+            return np.arange(n)
+        self.notes.append(
+            f"Of {n:,} documents, a random sample of {most:,} was attacked."
+        )
+        return np.sort(rng.choice(n, most, replace=False))
+
+    def pick(self, rows: Any) -> tuple[list[Any], list[Any]]:
+        return [self.original[i] for i in rows], [self.released[i] for i in rows]
+
+
+def _read(original: Any, released: Any, text: str | None, labels: Any) -> _Given:
+    """Check all that is given, before any work."""
+    released = _matched("released", released, original)
+    by_id = _by_id(original, released)
+    tables = original, released
+    original, clear = _texts_and_columns("original", original, text)
+    released, columns = _texts_and_columns("released", released, text)
+    labels = {
+        name: _matched(shown, values, tables[0])
+        for name, (shown, values) in labels.items()
+    }
+    original, released = _texts("original", original), _texts("released", released)
+    n = len(original)
+    if len(released) != n:
+        raise InvalidParameterError(
+            "original and released must be of equal length, got "
+            f"{n} and {len(released)} texts."
+        )
+    if n < 2:
+        raise InvalidParameterError(f"original must hold at least 2 texts, got {n}.")
+    checked = {
+        name: _labels(_SHOWN.get(name, "labels"), values, n)
+        for name, values in labels.items()
+    }
+    notes = [] if by_id else [IN_ORDER]
+    found = column_findings(clear, columns, checked)
+    return _Given(original, released, checked, by_id, found, n, notes)
+
+
+def _texts_and_columns(
+    name: str, table: Any, text: str | None
+) -> tuple[Any, dict[str, list[Any]]]:
+    """The texts of a data frame, and its other columns."""
+    found: Any = getattr(table, "column_names", None)  # of Arrow
+    if found is None:
+        found = getattr(table, "columns", ())
+    names = list(found)
+    if len(names) < 2 and text not in names:
+        return table, {}
+    if text not in names:
+        raise InvalidParameterError(
+            f"text must name the column of the texts in {name}, got {text!r} where "
+            f"there are {len(names)} columns."
+        )
+    others = {str(each): _as_list(table[each]) for each in names if each != text}
+    return table[text], others
+
+
+def _as_list(column: Any) -> list[Any]:
+    for method in ("to_pylist", "to_list", "tolist"):
+        if hasattr(column, method):
+            return list(getattr(column, method)())
+    return list(column)
+
+
+_SHOWN = {"author": "authors", "topic": "topics"}
+
+
+def _named_labels(authors: Any, topics: Any, labels: Any) -> dict[str, Any]:
+    """All labels that are asked for, with the parameter that each comes from."""
+    named = {
+        name: (_SHOWN[name], values)
+        for name, values in (("author", authors), ("topic", topics))
+        if values is not None
+    }
+    if labels is None:
+        return named
+    rule = "labels must map names to one label per document"
+    if not isinstance(labels, Mapping):
+        raise InvalidParameterError(f"{rule}, got {kind_of(labels)}.")
+    for name, values in labels.items():
+        if not isinstance(name, str) or name in (*named, *_TAKEN):
+            raise InvalidParameterError(
+                "labels must have names that are text and not those of other scores, "
+                f"got {kind_of(name)}."
+            )
+        named[name] = ("labels", values)
+    return named
+
+
+def _check_mechanism(mechanism: Any) -> None:
     if mechanism is not None and not (
         isinstance(mechanism, DPWordPerturber) or hasattr(mechanism, "log_likelihood")
     ):
@@ -471,118 +366,146 @@ def release_report(
             "mechanism must be a word perturber or have log_likelihood(documents, "
             f"released), got {kind_of(mechanism)}."
         )
-    by_id = _by_id(original, released)
-    released = _matched("released", released, original)
-    labels = {
-        name: _matched(f"{name}s", values, original)
-        for name, values in (("author", authors), ("topic", topics))
-        if values is not None
-    }
-    original = _texts("original", original)
-    released = _texts("released", released)
-    n_given = len(original)
-    if len(released) != n_given:
-        raise InvalidParameterError(
-            "original and released must be of equal length, got "
-            f"{n_given} and {len(released)} texts."
-        )
-    if n_given < 2:
-        raise InvalidParameterError(
-            f"original must hold at least 2 texts, got {n_given}."
-        )
-    labels = {
-        name: _labels(f"{name}s", values, n_given) for name, values in labels.items()
-    }
-    more = _known(known, labels)
-    if mechanism is not None and not isinstance(mechanism, DPWordPerturber):
-        mechanism = fitted_copy(mechanism, original)
-    common = None
-    if public is not None:
-        common = common_words(_texts("public", public))
-        if not common:
-            raise InvalidParameterError("public must hold at least one word, got none.")
-    rng = check_rng(random_state)
-    seed = int(rng.integers(_SEEDS))
-    notes: list[str] = [] if by_id else [IN_ORDER]
 
-    held = np.flatnonzero([holds_words(document) for document in original])
-    if len(held) < 2:
-        raise InvalidParameterError(
-            f"original must hold at least 2 texts with words, got {len(held)}."
-        )
-    if len(held) < n_given:
-        left = n_given - len(held)
-        fate = "holds no word, and is" if left == 1 else "hold no word, and are"
-        notes.append(f"{left:,} of the originals {fate} left out.")
-        original, released = ([d[i] for i in held] for d in (original, released))
-        labels = {name: values[held] for name, values in labels.items()}
-    picked = np.arange(len(held))
-    if len(held) > max_documents:
-        picked = np.sort(rng.choice(len(held), max_documents, replace=False))
-        notes.append(
-            f"Of {len(held):,} documents, a random sample of {max_documents:,} was "
-            "attacked."
-        )
-    sample = _picked(original, released, picked, seed)
-    blank = sum(not words for words in sample.noisy)
-    if blank:
-        verb = "is" if blank == 1 else "are"
-        notes.append(f"{blank:,} of the releases {verb} empty.")
-    if n_candidates > len(sample):
-        n_candidates = len(sample)
-        notes.append(f"There are only {n_candidates:,} candidates.")
-    if embedding is None and isinstance(mechanism, DPWordPerturber):
-        vectors = mechanism.embedding
-        embedding = vectors if isinstance(vectors, WordEmbedding) else None
-    with show_progress(verbose):
-        linked, similar = linkage_scores(
-            sample, n_candidates=n_candidates, embedding=embedding, mechanism=mechanism
-        )
-        if linked[n_candidates].value < 0.5 and in_another_order(
-            sample, picked, original
-        ):
-            notes.insert(0, _ANOTHER_ORDER)
-        words = word_scores(sample, common)
-        scores = {"linkage": linked[n_candidates], "words": words.pop("words")}
-        details = {}
-        if n_candidates != MANY_CANDIDATES and MANY_CANDIDATES in linked:
-            details["linkage among 1,000"] = linked[MANY_CANDIDATES]
-        details |= words
-        for target, values in labels.items():
-            rows = _repeated(target, values, max_documents, rng, notes)
-            if len(np.unique(values[rows])) < 2:
-                notes.append(
-                    f"{target.capitalize()}s are not attacked: too few of the "
-                    "documents share one."
-                )
-                continue
-            mine = None
-            if more is not None and target in more:
-                mine = (more["texts"], more[target])
-            scores[target] = label_score(
-                _picked(original, released, rows, seed),
-                values[rows],
-                target,
-                known=mine,
-                mechanism=mechanism,
-                n_jobs=n_jobs,
-            )
-    return ReleaseReport(
-        {k: scores[k] for k in ("linkage", "author", "topic", "words") if k in scores},
-        details,
-        copies(sample),
-        notes=notes,
-        n_documents=len(sample),
-        n_given=n_given,
-        n_candidates=n_candidates,
-        examples=_surest(sample, similar) if examples else [],
+
+def _common(public: Any) -> set[str]:
+    common = common_words(_texts("public", public))
+    if not common:
+        raise InvalidParameterError("public must hold at least one word, got none.")
+    return common
+
+
+def _bound(mechanism: Any, n_candidates: int) -> str | None:
+    """What no adversary exceeds, where the mechanism's guarantee says so."""
+    if not hasattr(mechanism, "guarantee") or isinstance(mechanism, DPWordPerturber):
+        return None
+    guarantee = mechanism.guarantee()
+    if not hasattr(guarantee, "found_at_most"):
+        return None
+    found = percent_up(guarantee.found_at_most(n_candidates))
+    return (
+        f"on average at most {found} of the documents are found among "
+        f"{n_candidates:,} equally likely candidates, by anyone."
     )
 
 
-def _picked(
-    original: Sequence[Any], released: Sequence[Any], rows: np.ndarray, seed: int
-) -> ReleasedTexts:
-    return ReleasedTexts([original[i] for i in rows], [released[i] for i in rows], seed)
+# -- the attack ------------------------------------------------------------------------
+
+
+class _Attack:
+    """The sample that is attacked, as it can be read, and what adversaries hold."""
+
+    def __init__(
+        self,
+        given: _Given,
+        picked: np.ndarray,
+        decoded: Decoded,
+        seed: int,
+        mechanism: Any,
+        embedding: WordEmbedding | None,
+    ) -> None:
+        self.given, self.seed, self.mechanism = given, seed, mechanism
+        original, self.written = given.pick(picked)
+        self.texts = ReleasedTexts(original, [decoded.texts], seed)
+        self.embedding, self.vectors = _vectors(embedding, mechanism, self.texts)
+        blank = sum(len(text) == 0 for text in self.written)
+        if blank:
+            verb = "is" if blank == 1 else "are"
+            given.notes.append(f"{blank:,} of the releases {verb} empty.")
+        self.codes = decoded.codes
+        if self.codes:
+            given.notes.insert(
+                0, f"The releases were decoded first: {'; then '.join(self.codes)}."
+            )
+
+    def documents(self, n_candidates: int, common: set[str] | None) -> list[Score]:
+        """Linkage, words and copies."""
+        texts = self.texts
+        if n_candidates > len(texts):
+            n_candidates = len(texts)
+            self.given.notes.append(f"There are only {n_candidates:,} candidates.")
+        translation = None
+        if Translation.applies(texts.clear, texts.noisy):
+            translation = Translation(texts.clear, texts.noisy, self.seed)
+        adversaries = similar_documents(
+            texts,
+            embedding=self.embedding,
+            mechanism=self.mechanism,
+            written=self.written if self.codes else None,
+            translation=translation,
+        )
+        rows = linkage_rows(texts, adversaries, n_candidates)
+        best = next(row for row in rows if row.strongest)
+        self.similar = adversaries.scores[best.adversary]
+        translated = None if translation is None else translation.texts()
+        return [*sorted(rows, key=lambda r: not r.strongest),
+                *word_scores(texts, common, translated), *copies(texts)]  # fmt: skip
+
+    def part(self, rows: np.ndarray) -> ReleasedTexts:
+        """Other rows than those of the sample, read in the same way."""
+        original, released = self.given.pick(rows)
+        if self.codes:
+            released = decode(original, released).texts
+        return ReleasedTexts(original, [released], self.seed)
+
+
+def _of_label(
+    task: _Attack,
+    target: str,
+    rows: np.ndarray,
+    more: dict[str, Any] | None,
+    n_candidates: int,
+    n_jobs: int | None,
+) -> list[Score]:
+    """How often a label is guessed; of authors, how often releases of one are."""
+    values = task.given.labels[target][rows]
+    if len(np.unique(values)) < 2:
+        task.given.notes.append(
+            f"{target.capitalize()}s are not attacked: too few of the documents share "
+            "one."
+        )
+        return []
+    texts = task.part(rows)
+    known = None
+    if more is not None and target in more:
+        known = (more["texts"], more[target])
+    found = label_scores(
+        texts, values, target, known=known, mechanism=task.mechanism, n_jobs=n_jobs
+    )
+    if target == "author":
+        found += same_person_rows(texts, values, n_candidates)
+    return found
+
+
+def _in_order_of_report(rows: list[Score], labels: Mapping[str, Any]) -> list[Score]:
+    """Documents, people, labels, words and copies."""
+    order = [
+        *("linkage", "linkage among 1,000", "same person", "author", "topic"),
+        *labels, "words", "rare words",
+    ]  # fmt: skip
+    place = {question: i for i, question in reversed(list(enumerate(order)))}
+    return sorted(rows, key=lambda row: place.get(row.question, len(order)))
+
+
+def _vectors(
+    embedding: WordEmbedding | None, mechanism: Any, texts: ReleasedTexts
+) -> tuple[WordEmbedding | None, str]:
+    """Vectors for adversaries who compare words, and what they are called."""
+    if embedding is not None:
+        return embedding, "the word vectors given"
+    if isinstance(mechanism, DPWordPerturber) and isinstance(
+        mechanism.embedding, WordEmbedding
+    ):
+        return mechanism.embedding, "the mechanism's word vectors"
+    words = [word for text in texts.clear for word in text]
+    if sum(word in _ENGLISH for word in words) >= _OF_ENGLISH * len(words):
+        built_in = load_docstring_embedding()
+        if sum(word in built_in for word in words) >= _COVERED * len(words):
+            return built_in, "built-in word vectors (documentation in English)"
+    return None, "word vectors learned from these texts"
+
+
+# -- reading ---------------------------------------------------------------------------
 
 
 def _texts(name: str, documents: Any) -> list[Any]:
@@ -628,6 +551,7 @@ def _matched(name: str, values: Any, original: Any) -> Any:
 
 
 def _labels(name: str, values: Any, n: int) -> np.ndarray:
+    """Labels, of which some occur twice."""
     labels = check_labels(name, values, n)
     if labels.dtype.kind == "f" and (labels % 1 != 0).any():
         raise InvalidParameterError(f"{name} must hold classes, got fractions.")
@@ -702,20 +626,16 @@ def _repeated(
     return rows
 
 
-def _surest(sample: ReleasedTexts, scores: np.ndarray) -> list[tuple[str, str]]:
+def _surest(texts: ReleasedTexts, scores: np.ndarray) -> list[tuple[str, str]]:
     """Pairs that stand out most: the next best candidate is far behind."""
     own = np.diagonal(scores)
     others = np.where(np.eye(len(own), dtype=bool), -np.inf, scores)
     lead = own - others.max(axis=1)
     first = [i for i in np.argsort(-lead, kind="stable")[:_N_EXAMPLES] if lead[i] > 0]
-    return [(_quoted(sample.original[i]), _quoted(sample.released[i])) for i in first]
+    return [(_quoted(texts.original[i]), _quoted(texts.released[i])) for i in first]
 
 
 def _quoted(document: Any) -> str:
     text = document if isinstance(document, str) else " ".join(document)
     text = text.encode("utf-8", "replace").decode("utf-8")  # halves of characters
     return text if len(text) <= _QUOTED else text[:_QUOTED] + "…"
-
-
-def _share(score: ReleaseScore) -> str:
-    return f"{score.value:.1%} [{score.low:.1%}, {score.high:.1%}]"

@@ -54,13 +54,6 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.fixture
-def no_figures(monkeypatch):
-    """A page without its figure, which takes most of the time of a short report."""
-    figure = "skdptext.inspection._release_report.ReleaseReport._figure"
-    monkeypatch.setattr(figure, lambda report: "")
-
-
 RELEASE = [
     "release", "in.csv", "--column", "said", "--id", "row", "-o", "out",
     "--embedding", "words.txt", *NOISE, *READING,
@@ -296,7 +289,7 @@ def test_what_is_no_answer_has_other_statuses(files, capsys, monkeypatch):
     error = capsys.readouterr().err
     rule = "cannot read or write /mnt/in.csv: Input/output error."
     assert error == f"skdptext release: {rule}\n"
-    assert main([*RELEASE, "--key", "file:key"]) == 3
+    assert main([*RELEASE, "--key", "file:key"]) == 4
     error = capsys.readouterr().err
     assert error.startswith("Traceback")
     assert error.endswith("LookupError: of ours\n")
@@ -348,7 +341,7 @@ def write_rows(name, header, rows):
         csv.writer(file).writerows([header, *rows])
 
 
-def test_report_on_what_another_tool_released(files, capsys, no_figures):
+def test_report_on_what_another_tool_released(files, capsys):
     """Rows are matched by id: in the order of the files, nothing would be found."""
     texts = [f"the secret of {chr(97 + i) * 5} is told." for i in range(10)]
     write_rows("out.csv", ["row", "said"], [*enumerate(texts)][::-1])
@@ -359,10 +352,12 @@ def test_report_on_what_another_tool_released(files, capsys, no_figures):
     report = ["report", "in.csv", "out.csv", "--text", "said"]
     assert main([*report, "--id", "row", "--author", "who", "--topic", "what"]) == 0
     printed = capsys.readouterr()
-    assert "finds the original of at least 100.0%" in " ".join(printed.out.split())
-    assert "Author: named for at least" in printed.out
-    assert "Topic" in printed.out
-    assert "Rare words" in printed.out
+    said = " ".join(printed.out.split())
+    assert "COLUMNS NAME THE ROWS. Rows are given away by the column 'row'" in said
+    assert "equal in 10 of 10 rows" in said
+    assert "original among 10 100 %" in said
+    for name in ("author", "topic", "rare words"):
+        assert f"  {name}" in printed.out
     assert "order" not in printed.out
     page = (files / "release-report.html").read_text()
     assert page.startswith("<!DOCTYPE html>")
@@ -373,11 +368,11 @@ def test_report_on_what_another_tool_released(files, capsys, no_figures):
     numbers = [name.replace("out.csv", "out.jsonl") for name in report]
     assert main([*numbers, "--id", "row", "--examples"]) == 0
     printed = capsys.readouterr().out
-    assert "Copies: 100.0%" in printed
+    assert re.search(r"copied whole texts +100 %", printed)
     assert "original: the secret of" in printed
     assert main([*report, "--html", "by-order.html", "--candidates", "5"]) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert "Copies: 0.0%" in printed
+    assert "copied whole texts 0 %" in printed
     assert (files / "by-order.html").exists()
     assert "Texts may be in another order" in printed
     assert (
@@ -390,7 +385,7 @@ def test_report_on_what_another_tool_released(files, capsys, no_figures):
     unnamed = ["report", "in.csv", "unnamed.csv", "--text", "said", "--id", ""]
     assert main(unnamed) == 0
     printed = capsys.readouterr().out
-    assert "Copies: 100.0%" in printed
+    assert re.search(r"copied whole texts +100 %", printed)
     assert "order" not in printed
     Path("in.csv").write_text("row" + Path("in.csv").read_text())
     # a column of other values, or of equal ones, is none of ids
@@ -402,7 +397,29 @@ def test_report_on_what_another_tool_released(files, capsys, no_figures):
     # of the originals each name is rare; this public text says that nothing here is
     write_rows("web.csv", ["said"], [[" ".join(texts)]])
     assert main([*report, "--id", "row", "--public", "web.csv"]) == 0
-    assert "Rare words" not in capsys.readouterr().out
+    assert "rare words" not in capsys.readouterr().out
+
+
+def test_a_gate_fails_above_its_limits_and_prints_json(files, capsys):
+    """By the column that names authors, and by the share of documents found."""
+    texts = [f"the secret of {chr(97 + i) * 5} is told." for i in range(20)]
+    people = [f"p{i // 2}" for i in range(20)]
+    write_rows("in.csv", ["said", "who"], zip(texts, people, strict=True))
+    for kept, columns in ((people, 1), ([""] * 20, 0)):
+        write_rows("out.csv", ["said", "who"], zip(texts, kept, strict=True))
+        report = ["report", "in.csv", "out.csv", "--text", "said", "--author", "who"]
+        assert main([*report, "--json"]) == 0
+        data = json.loads(capsys.readouterr().out)
+        assert len(data["columns"]) == columns
+        assert data["scores"]["linkage"]["value"] == 1
+        named = "Authors are given away by the column 'who', equal in 20 of 20 rows."
+        assert (named in data["verdict"]) == bool(columns)
+        for limits, status in (
+            ("linkage=0.5", 3), ("linkage=1", 0), ("linkage=1,columns=0", 3 * columns),
+            ("linkage", 2), ("gone=0", 2), ("linkage=-1", 2),
+        ):  # fmt: skip
+            assert main([*report, "--fail-above", limits]) == status, limits
+            capsys.readouterr()
 
 
 def test_report_refuses_what_does_not_match(files, capsys):
@@ -627,9 +644,7 @@ def test_a_key_of_the_environment_is_shown_nowhere(files, capsys, monkeypatch):
         (True, ["key", "new"], "new"),
     ],
 )
-def test_a_pipe_that_is_closed_ends_it_quietly(
-    files, capfd, no_figures, buffered, given, made
-):
+def test_a_pipe_that_is_closed_ends_it_quietly(files, capfd, buffered, given, made):
     """Whoever reads is gone before anything is written."""
     write_rows("out.csv", ["row", "said"], enumerate(TEXTS))
     reading, writing = os.pipe()
@@ -686,7 +701,7 @@ def flags_of(command, capsys):
 @pytest.mark.parametrize(
     "valid", [*VALID.values(), REPLACED, LISTS], ids=[*VALID, "replaced", "lists"]
 )
-def test_whatever_is_wrong_the_message_names_the_flag(valid, files, capsys, no_figures):
+def test_whatever_is_wrong_the_message_names_the_flag(valid, files, capsys):
     """Each flag with values that are wrong for most: no message speaks Python."""
     python, other = {}, {}
     refused = 0

@@ -17,6 +17,8 @@ from experiments.obfuscation.clusters import interval as over_authors
 from experiments.obfuscation.grid import EPSILONS, GOOGLE, Setting, all_settings
 from experiments.store import Store
 
+from skdptext.attacks import Score
+
 AUTHOR = (
     "SRauth",
     "DRauth",
@@ -84,9 +86,9 @@ def interval(problem: str, marks: np.ndarray) -> Share:
     return over_authors(marks, load_problem(problem).author)
 
 
-def as_cell(line: dict[str, Any], name: str) -> str:
-    """The same from a line of an `ObfuscationReport`."""
-    return str(Share(*(line[f"{name}{end}"] for end in ("", "_low", "_high"))))
+def as_cell(score: Score) -> str:
+    """The same from a row of a report."""
+    return str(Share(score.value, score.low, score.high))
 
 
 def strongest(

@@ -1,0 +1,199 @@
+"""Which document was it? By words, by patterns, by other pairs, by the mechanism."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from skdptext.attacks._pairs import ReleasedTexts
+from skdptext.attacks._patterns import pattern_similarities
+from skdptext.attacks._similarity import (
+    FEWEST_PAIRS,
+    found_among,
+    found_by_rank,
+    learned_similarity,
+    text_similarities,
+    with_ties,
+    words_of,
+)
+from skdptext.attacks._table import Score, make_halves, scored
+from skdptext.attacks._translation import Translation
+from skdptext.exceptions import (
+    EmptyDocumentWarning,
+    InvalidParameterError,
+    PrivacyLeakWarning,
+)
+from skdptext.metrics import ReleaseLikelihood
+from skdptext.perturbation import DPWordPerturber
+from skdptext.utils import as_array, quiet
+
+# Other candidates than those asked for, where there are as many documents.
+MANY_CANDIDATES = 1000
+# A released text is clearly that of an original whose weighted words are so like, and
+# those of any other half as like at most.
+_CLEARLY, _CLOSE_SECOND = 0.5, 0.5
+# More originals than that are not searched for those of other rows.
+_MOST_ORIGINALS = 100_000
+# Simulated draws per word of the law of noise on vectors.
+_N_DRAWS = 20
+
+
+class DocumentAdversaries(NamedTuple):
+    """Similarities of each adversary, and what each knows besides the candidates."""
+
+    scores: dict[str, np.ndarray]
+    knows: dict[str, str]
+
+    def rows(
+        self, question: str, truth: np.ndarray, halves: Any, n: int, release: int = 0
+    ) -> list[Score]:
+        """What each finds among n candidates."""
+        right = {name: found_among(s, truth, n) for name, s in self.scores.items()}
+        return scored(question, right, halves, 1 / n, knows=self.knows, release=release)
+
+
+def gathered(
+    likelihoods: Mapping[str, np.ndarray],
+    similarities: Mapping[str, np.ndarray],
+    truth: np.ndarray,
+    seed: int,
+    pairs: Mapping[str, np.ndarray] | None = None,
+) -> DocumentAdversaries:
+    """All adversaries, the best informed first, and those who combine them.
+
+    `likelihoods` are of adversaries who know the mechanism, `pairs` of those who have
+    learned from other pairs.
+    """
+    others = {name: with_ties(score) for name, score in (pairs or {}).items()}
+    knows = dict.fromkeys(likelihoods, "mechanism") | dict.fromkeys(others, "pairs")
+    words = {**similarities, **others}
+    every = {**likelihoods, **words}
+    scores: dict[str, np.ndarray] = {}
+    if len(truth) >= FEWEST_PAIRS:
+        if likelihoods:
+            scores["all, learned"] = learned_similarity(every, truth, random_state=seed)
+            knows["all, learned"] = "mechanism, pairs"
+        if similarities:
+            scores["learned"] = learned_similarity(words, truth, random_state=seed)
+            knows["learned"] = "pairs"
+    return DocumentAdversaries(scores | every, knows)
+
+
+def similar_documents(
+    texts: ReleasedTexts,
+    *,
+    embedding: Any = None,
+    mechanism: Any = None,
+    written: Sequence[Any] | None = None,
+    translation: Translation | None = None,
+) -> DocumentAdversaries:
+    """Adversaries who look for the original of each release.
+
+    `written` has the releases as they were, where the texts were decoded.
+    """
+    similarities = text_similarities(texts.clear, texts.noisy, embedding=embedding)
+    released = texts.released if written is None else written
+    patterns = pattern_similarities(texts.original, released)
+    similarities |= {name: with_ties(score) for name, score in patterns.items()}
+    likelihoods, pairs = {}, {}
+    if mechanism is not None:
+        likelihoods["mechanism"] = log_likelihood(
+            mechanism, texts.original, texts.released, texts.seed
+        )
+    if translation is not None:
+        pairs["translation learned from other pairs"] = translation.similarity()
+    truth = np.arange(len(texts))
+    return gathered(likelihoods, similarities, truth, texts.seed, pairs)
+
+
+def linkage_rows(
+    texts: ReleasedTexts, adversaries: DocumentAdversaries, n_candidates: int
+) -> list[Score]:
+    """What they find among `n_candidates` and, where there are so many, among 1,000."""
+    truth, n = np.arange(len(texts)), n_candidates
+    rows = adversaries.rows("linkage", truth, texts.halves, n)
+    if n != MANY_CANDIDATES <= len(texts):
+        many = "linkage among 1,000"
+        rows += adversaries.rows(many, truth, texts.halves, MANY_CANDIDATES)
+    return rows
+
+
+def same_person_rows(
+    texts: ReleasedTexts, authors: np.ndarray, n_candidates: int
+) -> list[Score]:
+    """How often another release of the same person is told from those of others.
+
+    Nobody's name is needed, and no original.
+    """
+    scores = text_similarities(texts.noisy, texts.noisy, ordered=False, distances=False)
+    n, rng = len(texts), np.random.default_rng([texts.seed, 4])
+    mine = authors[:, None] == authors
+    others = ~mine
+    np.fill_diagonal(mine, False)
+    rows = np.flatnonzero(mine.any(axis=1) & others.any(axis=1))
+    if len(rows) < 2:
+        return []
+    partner = np.array([rng.choice(np.flatnonzero(mine[i])) for i in rows])
+    there = others[rows].sum(axis=1) + 1
+    asked = min(n_candidates, int(there.min()))
+    right = {}
+    for name, score in scores.items():
+        own = score[rows, partner][:, None]
+        better = ((score[rows] > own) & others[rows]).sum(axis=1)
+        equal = ((score[rows] == own) & others[rows]).sum(axis=1)
+        right[name] = np.full(n, np.nan)
+        right[name][rows] = found_by_rank(better, equal, there, asked - 1)
+    halves = make_halves(rows, texts.seed)
+    return scored("same person", right, halves, 1 / asked)
+
+
+def in_another_order(
+    texts: ReleasedTexts, rows: np.ndarray, original: Sequence[Any]
+) -> bool:
+    """Whether most releases are clearly those of other rows, each of one of its own.
+
+    `rows` are those of the releases among all originals, any of which may be the source
+    of a release. Noise leaves nothing clear, and texts that took the place of others
+    are like none of these, or several like the same.
+    """
+    n = len(texts)
+    if n < FEWEST_PAIRS or len(original) > _MOST_ORIGINALS:
+        return False
+    weights = TfidfVectorizer(analyzer=words_of, sublinear_tf=True)
+    clear = sp.csr_array(weights.fit_transform(original))
+    noisy = sp.csr_array(weights.transform(texts.noisy))
+    sources = []
+    for i in range(n):  # a row at a time, as there may be many originals
+        alike = clear @ noisy[[i]].toarray()[0]
+        best = int(alike.argmax())
+        second = np.partition(alike, -2)[-2]
+        if alike[best] >= _CLEARLY and second <= _CLOSE_SECOND * alike[best]:
+            sources.append(best if best != rows[i] else -1)
+    once = [j for j, times in Counter(sources).items() if times == 1 and j >= 0]
+    return len(once) > n / 2
+
+
+def log_likelihood(
+    mechanism: Any, original: Any, released: Any, seed: int
+) -> np.ndarray:
+    """ln Pr[release | document], by one who knows the mechanism."""
+    with quiet(PrivacyLeakWarning, EmptyDocumentWarning):  # known to an attacker
+        if isinstance(mechanism, DPWordPerturber):
+            # simulated from `seed`, so that a report can be repeated
+            options: dict[str, Any] = {"n_draws": _N_DRAWS, "random_state": seed}
+            return ReleaseLikelihood(mechanism, original, **options)(released)
+        shape = len(released), len(original)
+        rule = (
+            "mechanism must give log_likelihood(documents, released) as an array "
+            f"of shape {shape} without NaN"
+        )
+        logs = as_array(mechanism.log_likelihood(original, released), rule)
+    numbers = logs.shape == shape and logs.dtype.kind in "fiu"
+    if not numbers or np.isnan(logs).any():
+        raise InvalidParameterError(f"{rule}, got shape {logs.shape} of {logs.dtype}.")
+    return logs

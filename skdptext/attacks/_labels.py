@@ -1,0 +1,306 @@
+"""Whose is it, and what is it about? Classifiers that learn from other documents."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+from sklearn.pipeline import make_pipeline
+
+from skdptext.attacks._fasttext import FastTextClassifier
+from skdptext.attacks._koppel import KoppelAuthorClassifier
+from skdptext.attacks._pairs import ReleasedTexts
+from skdptext.attacks._similarity import parts_of_words, words_of
+from skdptext.attacks._table import Score, make_halves, scored, strongest_of
+from skdptext.attacks._trials import (
+    Split,
+    Trial,
+    as_released,
+    bayes_of_released,
+    make_folds,
+    near_copies,
+    run_trials,
+)
+from skdptext.documents import read_release
+from skdptext.embeddings import WordEmbedding
+from skdptext.exceptions import OutOfVocabularyWarning, PrivacyLeakWarning
+from skdptext.metrics import PROTOCOL
+from skdptext.naive_bayes import ChannelNaiveBayes
+from skdptext.neighbors import WMDKNNClassifier
+from skdptext.perturbation import DPWordPerturber
+from skdptext.preprocessing import DocumentPreparer
+from skdptext.utils import quiet
+
+_FOLDS = 5
+# Documents of which each is compared with all others by Word Mover's Distance.
+_MOST_COMPARED = 300
+
+Known = tuple[Sequence[Any], np.ndarray]
+View = dict[str, list[Any]]
+
+
+class Guesser(NamedTuple):
+    """An unfitted classifier, and the view of documents that it takes."""
+
+    model: Any
+    view: str
+    # whether it knows the mechanism: it learns from originals, and reads releases only
+    informed: bool = False
+
+
+def label_scores(
+    texts: ReleasedTexts,
+    labels: np.ndarray,
+    target: str,
+    *,
+    splits: Sequence[Split] | None = None,
+    adversaries: Mapping[str, Any] | None = None,
+    trained_on: Sequence[str] = ("originals", "releases"),
+    known: Known | None = None,
+    mechanism: Any = None,
+    n_jobs: int | None = None,
+    release: int = 0,
+) -> list[Score]:
+    """How often the label of a release is guessed, from other documents' labels.
+
+    Each adversary is trained on other documents, in clear and whole, and again on
+    their releases. `adversaries` are classifiers of bags of the mechanism's words, or
+    of texts where it has none.
+    """
+    if splits is None:
+        count = max(Counter(labels.tolist()).values())
+        groups = near_copies(texts.clear)
+        splits = make_folds(labels, groups, min(_FOLDS, count), texts.seed)
+    views, names = _views(texts, known, mechanism, adversaries is not None)
+    if adversaries is None:
+        n_known = min(len(learn) for learn, _ in splits)
+        guessers = _guessers(target, names, texts.seed, views, mechanism, n_known)
+    else:
+        view = "bags" if "bags" in views else "texts"
+        guessers = {name: Guesser(m, view) for name, m in adversaries.items()}
+    usual = {"always the most frequent": _usual(labels, splits)}
+    right = {part: dict(usual) for part in ("originals", "cut", "releases")}
+    trials, places = _planned(guessers, views, labels, trained_on, known)
+    with quiet(Warning):
+        answers = run_trials(trials, splits, n_jobs, f"{target} adversaries")
+    shares: dict[tuple[str, str], list[np.ndarray]] = {}
+    for place, answer in zip(places, answers, strict=True):
+        for at, share in zip(place, answer, strict=True):
+            shares.setdefault(at, []).append(share)
+    for (part, name), each in shares.items():
+        right[part][name] = np.mean(each, axis=0)
+    attacked = np.unique(np.concatenate([np.arange(len(labels))[h] for _, h in splits]))
+    halves = make_halves(attacked, texts.seed)
+    clear, cut = (
+        float(right[part][strongest_of(right[part], halves)][halves.scoring].mean())
+        for part in ("originals", "cut")
+    )
+    chance = max(Counter(labels[attacked].tolist()).values()) / len(attacked)
+    knows = {name: name.rpartition(", trained on ")[2] for name in right["releases"]}
+    return scored(
+        target,
+        right["releases"],
+        halves,
+        chance,
+        knows=knows,
+        clear=clear,
+        cut=cut,
+        release=release,
+    )
+
+
+def _planned(
+    guessers: Mapping[str, Guesser],
+    views: Mapping[str, View],
+    labels: np.ndarray,
+    trained_on: Sequence[str],
+    known: Known | None,
+) -> tuple[list[Trial], list[list[tuple[str, str]]]]:
+    """What is fitted and asked, and the part and name that each answer belongs to."""
+    trials: list[Trial] = []
+    places: list[list[tuple[str, str]]] = []
+
+    def plan(guesser: Guesser, learned: Any, asked: list[Any], at: Any) -> None:
+        more = None
+        if known is not None:
+            more = views[guesser.view]["known"][0], known[1]
+        trials.append(Trial(guesser.model, labels, learned, asked, more))
+        places.append(at)
+
+    for name, guesser in guessers.items():
+        view = views[guesser.view]
+        released = view["releases"]
+        knows = f"{name}, trained on originals"
+        if guesser.informed:
+            if "originals" in trained_on:
+                at = [("releases", knows)] * len(released)
+                plan(guesser, view["originals"][0], released, at)
+            continue
+        # of what is in clear, also where only releases are learned from
+        whole = [*view["originals"], *view["cut"]]
+        at = [("originals", knows), ("cut", knows)]
+        if "originals" in trained_on:
+            at += [("releases", knows)] * len(released)
+            whole += released
+        plan(guesser, view["originals"][0], whole, at)
+        if "releases" in trained_on:
+            knows = f"{name}, trained on releases"
+            for one in released:
+                plan(guesser, one, [one], [("releases", knows)])
+    return trials, places
+
+
+def _usual(labels: np.ndarray, splits: Sequence[Split]) -> np.ndarray:
+    """Where the most frequent label of the other folds is right."""
+    right = np.full(len(labels), np.nan)
+    for learn, ask in splits:
+        usual = Counter(labels[learn].tolist()).most_common(1)[0][0]
+        right[ask] = labels[ask] == usual
+    return right
+
+
+def _views(
+    texts: ReleasedTexts, known: Known | None, mechanism: Any, given: bool
+) -> tuple[dict[str, View], WordEmbedding]:
+    """Originals, releases and known texts as each kind of adversary reads them.
+
+    With them the words that the columns of counts stand for. Empty texts have a word of
+    their own, as some adversaries want one in each.
+    """
+    more = list(known[0]) if known else []
+    documents: dict[str, list[Any]] = {
+        "originals": [texts.clear],
+        "releases": texts.read,
+        "cut": [texts.cut],
+        "known": [[words_of(document) for document in more]],
+    }
+    views: dict[str, View] = {}
+    names = WordEmbedding(["∅"], np.zeros((1, 1)))
+    of_words = isinstance(mechanism, DPWordPerturber)
+    if given or (not of_words and all(hasattr(mechanism, name) for name in PROTOCOL)):
+        whole: dict[str, list[Any]] = {
+            "originals": [list(texts.original)],
+            "releases": [*texts.releases],
+            "known": [more],
+        }
+        views["texts"] = documents | whole
+    if not given:
+        counts, words = _counts(documents)
+        names = WordEmbedding(words.tolist(), np.zeros((len(words), 1)))
+        of_word = sp.csr_array(parts_of_words(words))
+        views["counts"] = counts
+        views["parts"] = {
+            part: [sp.csr_array(count @ of_word) for count in each]
+            for part, each in counts.items()
+        }
+    if not of_words:
+        return views, names
+    if mechanism.oov != "keep" and (given or len(texts) <= _MOST_COMPARED):
+        views["bags"] = _bags(texts, mechanism, more)
+    if not given:
+        simulated = as_released(mechanism, [*texts.original, *more], texts.seed)
+        if simulated is not None:
+            through, vocabulary = simulated
+            n = len(texts)
+            views["through the noise"] = {
+                "originals": [through[:n]],
+                "known": [through[n:]],
+                "releases": [
+                    read_release(each, vocabulary).bags(len(vocabulary))
+                    for each in texts.releases
+                ],
+            }
+    return views, names
+
+
+def _counts(documents: View) -> tuple[View, np.ndarray]:
+    """Counts of all words, and these."""
+    every = CountVectorizer(analyzer=lambda d: d or ["∅"], dtype=np.float64)
+    every.fit([text for parts in documents.values() for part in parts for text in part])
+    names = every.get_feature_names_out()
+    counts = {
+        name: [
+            sp.csr_array(every.transform(part) if part else (0, len(names)))
+            for part in parts
+        ]
+        for name, parts in documents.items()
+    }
+    return counts, names
+
+
+def _bags(
+    texts: ReleasedTexts, mechanism: DPWordPerturber, more: Sequence[Any]
+) -> View:
+    """Bags of the words that the mechanism has vectors of."""
+    with quiet(PrivacyLeakWarning, OutOfVocabularyWarning):
+        preparer = DocumentPreparer.from_perturber(mechanism, output="bow")
+        preparer.set_params(random_state=texts.seed)
+        cut = preparer.fit_transform(texts.original)
+        whole = clone(preparer).set_params(document_length=None)
+        released = clone(mechanism).fit([]).mechanism_.released
+        return {
+            "originals": [whole.fit_transform(texts.original)],
+            "cut": [cut],
+            "known": [whole.fit_transform(more) if more else cut[:0]],
+            "releases": [
+                read_release(each, released).bags(len(released)).astype(cut.dtype)
+                for each in texts.releases
+            ],
+        }
+
+
+def _guessers(
+    target: str,
+    names: WordEmbedding,
+    seed: int,
+    views: Mapping[str, View],
+    mechanism: Any,
+    n_known: int,
+) -> dict[str, Guesser]:
+    """The library's own, of those views that there are."""
+    from sklearn.naive_bayes import MultinomialNB
+    from sklearn.svm import LinearSVC
+
+    def linear() -> Any:
+        return make_pipeline(TfidfTransformer(sublinear_tf=True), LinearSVC(tol=1e-2))
+
+    guessers = {
+        "linear model of words": Guesser(linear(), "counts"),
+        "linear model of parts of words": Guesser(linear(), "parts"),
+        "naive Bayes": Guesser(MultinomialNB(alpha=0.1), "counts"),
+    }
+    if target == "author":
+        koppel = KoppelAuthorClassifier(names, random_state=seed)
+        guessers["Koppel"] = Guesser(koppel, "counts")
+    if find_spec("floret") is not None:
+        fasttext = FastTextClassifier(names, random_state=seed)
+        guessers["fastText"] = Guesser(fasttext, "counts")
+    if "bags" in views:
+        nearest = _nearest(mechanism, 1 if target == "author" else min(5, n_known))
+        if nearest is not None:
+            guessers["nearest texts"] = Guesser(nearest, "bags")
+    informed = "naive Bayes with the mechanism"
+    if "through the noise" in views:
+        bayes = bayes_of_released()
+        guessers[informed] = Guesser(bayes, "through the noise", informed=True)
+    elif "texts" in views:
+        bayes = ChannelNaiveBayes(mechanism)
+        guessers[informed] = Guesser(bayes, "texts", informed=True)
+    return guessers
+
+
+def _nearest(mechanism: DPWordPerturber, n_neighbors: int) -> Any:
+    """The nearest texts by Word Mover's Distance, of words that have vectors."""
+    with quiet(PrivacyLeakWarning):
+        fitted = clone(mechanism).fit([])
+    if isinstance(fitted.embedding, str) or (
+        fitted.mechanism_.released is not fitted.embedding_
+    ):
+        return None
+    return WMDKNNClassifier(fitted.embedding_, n_neighbors=n_neighbors)

@@ -1,0 +1,192 @@
+"""Adversaries who read no word: where things repeat, how often, and how long they are.
+
+A code that answers each word, or each character, with a fixed other hides what is said
+and keeps where it is said again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import chain, pairwise
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.spatial.distance import cdist
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.preprocessing import normalize
+
+from skdptext.attacks._similarity import words_of
+
+# Words or characters of a text whose places are compared: more tell texts no better.
+_PLACES = 500
+# Units of originals and releases belong together where their numbers agree so well.
+_AGREE = 0.1
+# Characters that stand for one at most: bits of bytes, and of UTF-16.
+_MOST_PER_UNIT = 16
+# The most frequent words of a text whose numbers are compared.
+_COUNTED = 200
+
+
+def _written(document: Any) -> list[str]:
+    return document.split() if isinstance(document, str) else list(document)
+
+
+def _characters(document: Any) -> list[str]:
+    return list(document if isinstance(document, str) else " ".join(document))
+
+
+_UNITS: dict[str, Callable[[Any], list[str]]] = {
+    "words": words_of,
+    "words as written": _written,
+    "characters": _characters,
+}
+
+
+def pattern_similarities(
+    original: Sequence[Any], released: Sequence[Any]
+) -> dict[str, np.ndarray]:
+    """How like in pattern each original every release is, (n_released, n_originals).
+
+    Of those patterns that both lists have.
+    """
+    clear = {name: [part(d) for d in original] for name, part in _UNITS.items()}
+    noisy = {name: [part(d) for d in released] for name, part in _UNITS.items()}
+    scores: dict[str, np.ndarray] = {}
+    for name, units in noisy.items():
+        if name == "words as written" and units == noisy["words"]:
+            continue
+        other, size = _agreeing(units, clear)
+        if not size:
+            continue
+        sized = [_grouped(document, size) for document in units]
+        who = name if name == other else f"{name} for {other}"
+        kinds: dict[str, Callable[[Sequence[Any]], list[Any]]] = {
+            f"where {who} repeat": _places
+        }
+        if "characters" not in (name, other):
+            kinds[f"how far apart {who} repeat"] = _gaps
+            scores[f"how often {who} repeat"] = _counts_alike(sized, clear[other])
+        for kind, features in kinds.items():
+            same = _cosines(sized, clear[other], features)
+            if same is not None:
+                scores[kind] = same
+    for kind, features in (
+        ("lengths of words, in order", _lengths),
+        ("letters that repeat in words", _shapes),
+    ):
+        same = _cosines(noisy["words as written"], clear["words as written"], features)
+        if same is not None:
+            scores[kind] = same
+    for name in ("words", "characters"):
+        alike = _lengths_alike(noisy[name], clear[name])
+        if alike is not None:
+            scores[f"number of {name}"] = alike
+    return scores
+
+
+def _agreeing(
+    units: list[list[str]], clear: dict[str, list[list[str]]]
+) -> tuple[str, int]:
+    """Units of originals of which there are as many, and how many stand for one.
+
+    0 where there are none such.
+    """
+    median = float(np.median([len(document) for document in units]))
+    best, found = _AGREE, ("", 0)
+    for name, others in clear.items():
+        each = median / max(float(np.median([len(d) for d in others])), 1)
+        size = max(1, round(each))
+        if size <= _MOST_PER_UNIT and abs(each / size - 1) < best:
+            best, found = abs(each / size - 1), (name, size)
+    return found
+
+
+def _grouped(units: list[str], size: int) -> list[Any]:
+    if size == 1:
+        return units
+    return [tuple(units[i : i + size]) for i in range(0, len(units), size)]
+
+
+def _back(units: Sequence[Any]) -> list[int]:
+    """How far back each unit occurred last; 0 for its first time."""
+    last: dict[Any, int] = {}
+    back = []
+    for place, unit in enumerate(units[:_PLACES]):
+        back.append(place - last.get(unit, place))
+        last[unit] = place
+    return back
+
+
+def _places(units: Sequence[Any]) -> list[Any]:
+    """Each place at which something is repeated, with where it stood last."""
+    repeats = [(place, back) for place, back in enumerate(_back(units)) if back]
+    return [*repeats, ("length", len(units))]
+
+
+def _gaps(units: Sequence[Any]) -> list[Any]:
+    """The same without places, which a word in front would move."""
+    repeats = [(place, back) for place, back in enumerate(_back(units)) if back]
+    return [
+        (second[0] - first[0], first[1], second[1])
+        for first, second in pairwise(repeats)
+    ] + [back for _, back in repeats]
+
+
+def _lengths(units: Sequence[Any]) -> list[Any]:
+    return [(place, len(unit)) for place, unit in enumerate(units[:_PLACES])]
+
+
+def _shapes(units: Sequence[Any]) -> list[Any]:
+    """Words as patterns of their letters: "that" and "gung" are alike."""
+    return [(len(unit), *_back(unit)[:30]) for unit in units[:_PLACES]]
+
+
+def _cosines(
+    released: list[list[Any]],
+    original: list[list[Any]],
+    features: Callable[[Sequence[Any]], list[Any]],
+) -> np.ndarray | None:
+    """Cosines of weighted features; None if no two originals differ in them."""
+    numbers: dict[Any, int] = {}
+    each = [features(units) for units in chain(original, released)]
+    codes = [[numbers.setdefault(f, len(numbers)) for f in found] for found in each]
+    if not numbers or len(set(map(tuple, codes[: len(original)]))) < 2:
+        return None
+    ends = np.cumsum([0, *map(len, codes)])
+    flat = np.fromiter(chain.from_iterable(codes), dtype=int)
+    shape = len(codes), len(numbers)
+    bags = sp.csr_array((np.ones(len(flat)), flat, ends), shape=shape)
+    bags.sum_duplicates()
+    clear, noisy = bags[: len(original)], bags[len(original) :]
+    weights = TfidfTransformer(sublinear_tf=True).fit(clear)
+    a, b = (normalize(weights.transform(x)) for x in (noisy, clear))
+    return np.asarray((a @ b.T).todense())
+
+
+def _counts_alike(released: list[list[Any]], original: list[list[Any]]) -> np.ndarray:
+    """Minus the difference of how often the most frequent units occur."""
+
+    def counts(documents: list[list[Any]]) -> np.ndarray:
+        rows = np.zeros((len(documents), _COUNTED))
+        for row, units in zip(rows, documents, strict=True):
+            most = sorted(Counter(units).values(), reverse=True)[:_COUNTED]
+            row[: len(most)] = most
+        return rows
+
+    return -cdist(counts(released), counts(original), "cityblock")
+
+
+def _lengths_alike(
+    released: list[list[str]], original: list[list[str]]
+) -> np.ndarray | None:
+    """Minus the difference of lengths, as ratios, but for what all have in common."""
+    noisy, clear = (
+        np.log1p([len(document) for document in documents])
+        for documents in (released, original)
+    )
+    if len(np.unique(noisy)) == 1 or len(np.unique(clear)) == 1:
+        return None
+    shift = np.median(noisy) - np.median(clear)
+    return -np.abs(np.subtract.outer(noisy - shift, clear))

@@ -1,0 +1,189 @@
+"""One table of what adversaries found, and the statistics of its rows.
+
+This file knows numbers: no texts, no classifiers, no words for readers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from skdptext.utils import import_pandas, share_interval
+
+Interval = Callable[[np.ndarray], tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Score:
+    """What one adversary found, with all that the number must be read with.
+
+    Attributes
+    ----------
+    question : str
+        What was looked for: ``"linkage"``, ``"author"``, ``"words"``, …
+    adversary : str
+        Who looked for it; ``"reading"`` where nobody had to guess.
+    value : float
+        Share of the cases in which the adversary was right, on documents that had no
+        part in choosing the strongest. Others may reach more.
+    low, high : float
+        95 % interval of `value`, for documents like these. At least `low` is given
+        away; `high` is at least `chance`, which anybody reaches.
+    chance : float
+        What is reached without looking at the release.
+    n_documents : int
+        How many documents `value` is the mean of. Of an adversary, half of those that
+        were attacked, as the strongest one was chosen on the others; of what is read
+        off (copies and rare words), all documents that have it.
+    knows : str
+        What the adversary used besides the release and the candidates.
+    clear, cut : float or None
+        What the strongest adversary reaches on whole original texts; and on original
+        texts cut to as many words as their releases have.
+    strongest : bool
+        Whether this adversary was the strongest on the half that chose.
+    release : int
+        Which of several releases.
+    """
+
+    question: str
+    adversary: str
+    value: float
+    low: float
+    high: float
+    chance: float
+    n_documents: int
+    knows: str = ""
+    clear: float | None = None
+    cut: float | None = None
+    strongest: bool = True
+    release: int = 0
+
+
+class ScoreTable:
+    """Rows of one table: adversaries × scores, the strongest of each question first.
+
+    Attributes
+    ----------
+    rows : list of Score
+        A row for each release, question and adversary.
+    """
+
+    rows: list[Score]
+
+    def __init__(self, rows: list[Score]) -> None:
+        self.rows = rows
+
+    def of(self, question: str, release: int = 0) -> list[Score]:
+        """The rows of one question.
+
+        Parameters
+        ----------
+        question : str
+            What was looked for.
+        release : int, default=0
+            Which of several releases.
+
+        Returns
+        -------
+        rows : list of Score
+            The strongest adversary first; empty if nobody looked for it.
+        """
+        every = [r for r in self.rows if (r.question, r.release) == (question, release)]
+        return sorted(every, key=lambda row: not row.strongest)
+
+    @property
+    def scores(self) -> dict[str, Score]:
+        """The strongest adversary of each question, of the first release."""
+        return {r.question: r for r in self.rows if r.strongest and not r.release}
+
+    def to_frame(self) -> Any:
+        """All rows, as a pandas data frame.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            The fields of `Score`.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        columns = [field.name for field in fields(Score)]
+        rows = [asdict(row) for row in self.rows]
+        return import_pandas("to_frame").DataFrame(rows, columns=columns)
+
+
+class Halves(NamedTuple):
+    """Documents that choose the strongest adversary, and those that it is scored on."""
+
+    choosing: np.ndarray
+    scoring: np.ndarray
+
+
+def make_halves(rows: np.ndarray, seed: int) -> Halves:
+    """Halves of some rows, at random."""
+    order = rows[np.random.default_rng(seed).permutation(len(rows))]
+    return Halves(order[: len(order) // 2], order[len(order) // 2 :])
+
+
+def strongest_of(right: Mapping[str, np.ndarray], halves: Halves) -> str:
+    """The adversary that was right most often on the half that is not scored."""
+    if not len(halves.choosing):
+        return next(iter(right))
+    return max(right, key=lambda name: float(right[name][halves.choosing].mean()))
+
+
+def scored(
+    question: str,
+    right: Mapping[str, np.ndarray],
+    halves: Halves,
+    chance: float,
+    *,
+    interval: Interval = share_interval,
+    knows: Mapping[str, str] | None = None,
+    clear: float | None = None,
+    cut: float | None = None,
+    release: int = 0,
+) -> list[Score]:
+    """A row for each adversary; `right` has the share of each document, by name."""
+    best, rows = strongest_of(right, halves), []
+    for name, shares in right.items():
+        low, high = interval(shares[halves.scoring])
+        rows.append(
+            Score(
+                question,
+                name,
+                float(shares[halves.scoring].mean()),
+                low,
+                # Folds that share out a few documents make classifiers that learned
+                # nothing worse than chance: what is frequent among those known is rare
+                # among those held out. The strongest need not look at the release.
+                max(high, chance),
+                chance,
+                len(halves.scoring),
+                (knows or {}).get(name, ""),
+                clear,
+                cut,
+                name == best,
+                release,
+            )
+        )
+    return rows
+
+
+def read_off(
+    question: str,
+    values: np.ndarray,
+    chance: float,
+    interval: Interval,
+    by: str = "reading",
+) -> Score:
+    """The mean of shares that nobody had to guess."""
+    low, high = interval(values)
+    mean = float(values.mean())
+    return Score(question, by, mean, low, high, chance, len(values))

@@ -1,0 +1,153 @@
+"""Which words of the originals are left, guessed or copied."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from skdptext.attacks._pairs import ReleasedTexts
+from skdptext.attacks._similarity import split_words
+from skdptext.attacks._table import Score, read_off, scored, strongest_of
+from skdptext.utils import mean_interval, share_interval
+
+# Releases of other documents that each original is compared with, for chance.
+_OTHERS = 10
+# Words of a span that is called a copy; words of a sentence that is no commonplace.
+SPAN = 5
+_SENTENCE_END = re.compile(r"[.!?…。！？؟۔।\n]+")
+# Share of documents that a common word occurs in.
+_RARE = 1e-3
+
+
+def spelled(document: Any) -> list[str]:
+    """Words of a text, or of a token list, as this report spells and parts them."""
+    return split_words(document if isinstance(document, str) else " ".join(document))
+
+
+def common_words(public: Sequence[Any]) -> set[str]:
+    """Words in at least 1 in 1,000 of public texts."""
+    texts_with = Counter(word for text in public for word in set(spelled(text)))
+    return {w for w, n in texts_with.items() if n >= max(1, _RARE * len(public))}
+
+
+def word_scores(
+    texts: ReleasedTexts,
+    common: set[str] | None,
+    translated: Sequence[Sequence[str]] | None = None,
+) -> list[Score]:
+    """Words of the originals that are recovered from the releases, and rare ones.
+
+    `translated` has each release in the words that an adversary makes of it who has
+    learned from other pairs.
+    """
+    guesses: dict[str, Sequence[Sequence[str]]] = {
+        "the released word itself": texts.noisy
+    }
+    if translated is not None:
+        guesses["translation learned from other pairs"] = translated
+    counts = [Counter(words) for words in texts.clear]
+    guessed = {name: [Counter(g) for g in guess] for name, guess in guesses.items()}
+    right = {
+        name: np.array([_overlap(a, b) for a, b in zip(counts, guess, strict=True)])
+        for name, guess in guessed.items()
+    }
+    best = guessed[strongest_of(right, texts.halves)]
+    chance = _by_chance(texts, texts.halves.scoring, counts, best)
+    rows = scored("words", right, texts.halves, chance, interval=mean_interval)
+    return rows + _rare_words(texts, common)
+
+
+def _rare_words(texts: ReleasedTexts, common: set[str] | None) -> list[Score]:
+    """How many rare words are left as they were."""
+    by = "public texts"
+    # spelled alike on all sides, lest "Rome" be rare because public texts say "rome"
+    written, shown = (
+        [Counter(set(spelled(document))) for document in documents]
+        for documents in (texts.original, texts.released)
+    )
+    if common is None:
+        by = "these texts"
+        texts_with = Counter(word for count in written for word in count)
+        most = max(1, _RARE * len(texts))
+        common = {word for word, n in texts_with.items() if n > most}
+    rare = [Counter(count.keys() - common) for count in written]
+    held = np.flatnonzero(list(map(bool, rare)))
+    if not len(held):
+        return []
+    shares = np.array([_overlap(rare[i], shown[i]) for i in held])
+    chance = _by_chance(texts, held, rare, shown)
+    return [read_off("rare words", shares, chance, mean_interval, by)]
+
+
+def _overlap(words: Counter[str], guess: Counter[str]) -> float:
+    """Share of the words, as often as they occur, that are in the guess."""
+    total = words.total()
+    if not total:
+        return 0.0
+    small, large = sorted((words, guess), key=len)
+    return sum(min(n, large[word]) for word, n in small.items()) / total
+
+
+def _by_chance(
+    texts: ReleasedTexts,
+    rows: np.ndarray,
+    counts: Sequence[Counter[str]],
+    guess: Sequence[Counter[str]],
+) -> float:
+    """The mean overlap of `rows` with guesses from the releases of other documents."""
+    n = len(texts)
+    shifts = np.random.default_rng([texts.seed, 1]).integers(1, n, (len(rows), _OTHERS))
+    shares = [
+        _overlap(counts[i], guess[(i + shift) % n])
+        for i, row in zip(rows, shifts.tolist(), strict=True)
+        for shift in row
+    ]
+    return float(np.mean(shares))
+
+
+def copies(texts: ReleasedTexts) -> list[Score]:
+    """Shares of texts, sentences and spans of words that survive whole."""
+    n = len(texts)
+    spans = [[_spans(words) for words in t] for t in (texts.clear, texts.noisy)]
+    sentences = [_sentences(document) for document in texts.original]
+    padded = ["\0" + "\0".join(words) + "\0" for words in texts.noisy]
+
+    def whole(i: int, j: int) -> float:
+        return float(bool(texts.clear[i]) and texts.clear[i] == texts.noisy[j])
+
+    def sentence(i: int, j: int) -> float:
+        return float(np.mean([s in padded[j] for s in sentences[i]]))
+
+    def span(i: int, j: int) -> float:
+        return len(spans[0][i] & spans[1][j]) / len(spans[0][i])
+
+    rows = []
+    shift = np.random.default_rng([texts.seed, 3]).integers(1, max(n, 2), n)
+    for name, share, has, interval in (
+        ("whole texts", whole, [True] * n, share_interval),
+        ("sentences", sentence, list(map(bool, sentences)), mean_interval),
+        (f"spans of {SPAN} words", span, list(map(bool, spans[0])), mean_interval),
+    ):
+        held = np.flatnonzero(has).tolist()
+        if held:
+            own = np.array([share(i, i) for i in held])
+            others = [share(i, int(i + shift[i]) % n) for i in held]
+            chance = float(np.mean(others))
+            rows.append(read_off(f"copies: {name}", own, chance, interval))
+    return rows
+
+
+def _spans(words: Sequence[str]) -> set[tuple[str, ...]]:
+    return set(zip(*(words[i:] for i in range(SPAN)), strict=False))
+
+
+def _sentences(document: Any) -> list[str]:
+    """Sentences of some words, in a form that is found inside of others."""
+    if not isinstance(document, str):
+        return []
+    parts = (split_words(part) for part in _SENTENCE_END.split(document))
+    return ["\0" + "\0".join(words) + "\0" for words in parts if len(words) >= SPAN]

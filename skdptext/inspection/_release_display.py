@@ -1,0 +1,431 @@
+"""A report on a release: its table as text, data, HTML and figure."""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from skdptext._version import __version__
+from skdptext.attacks import ColumnFinding, Score, ScoreTable
+from skdptext.inspection._drawing import COLORS, make_axes, place_legend
+from skdptext.inspection._tables import aligned
+from skdptext.inspection._wording import (
+    HEADINGS,
+    PROVES,
+    Verdict,
+    adversary_name,
+    at_least,
+    column_sentence,
+    conclusion,
+    interval,
+    percent,
+    question_of,
+    unread_sentence,
+    verdict,
+)
+from skdptext.utils import Fragment, bullets, page, paragraph, wrapped
+
+_HEADER = ("what was looked for", "found", "95 % interval", "guessing", "conclusion")
+
+
+@dataclass
+class Provenance:
+    """Where the texts of a report come from.
+
+    Attributes
+    ----------
+    original, released : str
+        Names of the two sources.
+    n_documents, n_given : int
+        Documents that were attacked, and those that were given.
+    n_candidates : int
+        Candidates of ``scores["linkage"]``.
+    matched : str
+        How rows were matched.
+    vectors : str
+        The word vectors that adversaries used.
+    codes : list of str
+        Codes that were undone before the attack.
+    """
+
+    original: str
+    released: str
+    n_documents: int
+    n_given: int
+    n_candidates: int
+    matched: str
+    vectors: str
+    codes: list[str]
+
+
+class ReleaseReport(ScoreTable):
+    """What a release gives away, by attack; from `release_report`.
+
+    Attributes
+    ----------
+    rows : list of Score
+        The whole table: questions × adversaries.
+    scores : dict of str to Score
+        The strongest adversary of each question: ``"linkage"``, ``"words"``, ``"rare
+        words"``, ``"copies: whole texts"``, …; ``"author"``, ``"same person"``,
+        ``"topic"`` and other labels where these were given.
+    columns : list of ColumnFinding
+        Columns of the release that name its rows, if data frames were given.
+    unread : bool
+        Whether the releases share too few words with the originals for these
+        adversaries to read them.
+    notes : list of str
+        What the reader must know: samples, documents left out, codes undone.
+    provenance : Provenance
+        Sources, numbers of documents, vectors.
+    examples : list of tuple of str
+        Originals and releases that were found most surely; empty unless asked for.
+
+    See Also
+    --------
+    release_report : Makes one.
+    """
+
+    def __init__(
+        self,
+        rows: list[Score],
+        *,
+        columns: Sequence[ColumnFinding],
+        readable: tuple[float, float] | None,
+        notes: list[str],
+        provenance: Provenance,
+        examples: list[tuple[str, str]],
+        bound: str | None = None,
+    ) -> None:
+        super().__init__(rows)
+        self.columns = list(columns)
+        self.unread = readable is not None
+        self.notes, self.provenance, self.examples = notes, provenance, examples
+        self.bound = bound
+        self._unread = None if readable is None else unread_sentence(*readable)
+
+    # -- in words ----------------------------------------------------------------------
+
+    @property
+    def verdict(self) -> Verdict:
+        """The result: capitals, a sentence, and whether something was found."""
+        return verdict(self.scores, self.columns, self._unread)
+
+    def lines(self) -> list[tuple[str, list[Score]]]:
+        """The strongest rows under their headings.
+
+        Returns
+        -------
+        lines : list of tuple of (str, list of Score)
+            In the order of the report.
+        """
+        every = list(self.scores.values())
+        under = [
+            (heading, [s for s in every if question_of(s).heading == heading])
+            for heading in HEADINGS
+        ]
+        return [(heading, scores) for heading, scores in under if scores]
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{k} {v.value:.2f}" for k, v in self.scores.items())
+        return f"ReleaseReport({self.provenance.n_documents} documents, {found})"
+
+    def __str__(self) -> str:
+        said = self.verdict
+        parts = [
+            self._title(), self._origin(), "", f"RESULT: {said.result} {said.sentence}",
+        ]  # fmt: skip
+        text = [wrapped("\n".join(parts)), ""]
+        cells = [
+            [
+                (heading.upper(), "", "", "", "")
+                if score is None
+                else (
+                    f"  {question_of(score).name}",
+                    percent(score.value),
+                    interval(score),
+                    percent(score.chance),
+                    conclusion(score, self.unread),
+                )
+                for score in (None, *scores)
+            ]
+            for heading, scores in self.lines()
+        ]
+        flat = [_HEADER, *(line for lines in cells for line in lines)]
+        text += [*aligned(flat, [False, True, True, True, False]), ""]
+        by = [
+            f"- {question_of(score).name}: {adversary_name(score)}"
+            for _, scores in self.lines()
+            for score in scores
+            if score.adversary != "reading"
+        ]
+        text += ["Found by:", *(wrapped(line) for line in by), ""]
+        text += [wrapped(f"- {note}") for note in self.before()]
+        for original, released in self.examples:
+            text += ["", wrapped(f"original: {original}\nreleased: {released}")]
+        return "\n".join(text)
+
+    def before(self) -> list[str]:
+        """What to know before relying on the report.
+
+        Returns
+        -------
+        notes : list of str
+            Bounds, columns, samples and how numbers were found.
+        """
+        notes = [f"Proved limit: {self.bound}"] * bool(self.bound)
+        notes += [column_sentence(c) for c in self.columns[1:]]
+        if self._unread and self.verdict.found:
+            notes.append(self._unread)
+        link = self.scores["linkage"]
+        chose = self.provenance.n_documents - link.n_documents
+        notes += [
+            *self.notes,
+            f"Of the {self.provenance.n_documents:,} releases, {chose:,} chose the "
+            f"strongest adversary; its score is on the other {link.n_documents:,}.",
+            PROVES,
+        ]
+        return list(dict.fromkeys(notes))
+
+    def _title(self) -> str:
+        at = self.provenance
+        return f"Attack report: {at.original} against {at.released}"
+
+    def _origin(self) -> str:
+        at = self.provenance
+        few = "" if at.n_documents == at.n_given else f" of {at.n_given:,}"
+        today = date.today()
+        return (
+            f"{at.n_documents:,}{few} texts, {at.matched}; {at.vectors}; skdptext "
+            f"{__version__}, {today.day} {today:%B %Y}"
+        )
+
+    # -- as data -----------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain data, for JSON.
+
+        Returns
+        -------
+        data : dict
+            ``"verdict"``, ``"scores"`` (the strongest adversary of each question),
+            ``"rows"`` (all of them), ``"columns"``, ``"notes"`` and ``"provenance"``.
+        """
+        said = self.verdict
+        return {
+            "verdict": f"{said.result} {said.sentence}",
+            "found": said.found,
+            "unread": self.unread,
+            "scores": {name: asdict(score) for name, score in self.scores.items()},
+            "rows": [asdict(row) for row in self.rows],
+            "columns": [column._asdict() for column in self.columns],
+            "notes": self.before(),
+            "provenance": asdict(self.provenance) | {"skdptext": __version__},
+        }
+
+    # -- as a figure -------------------------------------------------------------------
+
+    def plot(self, *, ax: Any = None) -> ReleaseReport:
+        """Draw the scores with their intervals, chance, and what is found in clear.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw. If None, a new figure.
+
+        Returns
+        -------
+        report : ReleaseReport
+            Itself, with the axes and the figure as attributes `ax_` and `figure_`.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        rows = [score for _, scores in self.lines() for score in scores]
+        (self.ax_,) = make_axes(ax, 1, (8.0, 1.4 + 0.42 * len(rows)))
+        self.figure_ = self.ax_.figure
+        draw_scores(self.ax_, rows, [question_of(s).name for s in rows], self._title())
+        return self
+
+    # -- as a page ---------------------------------------------------------------------
+
+    def _repr_html_(self) -> Fragment:
+        return page(self._title(), *self._parts())
+
+    def to_html(self, path: Any = None) -> str | None:
+        """The report as one HTML file.
+
+        Parameters
+        ----------
+        path : path-like, default=None
+            Where to write it. If None, it is returned.
+
+        Returns
+        -------
+        html : str or None
+            A whole page, which needs no other file and no network. None where it was
+            written to `path`.
+        """
+        text = (
+            '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            '<meta name="color-scheme" content="light dark">'
+            f"<title>{html.escape(self._title())}</title>{_PAGE_STYLE}</head>"
+            f"<body>{self._repr_html_()}</body></html>\n"
+        )
+        if path is None:
+            return text
+        Path(os.fspath(path)).write_text(text, encoding="utf-8")
+        return None
+
+    def _parts(self) -> list[str]:
+        said = self.verdict
+        kind = "bad" if said.found else "open"
+        banner = Fragment(
+            f'<div class="skdp-verdict skdp-{kind}"><strong>'
+            f"{html.escape(said.result.capitalize())}</strong>"
+            f"<p>{html.escape(said.sentence)}</p></div>"
+        )
+        parts: list[str] = [Fragment(_STYLE), paragraph(self._origin()), banner]
+        for heading, scores in self.lines():
+            parts.append(
+                Fragment(
+                    f'<div class="skdp-heading" role="heading" aria-level="4">{heading}'
+                    f"<span>{HEADINGS[heading]}</span></div>"
+                )
+            )
+            parts += [_card(score, self.unread) for score in scores]
+        quoted = [
+            paragraph(f"{name}: {text}")
+            for pair in self.examples
+            for name, text in zip(("original", "released"), pair, strict=True)
+        ]
+        known = Fragment('<div class="skdp-heading">Before you rely on it</div>')
+        legend = paragraph(
+            "Bars: what the strongest adversary found; thin line: 95 % interval; mark: "
+            "guessing."
+        )
+        return [*parts, legend, known, bullets(self.before()), *quoted]
+
+
+def _card(score: Score, unread: bool) -> Fragment:
+    """One row: what, how much, and what would lower it."""
+    asked, said = question_of(score), conclusion(score, unread)
+    at = {name: f"{100 * getattr(score, name):.2f}%" for name in _ENDS}
+    bar = (
+        f'<div class="skdp-bar" aria-hidden="true"><i style="width:{at["value"]}"></i>'
+        f'<b style="left:{at["low"]};width:calc({at["high"]} - {at["low"]})"></b>'
+        f'<u style="left:{at["chance"]}"></u></div>'
+    )
+    clear = ""
+    if score.clear is not None:
+        cut = f", cut to length {percent(score.cut)}"
+        clear = f" On the originals: {percent(score.clear)}{cut}."
+    numbers = (
+        f"<strong>{percent(score.value)}</strong> found; at least "
+        f"{at_least(score.low)}, guessing {percent(score.chance)}"
+    )
+    advice = f" {asked.advice}" if said == asked.above else ""
+    by = "" if score.adversary == "reading" else f" By: {adversary_name(score)}."
+    above = " skdp-above" if said == asked.above else ""
+    return Fragment(
+        f'<div class="skdp-card{above}"><div class="skdp-what">'
+        f"{html.escape(asked.name)}<em>{html.escape(said)}</em></div>{bar}"
+        f'<div class="skdp-said">{numbers}. <span>'
+        f"{html.escape(asked.means.capitalize())}.{html.escape(clear + by + advice)}"
+        "</span></div></div>"
+    )
+
+
+_ENDS = ("value", "low", "high", "chance")
+
+
+def draw_scores(
+    ax: Any, rows: Sequence[Score], names: Sequence[str], title: str
+) -> None:
+    """Scores with their intervals, chance, and what is found in clear, a line each."""
+    places = np.arange(len(rows))[::-1]
+    values = np.array([[getattr(s, end) for end in _ENDS] for s in rows])
+    value, low, high, chance = values.T
+    ax.hlines(places, chance, value, color="0.8", zorder=1)
+    ax.errorbar(
+        value,
+        places,
+        xerr=np.maximum([value - low, high - value], 0),
+        fmt="s",
+        color=COLORS[1],
+        capsize=3,
+        label="released",
+    )
+    ax.plot(chance, places, "|", color="black", markersize=14, label="chance")
+    clear = [
+        (s.clear, place)
+        for s, place in zip(rows, places, strict=True)
+        if s.clear is not None
+    ]
+    if clear:
+        ax.plot(*zip(*clear, strict=True), "o", color=COLORS[0], label="in clear")
+    ax.set(
+        yticks=places,
+        yticklabels=list(names),
+        xlim=(-0.02, 1.02),
+        ylim=(-0.6, len(rows) - 0.4),
+        xlabel="share (95 % intervals)",
+        title=title,
+    )
+    place_legend(ax)
+
+
+_PAGE_STYLE = """<style>
+body { margin: 0; padding: 1.2em 0.8em; background: #f3f5f7; }
+.skdptext-view { margin: 0 auto; }
+@media (prefers-color-scheme: dark) { body { background: #0d1117; } }
+</style>"""
+_STYLE = """<style>
+.skdptext-view { --skdp-bad: #b3261e; --skdp-bad-ground: #fdeceb; --skdp-open: #3d5a80;
+  --skdp-open-ground: #eaf0f7; --skdp-fill: #c75146; --skdp-calm: #6b8cae;
+  --skdp-track: #e4e8ec; --skdp-soft: #57606a; }
+@media (prefers-color-scheme: dark) { .skdptext-view { --skdp-bad: #ff8a80;
+  --skdp-bad-ground: #3a1513; --skdp-open: #9cc2ee; --skdp-open-ground: #14263a;
+  --skdp-fill: #e06c61; --skdp-calm: #6f93b8; --skdp-track: #2a323c;
+  --skdp-soft: #9aa4af; } }
+.skdptext-view .skdp-verdict { border-left: 5px solid var(--skdp-open);
+  background: var(--skdp-open-ground); padding: 0.8em 1em; margin: 1em 0; }
+.skdptext-view .skdp-bad { border-color: var(--skdp-bad);
+  background: var(--skdp-bad-ground); }
+.skdptext-view .skdp-verdict strong { font-size: 18px; color: var(--skdp-open); }
+.skdptext-view .skdp-bad strong { color: var(--skdp-bad); }
+.skdptext-view .skdp-verdict p { margin: 0.3em 0 0; }
+.skdptext-view .skdp-heading { font-weight: 600; font-size: 15px; margin: 1.5em 0 0.4em;
+  border-bottom: 1px solid var(--skdp-track); padding-bottom: 0.3em; }
+.skdptext-view .skdp-heading span { font-weight: 400; font-size: 13px;
+  margin-left: 0.8em; color: var(--skdp-soft); }
+.skdptext-view .skdp-card { display: grid; grid-template-columns: 15em 1fr;
+  gap: 0.1em 1.2em; padding: 0.6em 0; align-items: center; }
+.skdptext-view .skdp-what em { display: block; font-style: normal; font-size: 12px;
+  color: var(--skdp-soft); }
+.skdptext-view .skdp-above em { color: var(--skdp-bad); font-weight: 600; }
+.skdptext-view .skdp-said { grid-column: 2; font-size: 13px; }
+.skdptext-view .skdp-said span { color: var(--skdp-soft); }
+.skdptext-view .skdp-bar { position: relative; height: 12px; border-radius: 2px;
+  background: var(--skdp-track); }
+.skdptext-view .skdp-bar i { position: absolute; inset: 0 auto 0 0; border-radius: 2px;
+  background: var(--skdp-calm); }
+.skdptext-view .skdp-above .skdp-bar i { background: var(--skdp-fill); }
+.skdptext-view .skdp-bar b { position: absolute; top: 5px; height: 2px;
+  background: var(--skdp-text); }
+.skdptext-view .skdp-bar u { position: absolute; top: -3px; height: 18px; width: 2px;
+  background: var(--skdp-soft); }
+@media (max-width: 34em) { .skdptext-view .skdp-card { grid-template-columns: 1fr; }
+  .skdptext-view .skdp-said { grid-column: 1; }
+  .skdptext-view .skdp-heading span { display: block; margin: 0; } }
+</style>"""

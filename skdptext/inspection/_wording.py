@@ -1,0 +1,259 @@
+"""What a report says: verdict, headings, conclusions, advice. It computes nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from skdptext.attacks import ColumnFinding, Score
+
+IN_ORDER = (
+    "Texts were matched by their order: the n-th release is taken for that of the n-th "
+    "original. To match them by ids, give pandas Series whose index holds these."
+)
+ANOTHER_ORDER = (
+    "Texts may be in another order: most released texts are closest to an original of "
+    "another row. If so, every score is far too low. Match them by ids."
+)
+PROVES = (
+    "Other attacks may find more: each number is a lower bound, and language models do "
+    "better where hints are sparse. “No clear gain” is no proof that nothing is there; "
+    "only a guarantee is."
+)
+
+
+class Question(NamedTuple):
+    """How one question is asked, and what its answer means."""
+
+    heading: str
+    name: str
+    means: str
+    above: str
+    advice: str
+
+
+HEADINGS = {
+    "Singling out": "Is one document found among others?",
+    "Linkability": "Do releases of one person belong together?",
+    "Inference": "What can be read or concluded?",
+}
+_QUESTIONS = {
+    "linkage": Question(
+        "Singling out",
+        "original among {n}",
+        "who holds the original and others names it",
+        "not hidden",
+        "Change more of each text, release only its group or topic, or replace whole "
+        "documents by public ones: that alone bounds this number by proof.",
+    ),
+    "same person": Question(
+        "Linkability",
+        "same person among {n}",
+        "two releases of one person are told to belong together; no name is needed",
+        "linked",
+        "Release fewer documents of each person, or hide style: replace documents.",
+    ),
+    "author": Question(
+        "Linkability",
+        "author",
+        "who holds other texts of the authors names them",
+        "named",
+        "Authors who write on different topics cannot be hidden in releases that keep "
+        "the topic. Replace documents by those of others.",
+    ),
+    "words": Question(
+        "Inference",
+        "words of a text",
+        "share of its words that are read from its release",
+        "partly readable",
+        "Redact or change more words.",
+    ),
+    "rare words": Question(
+        "Inference",
+        "rare words (names, things)",
+        "those are left as they were",
+        "some remain",
+        "Redact names, places and numbers, or release words of a public list only.",
+    ),
+    "copies": Question(
+        "Inference",
+        "copied {what}",
+        "they survive whole",
+        "some remain",
+        "Shuffle or change words, so that no sentence is kept.",
+    ),
+}
+
+
+def question_of(score: Score) -> Question:
+    """The question that a row answers; of labels, by their name."""
+    kind, _, what = score.question.partition(": ")
+    kind = kind.partition(" among ")[0]
+    found = _QUESTIONS.get(kind)
+    if found is None:
+        purpose = " (may be the purpose)" * (kind == "topic")
+        return Question(
+            "Inference",
+            kind + purpose,
+            f"who knows the {kind} of other texts guesses it",
+            "some gain",
+            "If it is not what the release is for, leave out the words that tell it.",
+        )
+    many = f"{1 / score.chance:,.0f}" if score.chance else ""
+    return found._replace(name=found.name.format(n=many, what=what))
+
+
+_NAMES = {
+    "tf-idf": "rare words in common",
+    "BM25": "search engine (BM25)",
+    "shared words": "words in common",
+    "character n-grams": "parts of words in common",
+    "mean vectors": "mean meaning (word vectors)",
+    "word by word": "meaning of the words, place by place",
+    "Word Mover's nearest": "meaning of the words, each to the nearest",
+    "mechanism": "likelihood by the known mechanism",
+    "learned": "several at once, weighted by other pairs",
+    "all, learned": "several at once, with the mechanism",
+    "reading": "read off",
+    "these texts": "read off; rare among these texts",
+    "public texts": "read off; rare in public texts",
+}
+
+
+def adversary_name(score: Score) -> str:
+    """Who found it, in words of a stranger."""
+    return _NAMES.get(score.adversary, score.adversary)
+
+
+def percent(share: float | None) -> str:
+    """A share in per cent, of even digits; nothing for what there is none of."""
+    if share is None:
+        return ""
+    if 0 < share < 0.01:
+        return "< 0.1 %" if share < 0.001 else f"{100 * share:.1g} %"
+    return f"{min(round(100 * share), 99) if share < 1 else 100} %"
+
+
+def at_least(share: float) -> str:
+    """Rounded down, as a lower bound is."""
+    return f"{math.floor(100 * share + 1e-9)} %"
+
+
+def interval(score: Score) -> str:
+    """Rounded outwards."""
+    low = math.floor(100 * score.low + 1e-9)
+    return f"{low}–{math.ceil(100 * score.high - 1e-9)} %"
+
+
+def is_above(score: Score) -> bool:
+    """Whether more was found than a guess finds, with 95 % confidence."""
+    return score.low > score.chance
+
+
+def conclusion(score: Score, unread: bool = False) -> str:
+    """What a row says, in two words."""
+    if is_above(score):
+        return question_of(score).above
+    if score.value == 0 and score.adversary == "reading":
+        return "none found"
+    return "not read" if unread else "no clear gain"
+
+
+class Verdict(NamedTuple):
+    """The result in capitals, what it rests on, and whether it is a finding."""
+
+    result: str
+    sentence: str
+    found: bool
+
+
+def verdict(
+    scores: Mapping[str, Score],
+    columns: Sequence[ColumnFinding],
+    unread: str | None,
+) -> Verdict:
+    """The result, by the worst that was found."""
+    link = scores.get("linkage")
+    named = list(map(column_sentence, columns))
+    if named:
+        more = f" {_found(link)}" if link is not None and is_above(link) else ""
+        return Verdict("COLUMNS NAME THE ROWS.", " ".join(named) + more, True)
+    if link is not None and is_above(link):
+        return Verdict("DOCUMENTS ARE NOT HIDDEN.", _found(link), True)
+    people = [s for q in ("author", "same person") if (s := scores.get(q))]
+    people = [score for score in people if is_above(score)]
+    if people:
+        return Verdict(
+            "PEOPLE ARE RECOGNISED.", " ".join(map(_recognised, people)), True
+        )
+    if unread:
+        return Verdict("THESE ADVERSARIES CANNOT READ THIS.", unread, False)
+    left = [s for q, s in scores.items() if q != "topic" and is_above(s)]
+    if left:
+        what = "; ".join(
+            f"{question_of(s).name}: at least {at_least(s.low)} (guessing "
+            f"{percent(s.chance)})"
+            for s in left
+        )
+        return Verdict(
+            "DOCUMENTS WERE NOT FOUND, AND SOMETHING CAN BE READ.", f"{what}.", True
+        )
+    return Verdict(
+        "NOTHING WAS FOUND ABOVE CHANCE.",
+        "By these adversaries, in these documents. A bound for all others needs a "
+        "guarantee.",
+        False,
+    )
+
+
+def _found(score: Score) -> str:
+    return (
+        f"With {1 / score.chance:,.0f} candidates the attack named the original of at "
+        f"least {at_least(score.low)} of the releases ({percent(score.value)} here, 95 "
+        f"% interval {interval(score)}; guessing {percent(score.chance)})."
+    )
+
+
+def _recognised(score: Score) -> str:
+    what = (
+        "The author is named for"
+        if score.question == "author"
+        else "Another release of the same person is found for"
+    )
+    return (
+        f"{what} at least {at_least(score.low)} of the releases ({percent(score.value)}"
+        f" here; guessing {percent(score.chance)})."
+    )
+
+
+def column_sentence(column: ColumnFinding) -> str:
+    """What a column gives away."""
+    rows = f"{column.n_equal:,} of {column.n_rows:,} rows"
+    if not column.original:
+        return (
+            f"The column {column.name!r} has another value in each of the "
+            f"{column.n_rows:,} rows, which names them."
+        )
+    if column.renamed:
+        return (
+            f"The column {column.name!r} has one name for each value of "
+            f"{column.original!r} ({column.n_values:,} values): rows of one remain "
+            "together."
+        )
+    whose = "Rows" if column.n_values == column.n_rows else "Values"
+    if column.label:
+        whose = f"{column.label.capitalize()}s"
+    if column.n_equal < column.n_rows / 2:
+        return f"The column {column.name!r} is in both, equal in {rows}."
+    return f"{whose} are given away by the column {column.name!r}, equal in {rows}."
+
+
+def unread_sentence(readable: float, usual: float) -> str:
+    """Why a low score says nothing."""
+    return (
+        f"{percent(readable)} of the words of the releases occur in the originals; of "
+        f"those of an original, {percent(usual)} occur in others. The releases are in "
+        "a code or a language that these adversaries do not know, or nothing is left. "
+        "Low scores say nothing here."
+    )
