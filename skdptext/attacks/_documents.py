@@ -30,7 +30,7 @@ from skdptext.exceptions import (
 )
 from skdptext.metrics import ReleaseLikelihood
 from skdptext.perturbation import DPWordPerturber
-from skdptext.utils import as_array, quiet
+from skdptext.utils import as_array, quiet, recall_when_sure, share_interval
 
 # Other candidates than those asked for, where there are as many documents.
 MANY_CANDIDATES = 1000
@@ -64,7 +64,7 @@ def gathered(
     seed: int,
     pairs: Mapping[str, np.ndarray] | None = None,
 ) -> DocumentAdversaries:
-    """All adversaries, the best informed first, and those who combine them.
+    """All adversaries, the best informed first, and last those who combine them.
 
     `likelihoods` are of adversaries who know the mechanism, `pairs` of those who have
     learned from other pairs.
@@ -81,7 +81,8 @@ def gathered(
         if similarities:
             scores["learned"] = learned_similarity(words, truth, random_state=seed)
             knows["learned"] = "pairs"
-    return DocumentAdversaries(scores | every, knows)
+    # last, so that of equals the one who does without other pairs is the strongest
+    return DocumentAdversaries(every | scores, knows)
 
 
 def similar_documents(
@@ -120,7 +121,26 @@ def linkage_rows(
     if n != MANY_CANDIDATES <= len(texts):
         many = "linkage among 1,000"
         rows += adversaries.rows(many, truth, texts.halves, MANY_CANDIDATES)
-    return rows
+    best = next(row for row in rows if row.strongest).adversary
+    return [*rows, *_when_sure(texts, best, adversaries.scores[best])]
+
+
+def _when_sure(texts: ReleasedTexts, name: str, scores: np.ndarray) -> list[Score]:
+    """How many the strongest names where it may abstain, and is right in nine of ten.
+
+    Among all candidates.
+    """
+    n, (choosing, scoring) = len(texts), texts.halves
+    if n < FEWEST_PAIRS:
+        return []
+    second, first = np.partition(scores, -2, axis=1)[:, -2:].T
+    lead = first - second
+    right = ((scores.argmax(axis=1) == np.arange(n)) & (lead > 0)).astype(float)
+    hit, _ = recall_when_sure(lead, right, choosing, scoring)
+    low, high = share_interval(hit)
+    value, chance = float(hit.mean()), 1 / n
+    high = max(high, chance)
+    return [Score("when sure", name, value, low, high, chance, len(scoring))]
 
 
 def same_person_rows(

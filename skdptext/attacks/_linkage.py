@@ -242,7 +242,8 @@ class Linkages(ScoreTable):
     Attributes
     ----------
     rows : list of Score
-        One per adversary, those first who combine others or know the mechanism;
+        One per adversary, those first who know the mechanism, and last those who
+        combine others;
         ``scores["linkage"]`` is the strongest.
     n_candidates, n_targets, n_releases : int
         Documents to choose from; documents that were released; releases of each.
@@ -392,8 +393,8 @@ def linkage_attack(
     >>> perturber = DPWordPerturber(embedding, epsilon=4.0, document_length=10)
     >>> linkages = linkage_attack(texts, perturber, n_draws=50, random_state=0)
     >>> [row.adversary for row in linkages.rows]  # doctest: +NORMALIZE_WHITESPACE
-    ['all, learned', 'learned', 'ordered text', 'bag', 'shared words', 'tf-idf', 'BM25',
-     'character n-grams', 'mean vectors', 'word by word', "Word Mover's nearest"]
+    ['ordered text', 'bag', 'shared words', 'tf-idf', 'BM25', 'character n-grams',
+     'mean vectors', 'word by word', "Word Mover's nearest", 'all, learned', 'learned']
     """
     of_words = isinstance(perturber, DPWordPerturber)
     if not of_words:

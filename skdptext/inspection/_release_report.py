@@ -54,7 +54,7 @@ _N_EXAMPLES, _QUOTED = 3, 300
 _ENGLISH, _OF_ENGLISH = frozenset(("the", "of", "and", "to", "a", "in", "is")), 0.05
 # Share of the words of the originals that built-in vectors must have.
 _COVERED = 0.5
-_TAKEN = ("linkage", "words", "rare words", "copies", "same person")
+_TAKEN = ("linkage", "when sure", "words", "rare words", "copies", "same person")
 
 
 def release_report(
@@ -480,7 +480,8 @@ def _of_label(
 def _in_order_of_report(rows: list[Score], labels: Mapping[str, Any]) -> list[Score]:
     """Documents, people, labels, words and copies."""
     order = [
-        *("linkage", "linkage among 1,000", "same person", "author", "topic"),
+        *("linkage", "linkage among 1,000", "when sure"),
+        *("same person", "author", "topic"),
         *labels, "words", "rare words",
     ]  # fmt: skip
     place = {question: i for i, question in reversed(list(enumerate(order)))}

@@ -47,6 +47,13 @@ _QUESTIONS = {
         "Change more of each text, release only its group or topic, or replace whole "
         "documents by public ones: that alone bounds this number by proof.",
     ),
+    "when sure": Question(
+        "Singling out",
+        "original among {n}, if sure",
+        "named by an adversary who is silent unless nine of ten such names are right",
+        "named with certainty",
+        "As above.",
+    ),
     "same person": Question(
         "Linkability",
         "same person among {n}",

@@ -47,7 +47,7 @@ class Likelihood:
 def test_a_release_that_hides_nothing():
     report = release_report(CLEAR, CLEAR, random_state=0)
     assert [name for name in report.scores if name != "rare words"] == [
-        "linkage", "words", "copies: whole texts", "copies: sentences",
+        "linkage", "when sure", "words", "copies: whole texts", "copies: sentences",
         "copies: spans of 5 words",
     ]  # fmt: skip
     link, words = report.scores["linkage"], report.scores["words"]
@@ -170,8 +170,8 @@ def test_authors_and_topics_by_hand():
         clear, noisy, authors=authors, topics=topics, n_candidates=10, random_state=0
     )
     author, topic = report.scores["author"], report.scores["topic"]
-    assert list(report.scores)[:5] == [
-        "linkage", "same person", "author", "topic", "words"
+    assert list(report.scores)[:6] == [
+        "linkage", "when sure", "same person", "author", "topic", "words"
     ]  # fmt: skip
     assert author.chance == 0.5
     assert author.clear > 0.9
@@ -429,6 +429,17 @@ def test_rare_words_are_spelled_as_texts_are():
     released = [f"ROME ann{i}" if i % 2 else "Rome" for i in range(20)]
     scores = release_report(clear, released, public=public, random_state=0).scores
     assert scores["rare words"].value == 0.5
+
+
+def test_who_may_be_silent_is_right_in_nine_of_ten():
+    """Half of the releases are their originals, the others another text."""
+    other = documents(40, seed=9)
+    pairs = zip(CLEAR, other, strict=True)
+    released = [x if i % 2 else y for i, (x, y) in enumerate(pairs)]
+    sure = release_report(CLEAR, released, random_state=0).scores["when sure"]
+    assert 0.2 < sure.value < 0.8  # those that are there, and hardly any other
+    nothing = release_report(CLEAR, other, random_state=0).scores["when sure"]
+    assert nothing.low <= nothing.chance
 
 
 def test_bad_input():
