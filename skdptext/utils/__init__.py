@@ -20,7 +20,6 @@ from skdptext.utils._intervals import (
     mean_interval as mean_interval,
     share_interval as share_interval,
     split_interval as split_interval,
-    wilson_interval as wilson_interval,
 )
 from skdptext.utils._messages import (
     REPEATABLE as REPEATABLE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import betaincinv, ndtri, stdtrit
+from scipy.special import betaincinv, stdtrit
 
 
 def clopper_pearson(hits: Any, n: Any, tail: float) -> tuple[Any, Any]:
@@ -25,15 +25,6 @@ def share_interval(values: np.ndarray, alpha: float = 0.05) -> tuple[float, floa
     """Clopper and Pearson's interval of a mean of values in [0, 1], 95 % by default."""
     low, high = clopper_pearson(float(values.sum()), len(values), alpha / 2)
     return float(low), float(high)
-
-
-def wilson_interval(share: float, n: int, alpha: float) -> tuple[float, float]:
-    """Wilson's interval of a share of n."""
-    # the shares p with |share − p| ≤ z √(p (1 − p)/n), whose ends a quadratic gives
-    z2 = ndtri(1 - alpha / 2) ** 2
-    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
-    margin = np.sqrt(z2 * share * (1 - share) / n + z2**2 / (4 * n**2)) / (1 + z2 / n)
-    return float(max(0.0, centre - margin)), float(min(1.0, centre + margin))
 
 
 def mean_interval(values: np.ndarray) -> tuple[float, float]:
