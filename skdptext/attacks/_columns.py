@@ -57,9 +57,9 @@ def column_findings(
         best = _most_alike(name, mine, clear)
         if best is not None:
             label = _most_alike(name, mine, known)
-            same = label is not None and label.n_equal >= _SAME * n
-            shown = label.original if label is not None and same else ""
-            findings.append(best._replace(label=shown))
+            if label and (label.renamed or label.n_equal >= _SAME * n):
+                best = best._replace(label=label.original)
+            findings.append(best)
         elif n_values == n and n > 2:
             findings.append(ColumnFinding(name, "", 0, n, n_values))
     return findings
