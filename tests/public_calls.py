@@ -237,11 +237,25 @@ def document_file() -> Path:
 
 
 def sealed() -> Path:
+    return _sealed(DocumentRelease(released(resize="sample"), key(), "canary"))
+
+
+def sealed_stand_ins() -> Path:
+    stand_ins = DocumentRelease(
+        replacer().fit(), key(), "canary", allow_shared_texts=True
+    )
+    return _sealed(stand_ins)
+
+
+def _sealed(released: DocumentRelease) -> Path:
     out = folder() / "out"
-    bags = DocumentRelease(released(resize="sample"), key(), "canary")
-    release.release_files(document_file(), out, bags, format="parquet")
+    release.release_files(document_file(), out, released, format="parquet")
     release.seal(out)
     return out
+
+
+def persons() -> replacement.PersonAnswers:
+    return replacer().fit().person_answers(TEXTS, range(len(TEXTS)))
 
 
 @dataclass
@@ -660,6 +674,7 @@ VALID: dict[Any, Valid] = {
     ReleaseKey.derive: Valid(lambda: (key(), b"purpose")),
     ReleaseKey.generate: Valid(lambda: (folder() / "key",), names=("file",)),
     release.read_bags: Valid(lambda: (sealed(),), names=("out",)),
+    release.read_stand_ins: Valid(lambda: (sealed_stand_ins(),), names=("out",)),
     release.release_files: Valid(
         lambda: (document_file(), folder() / "out", document_release()),
         names=("source", "out"),
@@ -672,6 +687,11 @@ VALID: dict[Any, Valid] = {
     DPDocumentReplacer.fit: Valid(lambda: (replacer(),)),
     DPDocumentReplacer.fit_transform: Valid(lambda: (replacer(), TEXTS)),
     DPDocumentReplacer.get_feature_names_out: Valid(lambda: (replacer().fit(),)),
+    DPDocumentReplacer.guarantee: Valid(lambda: (replacer().fit(), "person")),
+    DPDocumentReplacer.person_answers: Valid(
+        lambda: (replacer().fit(), TEXTS, range(len(TEXTS)))
+    ),
+    replacement.PersonAnswers.transform: Valid(lambda: (persons(), [0, 1])),
     DPDocumentReplacer.groups_of: Valid(lambda: (replacer().fit(), TEXTS)),
     DPDocumentReplacer.log_likelihood: Valid(
         lambda: (replacer().fit(), TEXTS, TEXTS[:1])
@@ -686,7 +706,12 @@ VALID: dict[Any, Valid] = {
             *(100, "accuracy", 2, 1),
         )
     ),
-    replacement.topic_shares: Valid(lambda: (TEXTS, replacer().fit(), None, 0.95, 1)),
+    replacement.topic_shares: Valid(
+        lambda: (TEXTS, replacer().fit(), None, None, 0.95, 1)
+    ),
+    replacement.shares_of_groups: Valid(
+        lambda: ([0, 1, 0, 1], mechanisms.ExactResponse(2, 1.0))
+    ),
     replacement.check_grouper: Valid(lambda: (None,)),
     replacement.PublicGroups.of: Valid(
         lambda: (replacement.PublicDocuments(TEXTS), None, 2, None)
@@ -746,6 +771,7 @@ RESULTS = {
     privacy.PrivacyGuarantee,
     replacement.GroupingComparison,
     replacement.GroupingScore,
+    replacement.PersonAnswers,
     replacement.TopicShares,
     ReplacementGuarantee,
 }

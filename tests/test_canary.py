@@ -565,6 +565,7 @@ COMMANDS = {
     "audit": lambda path: ["audit", "--embedding", path, "--epsilon", "1"],
     "key": lambda path: ["key", path],
     "verify": lambda path: ["verify", path],
+    "shares": lambda path: ["shares", path],
     "learn": lambda path: [
         *("learn", path, "--label", "n", "--author", "id", "--classes", "1", "2"),
         *("--public", "public.csv", "--sample", "corpus.csv", "-o", "model.npz"),
@@ -584,7 +585,7 @@ def command(name):
 
 READERS |= {f"skdptext {name}": command(name) for name in COMMANDS}
 # What refuses a file of documents by its name, whatever it holds.
-BY_NAME = {f"skdptext {name}" for name in ("audit", "key", "verify")}
+BY_NAME = {f"skdptext {name}" for name in ("audit", "key", "shares", "verify")}
 
 
 def endings(read):

@@ -119,13 +119,25 @@ class PersonAnswers:
         released : list of str, csr_matrix, or ndarray
             As `DPDocumentReplacer.transform` gives it.
         """
-        rows = [self._numbers[author] for author in authors]
+        rows = self._rows(authors)
         noisy = self._noisy[rows]
         if self._output == "group":
             return self._show(noisy)
         order, starts = self._members
         place = self._draws(rows, document_ids).integers(np.diff(starts)[noisy])
         return self._show(order[starts[noisy] + place])
+
+    def _rows(self, authors: Iterable[Any]) -> list[int]:
+        rows = []
+        for i, author in enumerate(authors):
+            try:
+                rows.append(self._numbers[author])
+            except (KeyError, TypeError, ValueError):
+                raise InvalidParameterError(
+                    "authors must be those who were answered, but the one at position "
+                    f"{i} is none of them."
+                ) from None
+        return rows
 
     def _draws(self, rows: list[int], ids: Sequence[Any] | None) -> Any:
         """What draws a whole number for each document.

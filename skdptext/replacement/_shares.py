@@ -18,6 +18,7 @@ from skdptext.replacement._groups import PublicGroups, words_of
 from skdptext.replacement._guarantee import ReplacementGuarantee, ReplacementPart
 from skdptext.replacement._replacer import DPDocumentReplacer
 from skdptext.utils import (
+    as_labels,
     check_authors,
     check_integer,
     check_real,
@@ -336,7 +337,7 @@ def _one_each(answers: np.ndarray, authors: Any) -> np.ndarray:
 
 
 def _labels(name: str, values: Any) -> np.ndarray:
-    labels = np.asarray(values)
+    labels = as_labels(name, values)
     if labels.ndim != 1 or not labels.size or labels.dtype.kind not in "biufUSO":
         raise InvalidParameterError(
             f"{name} must be a list of one or more labels of groups, got "

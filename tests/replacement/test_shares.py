@@ -251,6 +251,8 @@ def test_bad_guarantees() -> None:
     with pytest.raises(InvalidParameterError, match="groups must hold the labels of 3"):
         topic_shares(["pets"], guarantee, groups=["pets"])
     with pytest.raises(InvalidParameterError, match="one at position 1 is none"):
+        topic_shares(["pets", "tea"], guarantee, groups=["pets", "food", "rail"])
+    with pytest.raises(InvalidParameterError, match="released must be of one kind"):
         topic_shares(["pets", 7], guarantee, groups=["pets", "food", "rail"])
     with pytest.raises(InvalidParameterError, match="releaser must be a fitted"):
         topic_shares(["pets"], "guarantee")  # type: ignore[arg-type]
