@@ -150,9 +150,9 @@ def release_files(
     each process, and what is released of `batch_rows` documents. Some 1 MB of documents
     are held at a time. A row of a CSV or JSON file may have 512 KiB. More than 65,536
     ids are checked in temporary files, at 16 bytes per id. With authors, the inputs
-    are read once more, and some 500 bytes are held per author, and 2 per document, for
-    the groups of all rows. The readers are those of
-    pyarrow for each format: its datasets read further ahead.
+    are read once more, and some 700 bytes are held per author, 100 more for each other
+    group of theirs, and 4 per document, for the groups of all rows. The readers are
+    those of pyarrow for each format: its datasets read further ahead.
 
     *Durability.* A shard is written to a temporary file beside it, forced to disk, and
     renamed. `out` must be on a local or shared file system, not in an object store.

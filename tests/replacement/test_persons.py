@@ -23,9 +23,10 @@ from skdptext import DPDocumentReplacer
 from skdptext.cli import main
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.release import DocumentRelease, ReleaseKey, release_files, seal
-from skdptext.replacement import _persons
+from skdptext.replacement import _groups, _persons
 from tests.expected import no_warning, refusals
 from tests.laws import assert_counts, largest_loss
+from tests.memory import traced_memory
 from tests.releases import write_key
 
 SEED = 2**100 + 17
@@ -283,6 +284,23 @@ def test_clones_of_a_generator_share_no_noise_between_collections():
     e = math.exp(EPSILON)
     same = (e * e + 2) / (e + 2) ** 2
     assert_counts(np.array([hits, n - hits]), np.array([same, 1 - same]))
+
+
+def test_memory_is_that_of_the_authors(monkeypatch):
+    """A block of documents and 16 bytes each; 1,000 bytes for each author."""
+    block = 512
+    monkeypatch.setattr(_groups, "_TOGETHER", block)
+    source = replacer(random_state=SEED)
+
+    def peak(n, n_authors):
+        texts = (f"a cat {i}" for i in range(n))
+        with traced_memory() as memory:
+            source.person_answers(texts, (i % n_authors for i in range(n)))
+        return memory.peak
+
+    peak(2 * block, 3)  # what is made once
+    assert peak(16 * block, 3) - peak(8 * block, 3) < 8 * block * 16
+    assert peak(8 * block, 8 * block) - peak(8 * block, 3) < 8 * block * 1000
 
 
 # -- the promise ---------------------------------------------------------------------
