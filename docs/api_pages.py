@@ -35,7 +35,7 @@ RESULTS = {
     "model_selection.calibrate_epsilon": ["Calibration"],
     "neighbors.WMDKNNClassifier": ["compile_search"],
     "preprocessing.split_known_and_snippet": ["KnownAndSnippets"],
-    "replacement.DPDocumentReplacer": ["PublicDocuments"],
+    "replacement.DPDocumentReplacer": ["PersonAnswers", "PublicDocuments"],
     "replacement.compare_groupings": ["GroupingComparison", "GroupingScore"],
     "replacement.topic_shares": ["TopicShares"],
 }
