@@ -91,7 +91,7 @@ def test_a_task_chooses_among_mechanisms_and_classifiers(run):
 @pytest.mark.filterwarnings("error::skdptext.exceptions.PrivacyLeakWarning")
 def test_stand_ins_keep_the_topic_and_hide_the_story(run, monkeypatch):
     # who guesses authors and topics has tests of his own
-    monkeypatch.setattr("skdptext.inspection._release_scores._FOLDS", 2)
+    monkeypatch.setattr("skdptext.attacks._labels._FOLDS", 2)
     table = run("fan_fiction.ipynb", 60)["table"]
     assert table["linkage: value"].iloc[-1] < table["linkage: value"].iloc[0]
 
