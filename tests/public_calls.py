@@ -820,7 +820,7 @@ TAKES_NO_TEXT: dict[Any, str] = {
             inspection.ReleaseReport.of,
         ),
         "makes a view of scores that an attack found",
-    ),  # fmt: skip
+    ),
     attacks.Trial: "holds what attribution_attack and release_report have read",
     attacks.make_folds: "gets labels that other attacks have read",
     attacks.run_trials: "gets what attribution_attack and release_report have read",
