@@ -265,6 +265,8 @@ def _released(part: PerturbationPart) -> str:
         name = f"{name.partition('(')[0]}(…)"
     metric = "" if part.metric_lam is None else f" ({_short_metric(part)})"
     length = "any length" if part.n_words is None else f"{part.n_words} words"
+    if part.n_words == 1:
+        length = "1 word"
     times = f", {part.releases} releases" if part.releases > 1 else ""
     epsilon = rounded_up(part.epsilon)
     return f"{name}, ε = {epsilon}{metric}, documents of {length}{times}"

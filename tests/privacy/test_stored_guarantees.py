@@ -1,4 +1,4 @@
-"""Guarantees in files: the same numbers and texts, for as long as the contract says."""
+"""Guarantees in files, for as long as the contract says, and on one screen."""
 
 from __future__ import annotations
 
@@ -252,8 +252,8 @@ def test_what_the_contract_does_not_know_is_refused(guarantee):
     stored = guarantee.to_json()
     for wrong, said in (
         (changed(stored, version=2), "version 2, where this skdptext reads version 1"),
-        (changed(stored, more=1), "with 1 fields that this version does not know"),
-        (json.dumps({**json.loads(stored), "more": 1}), "1 fields that this version"),
+        (changed(stored, more=1), "with fields that this version does not know"),
+        (json.dumps({**json.loads(stored), "more": 1}), "fields that this version"),
         (changed(stored, format="another"), "wrote"),
         (changed(stored, parts=[]), "wrote"),
         (changed(stored, kind="another"), "wrote"),
@@ -484,3 +484,73 @@ def test_events_of_models(k, kind):
     relation = dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE
     theirs = pld.PLDAccountant(relation).compose(event).get_epsilon(1e-5)
     assert theirs == pytest.approx(guarantee.epsilon_at(1e-5), rel=2e-3)
+
+
+# -- on one screen -------------------------------------------------------------------
+
+VERDICTS = {
+    # of two words that are so far apart: random and nearest are the same
+    (0.1, 2): "SINGLE WORDS ARE DENIABLE. TYPICAL DOCUMENTS ARE DENIABLE.",
+    (0.9, 10): "SINGLE WORDS ARE DENIABLE. TYPICAL DOCUMENTS ARE PARTLY DENIABLE.",
+    (5.0, 1): (
+        "SINGLE WORDS ARE PARTLY DENIABLE. TYPICAL DOCUMENTS ARE PARTLY DENIABLE."
+    ),
+    (5.0, None): (
+        "SINGLE WORDS ARE PARTLY DENIABLE. NOTHING USEFUL IS PROMISED FOR DOCUMENTS."
+    ),
+    (50.0, 1): "NOTHING USEFUL IS PROMISED, FOR SINGLE WORDS OR FOR DOCUMENTS.",
+}
+
+
+@pytest.mark.parametrize(("epsilon", "n_words"), VERDICTS)
+def test_the_verdict_is_what_the_numbers_come_to(epsilon, n_words):
+    table = WordEmbedding(["a", "b"], [[0.0], [1.0]])
+    options = {"epsilon": epsilon, "lam": 0.0, "document_length": n_words}
+    said = str(perturber(table, **options).guarantee()).split("\n\n")[1]
+    assert said.splitlines()[0] == VERDICTS[epsilon, n_words]
+    relied_on = "Do not rely on this release" in said
+    assert relied_on == ("NOTHING USEFUL" in said)
+
+
+def test_words_that_have_neighbours_are_deniable_among_them_only():
+    """Two words each lie close together, and pairs far apart."""
+    places = np.repeat(np.arange(20) * 100.0, 2) + np.tile([0.0, 1.0], 20)
+    table = WordEmbedding([f"w{i}" for i in range(40)], places[:, None])
+    said = str(perturber(table, epsilon=3.0, lam=0.0).guarantee())
+    assert "SINGLE WORDS ARE PARTLY DENIABLE, AGAINST SIMILAR WORDS ONLY." in said
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "groups", "verdict"),
+    [
+        (4.0, 4, "WHICH DOCUMENT IT WAS IS HIDDEN."),
+        (9.0, 30, "WHICH DOCUMENT IT WAS IS PARTLY HIDDEN."),
+        (20.0, 80, "NOTHING USEFUL IS PROMISED FOR DOCUMENTS."),
+    ],
+)
+def test_the_verdict_on_stand_ins(epsilon, groups, verdict):
+    texts = [f"topic{i}" for i in range(groups)]
+    made = DPDocumentReplacer(texts, public_labels=range(groups), epsilon=epsilon)
+    assert f"\n\n{verdict}\n" in str(made.fit().guarantee())
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "verdict"),
+    [
+        (1.0, "WHETHER ONE PERSON TOOK PART IS HARD TO TELL."),
+        (3.0, "WHETHER ONE PERSON TOOK PART IS PARTLY HIDDEN."),
+        (9.0, "NOTHING USEFUL IS PROMISED FOR A PERSON."),
+    ],
+)
+def test_the_verdict_on_models(epsilon, verdict):
+    assert f"\n\n{verdict}\n" in str(learned(epsilon=epsilon).guarantee())
+
+
+@pytest.mark.parametrize("guarantee", [pytest.param(g, id=n) for n, g in kinds()])
+def test_it_fits_a_screen(guarantee):
+    lines = str(guarantee).splitlines()
+    assert len(lines) <= 28  # of three kinds; one kind takes 21
+    assert max(map(len, lines)) <= 88
+    if len(guarantee.parts) == 1:
+        assert len(lines) <= 21
+    assert lines[0].startswith("Privacy statement. ")
