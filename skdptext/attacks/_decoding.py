@@ -51,6 +51,8 @@ _SMALL = str.maketrans("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘǫʀꜱᴛᴜ�
 _DIGITS = str.maketrans("013457@$", "oieastas")
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _HASHES = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha3_256", "blake2b")
+# From here on, scripts are written without blanks.
+_NO_BLANKS = 0x0E00
 _OTHER_SPACE = 1 << 11  # above it, letters of the scripts of most texts end
 Undo = Callable[[str], str]
 
@@ -92,11 +94,20 @@ def decode(original: Sequence[Any], released: Sequence[Any]) -> Decoded:
     return Decoded(texts, names, readable, reader.usual)
 
 
+def _telling(document: Any) -> list[str]:
+    """Words that are no accident: of several letters, or written without blanks."""
+    return [
+        word
+        for word in words_of(document)
+        if len(set(word)) > 1 or ord(word[0]) >= _NO_BLANKS
+    ]
+
+
 class _Reader:
     """The words of the originals, and how many of those of a text are among them."""
 
     def __init__(self, original: Sequence[Any]) -> None:
-        each = [words_of(document) for document in original]
+        each = list(map(_telling, original))
         texts_with = Counter(word for words in each for word in set(words))
         self.words = set(texts_with)
         # words that another of the originals has, too
@@ -105,7 +116,7 @@ class _Reader:
 
     def readable(self, texts: Sequence[Any], placeholders: bool = True) -> float:
         """Share of known words, of texts that are not alike; placeholders may count."""
-        each = [words_of(text) for text in texts]
+        each = list(map(_telling, texts))
         if len({tuple(words) for words in each}) == 1:
             return 1.0 if each[0] else 0.0
         often = Counter(word for words in each for word in set(words))
