@@ -719,6 +719,7 @@ VALID: dict[Any, Valid] = {
     replacement.grouper_key: Valid(lambda: (None,)),
     replacement.document_bytes: Valid(lambda: ("w0 w1", 0)),
     replacement.default_grouper: Valid(lambda: (None, 2, TEXTS)),
+    replacement.centres_grouper: Valid(lambda: (2, TEXTS)),
     replacement.has_fitted_steps: Valid(lambda: (None,)),
     replacement.is_classifier: Valid(lambda: (None,)),
     replacement.words_of: Valid(lambda: ("w0 w1",)),

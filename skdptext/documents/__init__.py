@@ -26,6 +26,9 @@ from skdptext.documents._reader import (
     token_list as token_list,
     word_ids as word_ids,
 )
-from skdptext.documents._topic_encoder import TopicEncoder as TopicEncoder
+from skdptext.documents._topic_encoder import (
+    TopicEncoder as TopicEncoder,
+    counts_of_topics as counts_of_topics,
+)
 
 # Names of the form `x as x` are for the rooms beside, and have no page.

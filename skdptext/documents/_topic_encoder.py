@@ -236,6 +236,13 @@ def _counted(
         yield replace(read, codes=codes).bags(max(1, len(number)))
 
 
+def counts_of_topics(encoder: TopicEncoder, X: Any) -> sp.csr_array:
+    """Counts of the words that an encoder, fitted on texts, places documents by."""
+    number = {word: i for i, word in enumerate(encoder.words_.tolist())}
+    parts = list(_counted(DocumentReader.of(encoder, None), X, number))
+    return sp.csr_array(sp.vstack(parts)) if parts else sp.csr_array((0, len(number)))
+
+
 def _correspondence(
     counts: sp.csr_array, k: int
 ) -> tuple[np.ndarray, np.ndarray] | None:

@@ -22,6 +22,7 @@ from skdptext.learning._sums import unit_rows
 from skdptext.replacement import (
     PublicDocuments,
     PublicGroups,
+    centres_grouper,
     check_grouper,
     grouper_key,
     has_fitted_steps,
@@ -270,7 +271,11 @@ def make_features(
     groups = assign = of_vectors = None
     if n_groups:
         with _called_encoder():
-            groups = PublicGroups.of(documents, grouper, n_groups, None, grouping)
+            # centres, and not the words of each group: there may be hundreds of groups
+            own = grouper
+            if grouper is None:
+                own = centres_grouper(n_groups, documents, grouping)
+            groups = PublicGroups.of(documents, own, n_groups, None)
         assign = NamedGroups(groups).assign
     if vectors:
         if embedding is not None:

@@ -22,7 +22,7 @@ from skdptext.learning._guarantee import LearningGuarantee
 from skdptext.learning._model import Model
 from skdptext.learning._readout import Student
 from skdptext.learning._sums import Noise, unit_rows
-from skdptext.replacement import PublicDocuments, default_grouper, document_bytes
+from skdptext.replacement import PublicDocuments, centres_grouper, document_bytes
 from skdptext.utils import is_fitted, replacing
 
 _FORMAT = "skdptext-model-1"
@@ -224,7 +224,7 @@ def _kept_encoder(
         return None
     centres = arrays["of_centres"]
     each = range(len(centres))
-    encoder = default_grouper(None, len(centres), each, about["n_components"])
+    encoder = centres_grouper(len(centres), each, about["n_components"])
     topics, clusters = encoder
     learned = {name: arrays[f"of_{name}"] for name in _TOPICS}
     learned["words_"] = np.array(_unpacked("of_words", arrays), dtype=object)

@@ -7,6 +7,7 @@ from skdptext.replacement._comparison import (
 )
 from skdptext.replacement._groups import (
     PublicGroups as PublicGroups,
+    centres_grouper as centres_grouper,
     check_grouper as check_grouper,
     default_grouper as default_grouper,
     grouper_key as grouper_key,

@@ -69,13 +69,12 @@ class PublicGroups:
         grouper: Any,
         n_groups: int,
         public_labels: Any,
-        n_components: int = 10,
     ) -> PublicGroups:
         """Groups of public documents, by a grouper that is fitted on them if need be.
 
         Equal groupers of the same documents and labels are fitted once in a process,
         also those that draw numbers: a search over ε compares the same groups.
-        `n_groups` and `n_components` are those of the default one.
+        `n_groups` is that of the default one.
         """
         labels = None
         if public_labels is not None:
@@ -85,13 +84,15 @@ class PublicGroups:
                     "which does not learn them, got labels."
                 )
             labels = PublicLabelling.of(public_labels, len(documents))
-        default = "default", n_groups, n_components
-        own = default if grouper is None else grouper_key(grouper)
+        ours = grouper is None or (_is_ours(grouper) and not is_fitted(grouper))
+        if grouper is None:
+            grouper = default_grouper(labels, n_groups, documents)
+        own = grouper_key(grouper)
 
         def grouped() -> _Grouping:
-            if grouper is None:
-                fitted = _fit_default(labels, n_groups, n_components, documents)
-                origin = b"" if labels is None else labels.digest
+            if ours:
+                fitted = _fit_ours(clone(grouper), documents, labels)
+                origin = _digest(grouper) + (labels.digest if labels else b"")
                 return _grouped(documents, fitted, labels, origin, False, by_rows=True)
             return _grouped(documents, *_by_given(grouper, documents, labels))
 
@@ -419,27 +420,48 @@ def _is_frozen(estimator: Any) -> bool:
     return type(estimator).__name__ == "FrozenEstimator"
 
 
-def default_grouper(
-    labels: Any, n_groups: int, documents: Sequence[Any], n_components: int = 10
-) -> Any:
+def default_grouper(labels: Any, n_groups: int, documents: Sequence[Any]) -> Any:
     """What ``grouper=None`` stands for."""
     from sklearn.feature_extraction.text import TfidfVectorizer  # late, as it is slow
     from sklearn.linear_model import LogisticRegression
 
-    from skdptext.replacement._centres import NearestCentre
+    from skdptext.replacement._topics import TopicGroups
 
     if labels is not None:
         encoder = TfidfVectorizer(analyzer=words_of, sublinear_tf=True)
         # balanced: a rare topic is as well kept as a frequent one
         options = {"C": 10.0, "class_weight": "balanced", "max_iter": 1000}
         return make_pipeline(encoder, LogisticRegression(**options))
-    if n_groups > len(documents):
-        raise InvalidParameterError(
-            f"n_groups must be at most the number of public documents "
-            f"({len(documents)}), got {n_groups}."
-        )
+    _check_fewer("n_groups", n_groups, documents)
+    return TopicGroups(n_groups)
+
+
+def centres_grouper(
+    n_groups: int, documents: Sequence[Any], n_components: int = 10
+) -> Any:
+    """Places among topics and k-means: a grouper of few numbers, which a file holds."""
+    from skdptext.replacement._topics import NearestCentre
+
+    _check_fewer("n_groups", n_groups, documents)
     centres = NearestCentre(n_groups, n_init=10, random_state=0)
     return make_pipeline(TopicEncoder(n_components), centres)
+
+
+def _check_fewer(name: str, n_groups: int, documents: Sequence[Any]) -> None:
+    if n_groups > len(documents):
+        raise InvalidParameterError(
+            f"{name} must be at most the number of public documents "
+            f"({len(documents)}), got {n_groups}."
+        )
+
+
+def _is_ours(grouper: Any) -> bool:
+    """Whether it is one of those above, which group row by row."""
+    from skdptext.replacement._topics import NearestCentre, TopicGroups
+
+    if isinstance(grouper, Pipeline):
+        return type(grouper[0]) is TopicEncoder and type(grouper[-1]) is NearestCentre
+    return type(grouper) is TopicGroups
 
 
 def words_of(document: Any) -> list[str]:
@@ -459,11 +481,8 @@ def _fit(
         return grouper.fit(list(documents))
 
 
-def _fit_default(
-    labels: Any, n_groups: int, n_components: int, documents: PublicDocuments
-) -> Any:
-    """The default grouper, fitted; what it cannot learn from is said of its texts."""
-    grouper = default_grouper(labels, n_groups, documents, n_components)
+def _fit_ours(grouper: Any, documents: PublicDocuments, labels: Any) -> Any:
+    """A default grouper, fitted; if it cannot learn, its texts are to blame."""
     try:
         return _fit(grouper, documents, labels)
     except ValueError:
@@ -564,13 +583,13 @@ def last_step(grouper: Any) -> Any:
 
 
 def encoder_of(grouper: Any) -> Any:
-    """The steps of a pipeline before its last one; None where there are none."""
+    """What places documents: the steps before the last one; None: there are none."""
     last = last_step(grouper)
     while grouper is not last:
         if isinstance(grouper, Pipeline):
             return grouper[:-1] if len(grouper.steps) > 1 else None
         grouper = grouper.estimator
-    return None
+    return last.encoder_ if _is_ours(last) else None
 
 
 def _labels_each_by_itself(

@@ -118,7 +118,8 @@ class DPDocumentReplacer(
         search, to keep it fitted, wrap it in scikit-learn's ``FrozenEstimator``. It
         must assign each document by itself, whatever the others are, which is checked
         in `fit` and in every release. None:
-        `~skdptext.preprocessing.TopicEncoder` and k-means; with `public_labels`, TF-IDF
+        k-means after `~skdptext.preprocessing.TopicEncoder`, whose clusters naive Bayes
+        learns from the words, and then its own once more; with `public_labels`, TF-IDF
         and logistic regression, in which all labels weigh the same.
     n_groups : int >= 2, default=None
         K, for ``grouper=None`` without labels; None: 8. As many as there are topics
@@ -132,7 +133,8 @@ class DPDocumentReplacer(
         Privacy parameter ε, between any two documents.
     output : {"text", "bow", "vector", "group", "index"}, default="text"
         What is released of the stand-in: its text; the counts of its words in
-        `embedding`; its vector before the last step of the grouper; only its group;
+        `embedding`; its vector before the last step of the grouper, or for the default
+        one its place among topics; only its group;
         or its number among the public documents.
     embedding : WordEmbedding, default=None
         The columns of ``output="bow"``. Public.

@@ -30,8 +30,8 @@ from skdptext.embeddings import one_hot_embedding
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.preprocessing import TopicEncoder
 from skdptext.replacement import PublicDocuments, _groups
-from skdptext.replacement._centres import NearestCentre
 from skdptext.replacement._public import document_bytes
+from skdptext.replacement._topics import NearestCentre, TopicGroups
 from tests.expected import no_warning, refusals
 from tests.replacement.conftest import WORDS, texts_of
 
@@ -742,6 +742,59 @@ def test_default_centres_are_those_of_k_means_row_by_row():
     alone = [ours.predict(row[None])[0] for row in ties]
     np.testing.assert_array_equal(together, alone)
     np.testing.assert_array_equal(together[::-1], ours.predict(ties[::-1]))
+
+
+def test_default_groups_are_naive_bayes_of_clusters_twice():
+    """Against scikit-learn's, on its own counts; more than once, and not thrice."""
+    for seed in range(4):
+        texts = texts_of(400, seed)[0]
+        counts = CountVectorizer(min_df=5).fit_transform(texts)
+        clusters = KMeans(6, n_init=10, random_state=0)
+        rounds = [clusters.fit_predict(TopicEncoder().fit_transform(texts))]
+        for _ in range(2):
+            model = MultinomialNB(alpha=0.1, fit_prior=False).fit(counts, rounds[-1])
+            rounds.append(model.predict(counts))
+        replacer = DPDocumentReplacer(texts, n_groups=6).fit()
+        np.testing.assert_array_equal(replacer.public_groups_, rounds[2])
+        assert (rounds[1] != rounds[0]).any()
+    assert replacer.grouper_.predict([[], ["zebra"], "unknown"]).tolist() == [0, 0, 0]
+
+
+def test_default_groups_do_not_depend_on_others_by_a_bit():
+    """Scores, and not only their largest, alone, together, in another order."""
+    from skdptext.documents import counts_of_topics
+
+    texts = texts_of(900, 7)[0]
+    groups = TopicGroups(5).fit(texts[:300])
+    asked = [f"{a} {b}" for a, b in zip(texts[300:600], texts[600:], strict=True)]
+
+    def scores(X):
+        return counts_of_topics(groups.encoder_, X) @ groups.words_
+
+    together = scores(asked)
+    assert together.shape == (300, 5)
+    np.testing.assert_array_equal(together[::-1], scores(asked[::-1]))
+    alone = np.concatenate([scores([text]) for text in asked])
+    np.testing.assert_array_equal(together, alone)
+    # more than are counted at a time
+    many = scores(asked * 14)
+    np.testing.assert_array_equal(many, np.tile(together, (14, 1)))
+    assert groups.predict([]).shape == (0,)
+
+
+def test_a_round_that_leaves_a_group_empty_is_not_taken():
+    rng = np.random.default_rng(47)
+    words = ["aa", "bb", "cc", "dd", "ee", "ff"]
+    texts = [
+        " ".join(np.repeat(rng.choice(words, rng.integers(1, 9)), 2)) for _ in range(40)
+    ]
+    groups = TopicGroups(30).fit(texts)
+    assert groups.words_ is None
+    sizes = np.bincount(groups.predict(texts), minlength=30)
+    assert sizes.min() > 0
+    replacer = DPDocumentReplacer(texts, n_groups=30, output="group").fit()
+    assert replacer.n_groups_ == 30
+    assert len(replacer.transform(texts)) == 40
 
 
 def test_texts_that_differ_in_a_pair_of_surrogates_only_are_two():

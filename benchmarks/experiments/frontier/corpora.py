@@ -56,6 +56,7 @@ class Split:
     known: list[str] = field(default_factory=list)
     known_author: np.ndarray | None = None
     elsewhere_topic: np.ndarray | None = None
+    story: np.ndarray | None = None  # that a protected document is a piece of
 
 
 def names() -> list[str]:
@@ -248,4 +249,5 @@ def _divided(
         [ours[i] for i in np.flatnonzero(known)],
         author[known],
         fandom[often],
+        text[rows],
     )
