@@ -47,6 +47,7 @@ from skdptext.utils import (
     split_interval,
     sums_by_label,
     table,
+    warn_once,
     wrapped,
 )
 
@@ -93,6 +94,10 @@ class GroupingScore:
     found_at_most: float
     grouper: Any
     uses_labels: bool
+
+
+def _score(row: GroupingScore) -> float:
+    return row.score
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -145,6 +150,12 @@ class GroupingComparison:
         ------
         InvalidParameterError
             If a parameter breaks its rule, or no grouping is within it.
+
+        Warns
+        -----
+        UserWarning
+            If it keeps less than half of what the classifier of public labels keeps,
+            beyond chance, at the same ε.
         """
         found = check_real("found", found, low=0, high=1, open_low=True)
         most = math.inf
@@ -164,7 +175,26 @@ class GroupingComparison:
                 f"for these groupings, got {found:g}. Compare fewer groups or a "
                 "smaller epsilon."
             )
-        return max(within, key=lambda row: (row.score, -row.found_at_most))
+        best = max(within, key=lambda row: (row.score, -row.found_at_most))
+        if falls_short := self._falls_short(best):
+            warn_once(falls_short, UserWarning)
+        return best
+
+    def _falls_short(self, best: GroupingScore) -> str:
+        """A sentence if labels would keep more than twice as much; else nothing.
+
+        Also where more documents would be found than is allowed: it may be worth it.
+        """
+        at = [row for row in self.rows if row.epsilon == best.epsilon]
+        most = max((row for row in at if row.uses_labels), default=None, key=_score)
+        if most is None or 2 * (best.score - self.chance) >= most.score - self.chance:
+            return ""
+        return (
+            f"{best.name} with {best.n_groups} groups keeps less than half of what "
+            f"public labels keep, beyond chance: {best.score:.3g} of {most.score:.3g}, "
+            f"with {percent_up(most.found_at_most)} found at most. Many topics need as "
+            "many groups, or labels."
+        )
 
     def frame(self) -> Any:
         """All numbers, a row for each grouper, number of groups and ε.
@@ -210,6 +240,8 @@ class GroupingComparison:
             f"Where nobody may find more than {found:.0%} of {self.n_candidates:,} "
             f"candidates, {self._said(best)}."
         ]
+        if falls_short := self._falls_short(best):
+            lines.append(falls_short)
         for name in dict.fromkeys(row.name for row in self.rows):
             mine = replace(self, rows=[row for row in self.rows if row.name == name])
             if name == best.name:

@@ -92,7 +92,8 @@ class PublicGroups:
         def grouped() -> _Grouping:
             if ours:
                 fitted = _fit_ours(clone(grouper), documents, labels)
-                origin = _digest(grouper) + (labels.digest if labels else b"")
+                # by no parameter of scikit-learn's, which its next version may rename
+                origin = _name_of_ours(grouper) if labels is None else labels.digest
                 return _grouped(documents, fitted, labels, origin, False, by_rows=True)
             return _grouped(documents, *_by_given(grouper, documents, labels))
 
@@ -462,6 +463,13 @@ def _is_ours(grouper: Any) -> bool:
     if isinstance(grouper, Pipeline):
         return type(grouper[0]) is TopicEncoder and type(grouper[-1]) is NearestCentre
     return type(grouper) is TopicGroups
+
+
+def _name_of_ours(grouper: Any) -> bytes:
+    """Another one for groupers without labels that learn otherwise."""
+    if isinstance(grouper, Pipeline):
+        return b"centres in %d directions" % grouper[0].n_components
+    return b"topics"
 
 
 def words_of(document: Any) -> list[str]:

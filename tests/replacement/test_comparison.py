@@ -23,6 +23,7 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection import GroupingDisplay
 from skdptext.preprocessing import TopicEncoder
 from skdptext.replacement import compare_groupings
+from tests.expected import no_warning
 from tests.replacement.conftest import texts_of
 
 HALVES = [(np.arange(30), np.arange(30, 60)), (np.arange(30, 60), np.arange(30))]
@@ -402,6 +403,26 @@ def test_sentences(compared):
         cv=2,
     )
     assert "nine cannot: 8.9% may be found at the least." in few.sentences(0.05)
+
+
+def test_a_choice_that_keeps_less_than_half_of_what_labels_keep_is_warned_of():
+    """Too few groups for the topics, within what may be found."""
+    texts, topics = texts_of(60, 9)
+    labels = make_pipeline(CountVectorizer(), LogisticRegression())
+    groupers = {"numbers": DoesNotFit(2), "labels": labels}
+    comparison = compare_groupings(texts, topics, groupers, epsilon=4.0, cv=3)
+    numbers, by_labels = comparison.rows
+    assert 2 * (numbers.score - 1 / 3) < by_labels.score - 1 / 3
+    said = (
+        rf"numbers with 2 groups keeps .* {numbers.score:.3g} of {by_labels.score:.3g}"
+    )
+    with pytest.warns(UserWarning, match=said):
+        assert comparison.best(0.02) is numbers
+    with pytest.warns(UserWarning, match="less than half"):
+        assert "less than half" in comparison.sentences(0.02)[1]
+    with no_warning():
+        assert comparison.best(0.1) is by_labels
+        assert not any("less than half" in line for line in comparison.sentences(0.1))
 
 
 class DoesNotFit(ClusterMixin, BaseEstimator):
