@@ -439,12 +439,17 @@ def means(
 
 
 def chance(split: Split, what: str) -> float:
+    """What a guess finds that sees no release: if need be, by the topic."""
     if what == "author":
         return 1 / len(np.unique(split.author))
     if what == "author, topic known":
         assert split.author is not None
-        each = [np.unique(split.author[split.topic == t]) for t in split.topic]
-        return measure.by_topic(np.array([1 / len(n) for n in each]), split.author)
+        right = np.zeros(len(split.author))
+        for topic in np.unique(split.topic):
+            here = split.topic == topic
+            names, often = np.unique(split.author[here], return_counts=True)
+            right[here] = split.author[here] == names[often.argmax()]
+        return measure.by_topic(right, split.author)
     return 1 / len(np.unique(split.topic))
 
 
@@ -504,10 +509,10 @@ def stand_ins(_: object) -> None:
         "Author: the writers of fan fiction and the libraries of docstrings, from one "
         "stand-in, by an adversary who holds other texts of theirs; with the topic "
         "known, among the authors of the topic. Authors count alike; in brackets what "
-        "guessing finds. Ten labels a topic: the other public documents have none; "
-        "how-to: with an encoder that learned from all of them. Intervals of 95 %: "
-        "bootstrap over divisions and documents; of fan fiction, over divisions, "
-        "writers and their stories.",
+        "a guess finds: any author, or the most frequent one of the topic. Ten labels "
+        "a topic: the other public documents have none; how-to: with an encoder that "
+        "learned from all of them. Intervals of 95 %: bootstrap over divisions and "
+        "documents; of fan fiction, over divisions, writers and their stories.",
     )
 
 
