@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # what `__getattr__` gives
     from skdptext import (
         attacks,
         audit,
+        base,
         datasets,
         embeddings,
         exceptions,
@@ -44,6 +45,7 @@ __all__ = [
     "__version__",
     "attacks",
     "audit",
+    "base",
     "datasets",
     "embeddings",
     "exceptions",

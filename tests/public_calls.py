@@ -36,6 +36,7 @@ from sklearn.pipeline import make_pipeline
 from skdptext import (
     attacks,
     audit,
+    base,
     cli,
     datasets,
     documents,
@@ -47,7 +48,6 @@ from skdptext import (
     metrics,
     model_selection,
     neighbors,
-    perturbation,
     preprocessing,
     privacy,
     release,
@@ -497,18 +497,15 @@ VALID: dict[Any, Valid] = {
     metrics.find_perturber: Valid(lambda: (make_pipeline(released()),)),
     metrics.has_perturber: Valid(lambda: (make_pipeline(released()),)),
     metrics.pairwise_word_movers_distances: Valid(lambda: (BAGS, BAGS, table())),
-    metrics.fitted_copy: Valid(
-        lambda: (DPWordPerturber(table(), document_length=1), TEXTS)
-    ),
-    metrics.fitted_releaser: Valid(
-        lambda: (DPWordPerturber(table(), document_length=1), TEXTS)
-    ),
     metrics.plausible_deniability: Valid(lambda: (released(), ["w0"], None, None, 2)),
     metrics.released_profiles: Valid(lambda: (released(), [[0.5, 0.5]], 2)),
     metrics.word_transitions: Valid(lambda: (released(), None, None, 2)),
     metrics.word_movers_distance: Valid(lambda: ([1, 0], [0, 1], table())),
     metrics.words_changed_scorer: Valid(lambda: (released(), TEXTS)),
     metrics.words_unchanged: Valid(lambda: (released(), TEXTS)),
+    base.fitted_releaser: Valid(
+        lambda: (DPWordPerturber(table(), document_length=1), TEXTS)
+    ),
     # -- model selection -------------------------------------------------------
     model_selection.best_under_constraint: Valid(
         lambda: ("a", {"b": 1.0}), names=("scoring",)
@@ -591,6 +588,8 @@ VALID: dict[Any, Valid] = {
     DPWordPerturber.log_likelihood: Valid(
         lambda: (released(output="text"), TEXTS, ["w0"])
     ),
+    DPWordPerturber.exponent: Valid(lambda: (released(), "w0", "w1")),
+    DPWordPerturber.likelihood: Valid(lambda: (released(), TEXTS)),
     DPWordPerturber.perturb_words: Valid(lambda: (released(), ["w0"])),
     DPWordPerturber.set_output: Valid(lambda: (released(),)),
     DPWordPerturber.transform: Valid(lambda: (released(), TEXTS)),
@@ -685,7 +684,6 @@ VALID: dict[Any, Valid] = {
         lambda: (TEXTS, None, 2), lambda made: made.fit().transform(TEXTS)
     ),
     DPDocumentReplacer.fit: Valid(lambda: (replacer(),)),
-    DPDocumentReplacer.fit_transform: Valid(lambda: (replacer(), TEXTS)),
     DPDocumentReplacer.get_feature_names_out: Valid(lambda: (replacer().fit(),)),
     DPDocumentReplacer.guarantee: Valid(lambda: (replacer().fit(), "person")),
     DPDocumentReplacer.person_answers: Valid(
@@ -696,6 +694,8 @@ VALID: dict[Any, Valid] = {
     DPDocumentReplacer.log_likelihood: Valid(
         lambda: (replacer().fit(), TEXTS, TEXTS[:1])
     ),
+    DPDocumentReplacer.exponent: Valid(lambda: (replacer().fit(), TEXTS[0], TEXTS[1])),
+    DPDocumentReplacer.likelihood: Valid(lambda: (replacer().fit(), TEXTS)),
     DPDocumentReplacer.set_output: Valid(lambda: (replacer(),)),
     DPDocumentReplacer.transform: Valid(lambda: (replacer().fit(), TEXTS)),
     replacement.GroupingComparison.best: Valid(lambda: (compared(),)),
@@ -784,7 +784,6 @@ _AXES = "takes a figure's axes, and draws what its object holds"
 TAKES_NO_TEXT: dict[Any, str] = {
     DPTextClassifier.set_fit_resample_request: "takes whether authors are routed",
     LossDistribution: _NUMBERS,
-    metrics.with_noise: "gets a releaser that is fitted by then",
     metrics.warn_of_halving: "reads the names of a search's results",
     mechanisms.ExactResponse: "takes numbers of groups",
     mechanisms.MahalanobisMetric: _NUMBERS,
@@ -825,12 +824,20 @@ TAKES_NO_TEXT: dict[Any, str] = {
     attacks.Trial: "holds what attribution_attack and release_report have read",
     attacks.make_folds: "gets labels that other attacks have read",
     attacks.run_trials: "gets what attribution_attack and release_report have read",
-    perturbation.Estimate: _NUMBERS,
-    perturbation.expected_distinct: _NUMBERS,
-    perturbation.profiles_of: "what released_profiles gives its arguments to",
-    perturbation.transitions_of: "what word_transitions gives its arguments to",
-    perturbation.WordLikelihood: "gets what the perturber has read, and releases",
-    perturbation.NoiseRun: "gets ids of words that the perturber has read",
+    base.BaseReleaser: "is abstract; users define its methods",
+    base.CheckedParameters: "is a base class without parameters",
+    base.as_releaser: "wraps an object without a look at it",
+    base.is_releaser: "looks for methods only",
+    base.perturbs_words: "looks for a base class only",
+    base.check_word_releaser: "looks for a base class only",
+    base.Estimate: _NUMBERS,
+    base.expected_distinct: _NUMBERS,
+    base.profiles_of: "what released_profiles gives its arguments to",
+    base.transitions_of: "what word_transitions gives its arguments to",
+    base.WordLikelihood: "gets what the perturber has read, and releases",
+    base.NoiseRun: "gets ids of words that the perturber has read",
+    DPWordPerturber.seeded: "gets a random state, which the copy checks in use",
+    DPWordPerturber.fresh: "gets a generator",
     documents.EncodedDocuments.bags: "takes the number of words",
     documents.as_frame: "gets a release, and what it was read from by then",
     documents.as_column: "gets a release, and what it was read from by then",

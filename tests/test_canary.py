@@ -91,7 +91,7 @@ def in_a_folder_of_its_own(tmp_path, monkeypatch, copies_for_workers):
     # it matters neither what a guess of a key costs nor what a crash leaves behind,
     # nor how many public words it takes to see that another version draws otherwise
     monkeypatch.setattr("skdptext.release._key._COST", {"n": 2, "r": 8, "p": 1})
-    monkeypatch.setattr("skdptext.release._documents._CANARY_WORDS", 4)
+    monkeypatch.setattr("skdptext.perturbation._perturber._CANARY_WORDS", 4)
     monkeypatch.setattr("os.fsync", lambda descriptor: None)
     # scikit-learn reads the docstring of an estimator anew for each of its parameters
     monkeypatch.setattr("inspect.cleandoc", cleandoc)

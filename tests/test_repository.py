@@ -34,7 +34,7 @@ LAYERS = (
     {"search", "transport", "files"},
     {"documents"},
     {"mechanisms"},
-    {"privacy"},
+    {"privacy", "base"},
     {"perturbation", "replacement", "learning"},
     {"audit", "neighbors", "metrics", "release", "naive_bayes"},
     {"attacks", "model_selection", "datasets", "preprocessing"},

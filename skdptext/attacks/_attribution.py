@@ -14,13 +14,12 @@ from skdptext.attacks._labels import label_scores
 from skdptext.attacks._pairs import ReleasedTexts
 from skdptext.attacks._table import Score, ScoreTable
 from skdptext.attacks._trials import Split, make_folds, near_copies
+from skdptext.base import fitted_releaser, is_releaser, perturbs_words
 from skdptext.exceptions import (
     InvalidParameterError,
     OutOfVocabularyWarning,
     PrivacyLeakWarning,
 )
-from skdptext.metrics import PROTOCOL, fitted_releaser, with_noise
-from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
     as_labels,
     check_integer,
@@ -246,23 +245,17 @@ def _if_unrelated(done: Attributions, groups: Any, rng: Any) -> float | None:
 
 
 def check_perturbers(perturber: Any) -> list[Any]:
-    if _releases(perturber):
+    if is_releaser(perturber):
         perturber = [perturber]
     is_list = isinstance(perturber, Iterable) and not isinstance(perturber, str)
     releasers = list(perturber) if is_list else []
-    if not releasers or not all(map(_releases, releasers)):
+    if not releasers or not all(map(is_releaser, releasers)):
         raise InvalidParameterError(
             "perturber must be a word perturber or a list of them, or of other "
-            f"releasers with {', '.join(PROTOCOL)}, got {kind_of(perturber)}."
+            "releasers with transform, log_likelihood and guarantee, got "
+            f"{kind_of(perturber)}."
         )
     return releasers
-
-
-def _releases(releaser: Any) -> bool:
-    return isinstance(releaser, DPWordPerturber) or (
-        not isinstance(releaser, type)
-        and all(callable(getattr(releaser, name, None)) for name in PROTOCOL)
-    )
 
 
 def check_documents(documents: Any) -> Any:
@@ -281,7 +274,7 @@ def _released(
 ) -> tuple[Any, ReleasedTexts]:
     """A fitted releaser, and what it makes of the documents."""
     with quiet(PrivacyLeakWarning, OutOfVocabularyWarning):
-        if isinstance(releaser, DPWordPerturber):
+        if perturbs_words(releaser):
             # words are looked for in any order, so that tokens are enough, unless
             # unknown ones are kept
             output = "text" if releaser.oov == "keep" else "tokens"
@@ -302,7 +295,7 @@ def _released(
             raise InvalidParameterError(f"{rule}, got a matrix of numbers.")
         fitted, releases = fitted_releaser(releaser, documents), []
         for _ in range(n_releases):
-            texts = with_noise(fitted, rng).transform(documents)
+            texts = fitted.fresh(rng).transform(documents)
             if not isinstance(texts, list) or not all(
                 isinstance(text, str | list | tuple) for text in texts
             ):

@@ -25,12 +25,9 @@ from skdptext.attacks._table import Score, make_halves, scored
 from skdptext.attacks._translation import Translation
 from skdptext.exceptions import (
     EmptyDocumentWarning,
-    InvalidParameterError,
     PrivacyLeakWarning,
 )
-from skdptext.metrics import ReleaseLikelihood
-from skdptext.perturbation import DPWordPerturber
-from skdptext.utils import as_array, quiet, recall_when_sure, share_interval
+from skdptext.utils import quiet, recall_when_sure, share_interval
 
 # Other candidates than those asked for, where there are as many documents.
 MANY_CANDIDATES = 1000
@@ -203,17 +200,6 @@ def log_likelihood(
 ) -> np.ndarray:
     """ln Pr[release | document], by one who knows the mechanism."""
     with quiet(PrivacyLeakWarning, EmptyDocumentWarning):  # known to an attacker
-        if isinstance(mechanism, DPWordPerturber):
-            # simulated from `seed`, so that a report can be repeated
-            options: dict[str, Any] = {"n_draws": _N_DRAWS, "random_state": seed}
-            return ReleaseLikelihood(mechanism, original, **options)(released)
-        shape = len(released), len(original)
-        rule = (
-            "mechanism must give log_likelihood(documents, released) as an array "
-            f"of shape {shape} without NaN"
-        )
-        logs = as_array(mechanism.log_likelihood(original, released), rule)
-    numbers = logs.shape == shape and logs.dtype.kind in "fiu"
-    if not numbers or np.isnan(logs).any():
-        raise InvalidParameterError(f"{rule}, got shape {logs.shape} of {logs.dtype}.")
-    return logs
+        # simulated from `seed`, so that a report can be repeated
+        likelihood = mechanism.likelihood(original, n_draws=_N_DRAWS, random_state=seed)
+        return likelihood(released)

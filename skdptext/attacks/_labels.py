@@ -27,13 +27,12 @@ from skdptext.attacks._trials import (
     near_copies,
     run_trials,
 )
+from skdptext.base import is_releaser, perturbs_words
 from skdptext.documents import read_release
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import OutOfVocabularyWarning, PrivacyLeakWarning
-from skdptext.metrics import PROTOCOL
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.neighbors import WMDKNNClassifier
-from skdptext.perturbation import DPWordPerturber
 from skdptext.preprocessing import DocumentPreparer
 from skdptext.utils import quiet
 
@@ -182,8 +181,8 @@ def _views(
     }
     views: dict[str, View] = {}
     names = WordEmbedding(["∅"], np.zeros((1, 1)))
-    of_words = isinstance(mechanism, DPWordPerturber)
-    if given or (not of_words and all(hasattr(mechanism, name) for name in PROTOCOL)):
+    of_words = perturbs_words(mechanism)
+    if given or (not of_words and is_releaser(mechanism)):
         whole: dict[str, list[Any]] = {
             "originals": [list(texts.original)],
             "releases": [*texts.releases],
@@ -234,9 +233,7 @@ def _counts(documents: View) -> tuple[View, np.ndarray]:
     return counts, names
 
 
-def _bags(
-    texts: ReleasedTexts, mechanism: DPWordPerturber, more: Sequence[Any]
-) -> View:
+def _bags(texts: ReleasedTexts, mechanism: Any, more: Sequence[Any]) -> View:
     """Bags of the words that the mechanism has vectors of."""
     with quiet(PrivacyLeakWarning, OutOfVocabularyWarning):
         preparer = DocumentPreparer.from_perturber(mechanism, output="bow")
@@ -295,7 +292,7 @@ def _guessers(
     return guessers
 
 
-def _nearest(mechanism: DPWordPerturber, n_neighbors: int) -> Any:
+def _nearest(mechanism: Any, n_neighbors: int) -> Any:
     """The nearest texts by Word Mover's Distance, of words that have vectors."""
     with quiet(PrivacyLeakWarning):
         fitted = clone(mechanism).fit([])

@@ -14,19 +14,14 @@ from skdptext.attacks._bags import TextEstimator
 from skdptext.attacks._documents import gathered
 from skdptext.attacks._similarity import text_similarities
 from skdptext.attacks._table import Score, ScoreTable, make_halves
+from skdptext.base import fitted_releaser, perturbs_words
 from skdptext.exceptions import (
     EmptyDocumentWarning,
     InvalidParameterError,
     OutOfVocabularyWarning,
     PrivacyLeakWarning,
 )
-from skdptext.metrics import (
-    ReleaseLikelihood,
-    fitted_releaser,
-    with_noise,
-    words_unchanged,
-)
-from skdptext.perturbation import DPWordPerturber
+from skdptext.metrics import ReleaseLikelihood, words_unchanged
 from skdptext.utils import (
     as_array,
     check_flag,
@@ -396,7 +391,7 @@ def linkage_attack(
     ['ordered text', 'bag', 'shared words', 'tf-idf', 'BM25', 'character n-grams',
      'mean vectors', 'word by word', "Word Mover's nearest", 'all, learned', 'learned']
     """
-    of_words = isinstance(perturber, DPWordPerturber)
+    of_words = perturbs_words(perturber)
     if not of_words:
         perturber = fitted_releaser(perturber, documents)
     if not is_count_matrix(documents):
@@ -422,7 +417,7 @@ def linkage_attack(
         )
         bound = None
     else:
-        noisy = with_noise(perturber, task.rng)
+        noisy = perturber.fresh(task.rng)
         likelihoods, similar = _of_releaser(noisy, task)
         changed, bound = None, _bound(noisy, n_releases, n_candidates)
     adversaries = gathered(likelihoods, similar, targets, seed)
@@ -506,7 +501,7 @@ def _of_releaser(noisy: Any, task: _Task) -> tuple[_Scores, _Scores]:
         released = noisy.transform(
             [task.documents[i] for _ in range(task.n_releases) for i in task.targets]
         )
-        likelihood = ReleaseLikelihood(noisy, task.documents)
+        likelihood = noisy.likelihood(task.documents)
         likelihoods = {"likelihood": _added(likelihood(released), task.groups)}
     if not (isinstance(released, list) and all(isinstance(d, str) for d in released)):
         return likelihoods, {}

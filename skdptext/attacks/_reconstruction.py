@@ -10,14 +10,13 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from skdptext.attacks._bags import TextEstimator
+from skdptext.base import check_word_releaser
 from skdptext.exceptions import InvalidParameterError
 from skdptext.metrics import word_transitions
-from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
     as_array,
     blocks,
     check_integer,
-    check_kind,
     check_option,
     check_real,
     kind_of,
@@ -113,7 +112,7 @@ class WordReconstructionAttack(TextEstimator):
 
     def __init__(
         self,
-        perturber: DPWordPerturber | None = None,
+        perturber: Any = None,
         *,
         prior: Any = None,
         words: Iterable[str] | None = None,
@@ -146,9 +145,7 @@ class WordReconstructionAttack(TextEstimator):
         InvalidParameterError
             If a parameter breaks its rule.
         """
-        check_kind(
-            self.perturber, DPWordPerturber, "perturber must be a word perturber"
-        )
+        check_word_releaser(self.perturber)
         smoothing = self._check_smoothing()
         # Only the mechanism on words counts; how documents are released does not.
         fitted = clone(self.perturber).set_params(

@@ -25,7 +25,6 @@ from skdptext.exceptions import (
 )
 from skdptext.metrics import released_profiles
 from skdptext.naive_bayes import ChannelNaiveBayes
-from skdptext.perturbation import DPWordPerturber
 from skdptext.preprocessing import DocumentPreparer
 from skdptext.utils import blocks, progress, quiet, working_memory_bytes
 
@@ -166,7 +165,7 @@ def make_folds(
 
 
 def as_released(
-    perturber: DPWordPerturber, documents: Any, random_state: int
+    perturber: Any, documents: Any, random_state: int
 ) -> tuple[np.ndarray, WordEmbedding] | None:
     """Expected counts of released words, of whole documents: their words after noise.
 

@@ -13,10 +13,9 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 
 from skdptext.audit._bounds import best_event_bound, swapped
+from skdptext.base import fitted_releaser
 from skdptext.documents import row_keys
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
-from skdptext.metrics import ReleaseLikelihood, fitted_releaser
-from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
     check_integer,
     check_real,
@@ -251,26 +250,20 @@ def audit_document_pair(
     >>> audit.claimed, audit.violated
     (1.0, False)
     """
-    of_words = isinstance(perturber, DPWordPerturber)
-    if not of_words:
-        perturber = fitted_releaser(perturber, [x, y])
+    releaser = fitted_releaser(perturber, [x, y])
     n_releases = check_integer("n_releases", n_releases, low=100)
     confidence = check_real("confidence", confidence, low=0.5, high=1, open_high=True)
     check_integer("verbose", verbose, low=0)
     rng = check_rng(random_state)
-    guarantee = perturber.guarantee()
-    if of_words:  # whose guarantee treats a str as a word
-        known = perturber.known_words
-        x, y = (known([d])[0] if isinstance(d, str) else d for d in (x, y))
-    claims = float(guarantee.exponent(x, y)), float(guarantee.exponent(y, x))
+    claims = releaser.exponent(x, y), releaser.exponent(y, x)
     with quiet(PrivacyLeakWarning):
-        likelihood = ReleaseLikelihood(
-            perturber, [x, y], n_draws=n_draws, random_state=rng, verbose=verbose
+        likelihood = releaser.likelihood(
+            [x, y], n_draws=n_draws, random_state=rng, verbose=verbose
         )
         ratios, releases = [], []
         total = 2 * n_releases
         with progress_bar(verbose, "audit", total=total, unit="release") as bar:
-            for released in _releases(perturber, (x, y), n_releases):
+            for released in _releases(releaser, (x, y), n_releases):
                 of_x, of_y = likelihood(released).T
                 # a release that neither document can give tells nothing of them
                 neither = np.isneginf(of_x) & np.isneginf(of_y)
@@ -284,9 +277,9 @@ def audit_document_pair(
     return DocumentPairAudit((of_x, of_y), tokens, names, claims, confidence, rng)
 
 
-def _releases(perturber: Any, documents: Iterable[Any], n: int) -> Iterable[Any]:
+def _releases(releaser: Any, documents: Iterable[Any], n: int) -> Iterable[Any]:
     """`n` releases of each document, in batches, by the object itself."""
-    repeats = isinstance(getattr(perturber, "random_state", None), Integral)
+    repeats = isinstance(getattr(releaser, "random_state", None), Integral)
     ids = itertools.count()
     for document in documents:
         for start in range(0, n, _AT_ONCE):
@@ -294,7 +287,7 @@ def _releases(perturber: Any, documents: Iterable[Any], n: int) -> Iterable[Any]
             # a repeatable release has different noise for every id
             own = list(itertools.islice(ids, n_here))
             given = {"document_ids": own} if repeats else {}
-            released = perturber.transform([document] * n_here, **given)
+            released = releaser.transform([document] * n_here, **given)
             n_rows = released.shape[0] if hasattr(released, "shape") else len(released)
             if n_rows != n_here:
                 raise InvalidParameterError(

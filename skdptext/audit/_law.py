@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from skdptext.base import NoiseRun
 from skdptext.documents import EncodedDocuments
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import WordChannel
-from skdptext.perturbation import DPWordPerturber, NoiseRun
 from skdptext.search import nearest_words
 from skdptext.utils import (
     NoiseStreams,
@@ -171,7 +171,7 @@ def audit_noise_law(
     alpha = check_real("alpha", alpha, low=0, high=0.5, open_low=True)
     rng = check_rng(random_state)
     check_integer("verbose", verbose, low=0)
-    if isinstance(source, DPWordPerturber):
+    if hasattr(source, "channel_at"):
         source.channel_at()  # raises if it is not fitted
     channel = getattr(source, "mechanism_", source)
     if hasattr(channel, "draw"):

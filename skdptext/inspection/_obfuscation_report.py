@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from skdptext.attacks import Attributions, Linkages, attribution_attack, linkage_attack
+from skdptext.base import perturbs_words
 from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.inspection._obfuscation import (
     ObfuscationReport,
@@ -16,7 +17,6 @@ from skdptext.inspection._obfuscation import (
     noise_name,
 )
 from skdptext.metrics import words_unchanged
-from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
     check_bags,
     check_flag,
@@ -164,7 +164,7 @@ def _describe(perturber: Any, attack: Attributions) -> ReportedRelease:
     """The facts of a release that need no attack."""
     noise, lam, changed = type(perturber).__name__, math.nan, math.nan
     documents, keeps_unknown = attack.documents, False
-    if isinstance(perturber, DPWordPerturber):
+    if perturbs_words(perturber):
         lam, keeps_unknown = float(perturber.lam), perturber.oov == "keep"
         noise = noise_name(perturber.mechanism, lam)
         with quiet(PrivacyLeakWarning):
@@ -184,7 +184,7 @@ def _describe(perturber: Any, attack: Attributions) -> ReportedRelease:
 
 def _typical_exponent(perturber: Any, words: list[Any], attack: Attributions) -> float:
     """Median exponent between documents of different authors, on one topic if any."""
-    of_words = isinstance(perturber, DPWordPerturber)
+    of_words = perturbs_words(perturber)
     # lengths, or unknown words, are released unchanged
     if of_words and (perturber.document_length is None or perturber.oov == "keep"):
         return math.inf

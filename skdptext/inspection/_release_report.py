@@ -26,13 +26,12 @@ from skdptext.attacks import (
     similar_documents,
     word_scores,
 )
+from skdptext.base import fitted_releaser, perturbs_words
 from skdptext.datasets import load_docstring_embedding
 from skdptext.embeddings import WordEmbedding, check_embedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection._release_display import Provenance, ReleaseReport
 from skdptext.inspection._wording import ANOTHER_ORDER, IN_ORDER
-from skdptext.metrics import fitted_copy
-from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
     check_document,
     check_flag,
@@ -195,8 +194,8 @@ def release_report(
     _check_mechanism(mechanism)
     given = _read(original, released, text, _named_labels(authors, topics, labels))
     more = _known(known, given.labels)
-    if mechanism is not None and not isinstance(mechanism, DPWordPerturber):
-        mechanism = fitted_copy(mechanism, given.original)
+    if mechanism is not None:
+        mechanism = fitted_releaser(mechanism, given.original, ["log_likelihood"])
     common = None if public is None else _common(public)
     rng = check_rng(random_state)
     seed = int(rng.integers(_SEEDS))
@@ -359,9 +358,7 @@ def _named_labels(authors: Any, topics: Any, labels: Any) -> dict[str, Any]:
 
 
 def _check_mechanism(mechanism: Any) -> None:
-    if mechanism is not None and not (
-        isinstance(mechanism, DPWordPerturber) or hasattr(mechanism, "log_likelihood")
-    ):
+    if mechanism is not None and not hasattr(mechanism, "log_likelihood"):
         raise InvalidParameterError(
             "mechanism must be a word perturber or have log_likelihood(documents, "
             f"released), got {kind_of(mechanism)}."
@@ -377,7 +374,7 @@ def _common(public: Any) -> set[str]:
 
 def _bound(mechanism: Any, n_candidates: int) -> str | None:
     """What no adversary exceeds, where the mechanism's guarantee says so."""
-    if not hasattr(mechanism, "guarantee") or isinstance(mechanism, DPWordPerturber):
+    if mechanism is None or perturbs_words(mechanism):
         return None
     guarantee = mechanism.guarantee()
     if not hasattr(guarantee, "found_at_most"):
@@ -494,10 +491,9 @@ def _vectors(
     """Vectors for adversaries who compare words, and what they are called."""
     if embedding is not None:
         return embedding, "the word vectors given"
-    if isinstance(mechanism, DPWordPerturber) and isinstance(
-        mechanism.embedding, WordEmbedding
-    ):
-        return mechanism.embedding, "the mechanism's word vectors"
+    own = getattr(mechanism, "embedding", None)
+    if isinstance(own, WordEmbedding):
+        return own, "the mechanism's word vectors"
     words = [word for text in texts.clear for word in text]
     if sum(word in _ENGLISH for word in words) >= _OF_ENGLISH * len(words):
         built_in = load_docstring_embedding()

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import blake2b
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from skdptext.base import CheckedParameters
 from skdptext.documents import are_shared_texts_counted
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
@@ -49,7 +50,6 @@ from skdptext.replacement import (
 from skdptext.utils import (
     DocLinked,
     NoiseStreams,
-    SecretSeed,
     as_labels,
     check_authors,
     check_document,
@@ -90,7 +90,7 @@ _FROM_Y = (
 _PLAIN = ("n_components", "n_groups", "n_expected", "epsilon", "delta")
 
 
-class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
+class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstimator):
     r"""Learn from private texts by one noisy sum over people: every fit is a release.
 
     `fit` reads private texts and labels, and adds noise once, to sums over the people
@@ -233,6 +233,11 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
     [('a cat and a dog', 'pets'), ('dogs and a cat', 'pets')]
     """
 
+    _stored_as: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
+        **CheckedParameters._stored_as,
+        "public_documents": PublicDocuments.shared,
+    }
+
     def __init__(
         self,
         public_documents: Any,
@@ -261,14 +266,6 @@ class DPTextClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        # Not in a property, so that `set_params` and `vars` find it where it belongs.
-        if name == "random_state":
-            value = SecretSeed.of(value)
-        elif name == "public_documents":
-            value = PublicDocuments.shared(value)
-        super().__setattr__(name, value)
 
     # -- fitting ---------------------------------------------------------------
 

@@ -1,5 +1,9 @@
 """Distances between documents, and measures of what a perturber does to words."""
 
+from skdptext.base import (
+    Estimate as Estimate,
+    WordTransitions as WordTransitions,
+)
 from skdptext.metrics._deniability import (
     PlausibleDeniability as PlausibleDeniability,
     plausible_deniability,
@@ -8,13 +12,7 @@ from skdptext.metrics._density import (
     DensityStatistics as DensityStatistics,
     density_statistics,
 )
-from skdptext.metrics._likelihood import (
-    PROTOCOL as PROTOCOL,
-    ReleaseLikelihood,
-    fitted_copy as fitted_copy,
-    fitted_releaser as fitted_releaser,
-    with_noise as with_noise,
-)
+from skdptext.metrics._likelihood import ReleaseLikelihood
 from skdptext.metrics._wmd import (
     pairwise_word_movers_distances,
     word_movers_distance,
@@ -29,10 +27,6 @@ from skdptext.metrics._words import (
 from skdptext.metrics._word_transitions import (
     released_profiles as released_profiles,
     word_transitions,
-)
-from skdptext.perturbation import (
-    Estimate as Estimate,
-    WordTransitions as WordTransitions,
 )
 
 __all__ = [

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from skdptext.base import expected_distinct
 from skdptext.documents import some_word_ids
 from skdptext.mechanisms import (
     draw_words,
@@ -16,7 +17,6 @@ from skdptext.mechanisms import (
     stay_as_they_are,
 )
 from skdptext.metrics._words import find_perturber
-from skdptext.perturbation import DPWordPerturber, expected_distinct
 from skdptext.utils import (
     NoiseStreams,
     check_flag,
@@ -305,7 +305,7 @@ def plausible_deniability(
 
 
 def _exact(
-    source: DPWordPerturber,
+    source: Any,
     ids: np.ndarray,
     epsilons: np.ndarray,
     lams: np.ndarray,
@@ -325,7 +325,7 @@ def _exact(
 
 
 def _drawn(
-    source: DPWordPerturber,
+    source: Any,
     ids: np.ndarray,
     epsilons: np.ndarray,
     lams: np.ndarray,
@@ -364,7 +364,7 @@ def _result(*arrays: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _winners(
-    source: DPWordPerturber,
+    source: Any,
     ids: np.ndarray,
     epsilons: np.ndarray,
     lam: float,

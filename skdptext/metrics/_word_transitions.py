@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from skdptext.base import WordTransitions, profiles_of, transitions_of
 from skdptext.metrics._words import find_perturber
-from skdptext.perturbation import WordTransitions, profiles_of, transitions_of
 
 
 def word_transitions(

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from skdptext.base import check_word_releaser, perturbs_words
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
-from skdptext.perturbation import DPWordPerturber
-from skdptext.utils import check_integer, check_kind, shown, warn_once
+from skdptext.utils import check_integer, shown, warn_once
 
 
-def find_perturber(estimator: Any, name: str | None = None) -> DPWordPerturber:
+def find_perturber(estimator: Any, name: str | None = None) -> Any:
     """The perturber in an estimator.
 
     Parameters
@@ -102,7 +102,7 @@ def has_perturber(estimator: Any) -> bool:
 class _Place(NamedTuple):
     """A perturber and where it is."""
 
-    perturber: DPWordPerturber
+    perturber: Any
     before: tuple[Any, ...] = ()  # the steps that its input passes through first
     path: str = ""  # names of the steps that lead to it, as in parameters
 
@@ -143,7 +143,7 @@ def _perturbers(
     def below(name: str) -> str:
         return f"{path}__{name}" if path else name
 
-    if isinstance(estimator, DPWordPerturber):
+    if perturbs_words(estimator):
         yield _Place(estimator, before, path)
     elif isinstance(estimator, Pipeline):
         # The input of a step has passed through all earlier ones, wherever they stand:
@@ -196,9 +196,7 @@ class _PickColumn:
         return X[self.column]
 
 
-def words_unchanged(
-    perturber: DPWordPerturber, X: Any, *, max_words: int | None = 2000
-) -> float:
+def words_unchanged(perturber: Any, X: Any, *, max_words: int | None = 2000) -> float:
     """Share of the words of documents that come out of the noise unchanged.
 
     Parameters
@@ -237,7 +235,7 @@ def words_unchanged(
     """
     if max_words is not None:
         max_words = check_integer("max_words", max_words, low=1)
-    check_kind(perturber, DPWordPerturber, "perturber must be a word perturber")
+    check_word_releaser(perturber)
     words = list(chain.from_iterable(perturber.known_words(X)))
     if not words:
         return float("nan")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 
+from skdptext.base import BaseReleaser
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import resolve_mechanism
 from skdptext.metrics import find_perturber, warn_of_halving
@@ -18,7 +20,6 @@ from skdptext.model_selection._intervals import (
     score_names,
     score_summary,
 )
-from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import import_pandas
 
 _NOISE = ("epsilon", "lam")
@@ -253,13 +254,13 @@ def _named(values: np.ndarray) -> np.ndarray:
 
 def _printed(value: Any) -> str:
     """An estimator in a line; a perturber without the ε and λ that are told apart."""
-    if not isinstance(value, DPWordPerturber):
+    if not isinstance(value, BaseReleaser):
         return " ".join(str(value).split())
-    usual = type(value)().get_params(deep=False)
+    usual = inspect.signature(type(value)).parameters
     options = value.get_params(deep=False)
     for name in (*_NOISE, "embedding", "random_state"):
-        del options[name]
-    differ = [f"{k}={v}" for k, v in options.items() if str(v) != str(usual[k])]
+        options.pop(name, None)
+    differ = [f"{k}={v}" for k, v in options.items() if str(v) != str(usual[k].default)]
     return f"{type(value).__name__}({', '.join(differ)})"
 
 

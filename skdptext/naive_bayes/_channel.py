@@ -11,16 +11,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
+from skdptext.base import fitted_releaser, perturbs_words
 from skdptext.documents import DocumentReader, read_release
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
-from skdptext.metrics import (
-    ReleaseLikelihood,
-    fitted_releaser,
-    released_profiles,
-    word_transitions,
-)
+from skdptext.metrics import released_profiles, word_transitions
 from skdptext.naive_bayes._mixture import DocumentMixture
-from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
     DocLinked,
     as_array,
@@ -51,7 +46,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    perturber : DPWordPerturber or any releaser with `log_likelihood`, default=None
+    perturber : DPWordPerturber, DPDocumentReplacer or other releaser, default=None
         Releases the bags to be classified; fitted or not. Its parameters are searched
         over as ``perturber__epsilon``. For a releaser of whole documents, such as
         `~skdptext.DPDocumentReplacer`, the distribution of a class is the mean of those
@@ -196,8 +191,8 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         check_option("trained_on", self.trained_on, ("originals", "releases"))
         check_integer("n_iter", self.n_iter, low=1)
         tau = self._check_tau()
-        if not isinstance(self.perturber, DPWordPerturber | None):
-            return self._fit_releaser(X, y)
+        if self._of_documents:
+            return self._fit_documents(X, y)
         if self.perturber is None or is_count_matrix(X, name="X"):
             as_array(y, "y must hold one label per document")
             X, y = check_X_y(
@@ -248,7 +243,12 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         self.feature_log_prob_ = np.log(released)
         return self
 
-    def _fit_releaser(self, X: Any, y: Any) -> ChannelNaiveBayes:
+    @property
+    def _of_documents(self) -> bool:
+        """Whether a release is one answer about a document, and not noisy words."""
+        return self.perturber is not None and not perturbs_words(self.perturber)
+
+    def _fit_documents(self, X: Any, y: Any) -> ChannelNaiveBayes:
         """Keep each class's documents: their distributions are mixed for a release."""
         if self.trained_on == "releases":
             raise InvalidParameterError(
@@ -274,7 +274,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         weights = np.full((n, n_classes), 1 / n)
         weights[np.arange(n), self._numbers] += 1
         weights /= sizes + 1
-        likelihood = ReleaseLikelihood(self.perturber_, self._documents)
+        likelihood = self.perturber_.likelihood(self._documents)
         rows = X if hasattr(X, "shape") else list(X)
         n_rows = rows.shape[0] if hasattr(rows, "shape") else len(rows)
         joint = np.empty((n_rows, n_classes))
@@ -293,8 +293,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         if isinstance(self.tau, str):
             return check_option("tau", self.tau, ("auto",))
         tau = check_real("tau", self.tau, low=0, high=1, open_low=True)
-        whole = not isinstance(self.perturber, DPWordPerturber | None)
-        if tau < 1 and (whole or self.trained_on == "releases"):
+        if tau < 1 and (self._of_documents or self.trained_on == "releases"):
             raise InvalidParameterError(
                 "tau must be 1 for releasers of whole documents, and with "
                 f'trained_on="releases", got {tau:g}.'
@@ -302,7 +301,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         return tau
 
     def _pushed(
-        self, fitted: DPWordPerturber | None, bags: sp.csr_array
+        self, fitted: Any, bags: sp.csr_array
     ) -> Callable[[sp.csr_array], np.ndarray]:
         """From word frequencies of these documents to those of their releases."""
         if fitted is None:
@@ -320,7 +319,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
 
     def _chosen_tau(
         self,
-        fitted: DPWordPerturber | None,
+        fitted: Any,
         bags: sp.csr_array,
         labels: np.ndarray,
         alpha: float,
@@ -353,7 +352,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             right += (joint.argmax(axis=2) == labels[ask]).sum(axis=1)
         return _TAUS[int(right.argmax())]  # the simplest of equally good ones
 
-    def _fitted(self, X: Any) -> DPWordPerturber | None:
+    def _fitted(self, X: Any) -> Any:
         if self.perturber is None:
             return None
         # the texts are public
@@ -361,7 +360,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             return clone(self.perturber).fit(X)
 
     def _through_noise(
-        self, fitted: DPWordPerturber, counts: np.ndarray, alpha: float
+        self, fitted: Any, counts: np.ndarray, alpha: float
     ) -> tuple[np.ndarray, np.ndarray]:
         """Word frequencies of the classes, before and after the noise."""
         options = {"n_draws": self.n_draws, "random_state": self.random_state}
@@ -410,7 +409,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             One row a document, one column a class.
         """
         check_is_fitted(self, "classes_")
-        if not isinstance(self.perturber, DPWordPerturber | None):
+        if self._of_documents:
             return self._by_documents(X) + self.class_log_prior_
         n_columns = self.feature_log_prob_.shape[1]
         if n_columns != self.n_features_in_ and is_count_matrix(X, name="X"):

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable
 from typing import Any, Literal, NoReturn
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import clone
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from skdptext.base import BaseReleaser, NoiseRun, WordLikelihood
 from skdptext.documents import (
     FORMATS,
     ColumnOutput,
@@ -42,15 +43,11 @@ from skdptext.perturbation._leaks import (
     warn_of_leaks,
     warn_of_unknown_words,
 )
-from skdptext.perturbation._likelihood import WordLikelihood
-from skdptext.perturbation._noise_run import NoiseRun
 from skdptext.perturbation._strength import warn_of_strength
 from skdptext.privacy import PrivacyGuarantee
 from skdptext.search import ENGINES, require_engine
 from skdptext.utils import (
-    DocLinked,
     NoiseStreams,
-    SecretSeed,
     check_bags,
     check_document_ids,
     check_integer,
@@ -65,15 +62,13 @@ from skdptext.utils import (
 
 # Types of options that cannot change inside.
 _PLAIN = {str, int, float, bool, type(None)}
+# What a manifest says of how documents are read.
+_READING = ("resize", "oov", "lowercase", "stop_words", "token_pattern", "tokenizer")
+# About how many words a canary perturbs; each worker does it once.
+_CANARY_WORDS = 256
 
 
-class DPWordPerturber(
-    ColumnOutput,
-    DocLinked,
-    TransformerMixin,
-    BaseEstimator,
-    auto_wrap_output_keys=None,  # type: ignore[call-arg]
-):
+class DPWordPerturber(ColumnOutput, BaseReleaser):
     r"""Replace each word of a document by a noisy one.
 
     A `mechanism` perturbs every word on its own. By default each word w becomes the
@@ -245,6 +240,7 @@ class DPWordPerturber(
 
     # skrub then hands it one column of a data frame at a time
     __single_column_transformer__ = True
+    perturbs_words = True
 
     def __init__(
         self,
@@ -287,10 +283,7 @@ class DPWordPerturber(
 
     def __setattr__(self, name: str, value: Any) -> None:
         self.__dict__.pop("_reader", None)  # what is set is checked when it is used
-        # Not in a property, so that `set_params` and `vars` find it where it belongs.
-        super().__setattr__(
-            name, SecretSeed.of(value) if name == "random_state" else value
-        )
+        super().__setattr__(name, value)
 
     # -- fitting ---------------------------------------------------------------
 
@@ -429,27 +422,6 @@ class DPWordPerturber(
         )
 
     # -- releasing -------------------------------------------------------------
-
-    def fit_transform(
-        self, X: Any, y: Any = None, *, document_ids: Iterable[Any] | None = None
-    ) -> Any:
-        """Fit, and sample a noisy release of the same documents.
-
-        Parameters
-        ----------
-        X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
-            Documents to be released.
-        y : ignored
-            Not used; here for scikit-learn's interface.
-        document_ids : iterable of str, int or bytes, default=None
-            As in `transform`.
-
-        Returns
-        -------
-        noisy : sparse matrix in CSR format, of shape (n_documents, n_words), or list
-            As `transform` gives it.
-        """
-        return self.fit(X, y).transform(X, document_ids=document_ids)
 
     def transform(self, X: Any, document_ids: Iterable[Any] | None = None) -> Any:
         """Sample a noisy release of the documents.
@@ -689,20 +661,50 @@ class DPWordPerturber(
         for documents that are redrawn, words are taken for independent draws from the
         document: :math:`\sum_j \ln \sum_w p_d(w) \Pr[z_j \mid w]`.
         """
-        reader = self._check_ready()
-        check_integer("n_draws", n_draws, low=1)
-        written = self._read(reader, documents).known()
         # a count matrix has no order
-        ordered = self.output != "bow" and not is_count_matrix(released)
-        likelihood = WordLikelihood(
-            self.mechanism_,
-            written,
-            reader.sample_length,
-            ordered,
+        likelihood = self.likelihood(
+            documents,
             n_draws=n_draws,
+            ordered=False if is_count_matrix(released) else None,
             random_state=random_state,
         )
         return likelihood(released)
+
+    def likelihood(
+        self,
+        candidates: Any,
+        *,
+        n_draws: int = 100,
+        ordered: bool | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> WordLikelihood:
+        """`log_likelihood` for the same candidates in many calls.
+
+        Parameters
+        ----------
+        candidates : iterable of str, of lists of str, or count matrix
+            Candidates in clear.
+        n_draws, ordered, random_state, verbose : object
+            As for `skdptext.metrics.ReleaseLikelihood`.
+
+        Returns
+        -------
+        likelihood : callable
+            From releases to an array of shape (n_released, n_candidates), with the
+            attributes ``n_documents`` and ``ordered``.
+        """
+        reader = self._check_ready()
+        check_integer("n_draws", n_draws, low=1)
+        return WordLikelihood(
+            self.mechanism_,
+            self._read(reader, candidates).known(),
+            reader.sample_length,
+            self.output != "bow" if ordered is None else bool(ordered),
+            n_draws=n_draws,
+            random_state=random_state,
+            verbose=verbose,
+        )
 
     # -- what is promised, and scikit-learn's conventions ----------------------
 
@@ -733,6 +735,78 @@ class DPWordPerturber(
             ordered=self.output != "bow",
             caveats=caveats(self.embedding, self.random_state),
         )
+
+    def exponent(self, x: Any, y: Any) -> float:
+        """Bound the privacy loss between two documents, by the guarantee.
+
+        Parameters
+        ----------
+        x, y : str or list of str
+            Two documents. A str is read as `transform` reads it; for the guarantee it
+            would be a word.
+
+        Returns
+        -------
+        exponent : float
+            In nats; inf if nothing is promised.
+        """
+        x, y = (self.known_words([d])[0] if isinstance(d, str) else d for d in (x, y))
+        return float(self.guarantee().exponent(x, y))
+
+    def release_details(self) -> dict[str, Any]:
+        """What a manifest says of the perturber, besides the guarantee.
+
+        Returns
+        -------
+        details : dict
+            Parameters, and fingerprints of what is public; no document, and no secret.
+        """
+        self._check_ready()
+        embedding = self.embedding_
+        return {
+            "mechanism": resolve_mechanism(self.mechanism),
+            "epsilon": float(self.epsilon),
+            "lam": float(self.lam),
+            "document_length": int(self.document_length or 0),
+            "reading": {name: getattr(self, name) for name in _READING},
+            "embedding": {
+                "words": len(embedding),
+                "dimensions": embedding.dim,
+                "fingerprint": embedding.fingerprint.hex(),
+            },
+            "noise_fingerprint": self.mechanism_.fingerprint.hex(),
+        }
+
+    def check_release(self) -> None:
+        """Refuse to release files, if one short document could make a job fail.
+
+        Raises
+        ------
+        InvalidParameterError
+            If documents are not redrawn to one length.
+        """
+        if self.resize != "sample" or self.document_length is None:
+            raise InvalidParameterError(
+                'perturber must have a document_length and resize="sample": without '
+                "them one short document fails a job, or its length is released. Got "
+                f"document_length={shown(self.document_length)}, "
+                f"resize={shown(self.resize)}."
+            )
+
+    def canary_documents(self) -> list[Any]:
+        """Public documents that show whether two machines draw the same noise.
+
+        Returns
+        -------
+        documents : list of str or lists of str
+            The first words of the embedding, and a text.
+        """
+        n_documents = max(1, _CANARY_WORDS // (self.document_length or 1))
+        words = self.embedding_.word_array[: 8 * n_documents].tolist()
+        documents: list[Any] = [words[i : i + 8] for i in range(0, 8 * n_documents, 8)]
+        if self.oov != "error":
+            documents.append(", ".join(words[:8]).title())  # to be cut into words again
+        return documents
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Name the columns: what words become, or the one of texts or token lists.

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from skdptext.base import check_word_releaser
 from skdptext.documents import (
     FORMATS,
     DocumentReader,
@@ -17,11 +18,9 @@ from skdptext.documents import (
 )
 from skdptext.embeddings import WordEmbedding, check_embedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
     DocLinked,
     check_bags,
-    check_kind,
     check_option,
     check_rng,
     is_count_matrix,
@@ -135,9 +134,7 @@ class DocumentPreparer(
         self.random_state = random_state
 
     @classmethod
-    def from_perturber(
-        cls, perturber: DPWordPerturber, **changes: Any
-    ) -> DocumentPreparer:
+    def from_perturber(cls, perturber: Any, **changes: Any) -> DocumentPreparer:
         """The preparer that does what a perturber does before its noise.
 
         Parameters
@@ -162,7 +159,7 @@ class DocumentPreparer(
         >>> preparer.fit_transform(["My cat drinks tea, my cat!"])
         [['cat', 'tea']]
         """
-        check_kind(perturber, DPWordPerturber, "perturber must be a word perturber")
+        check_word_releaser(perturber)
         # The perturber's random_state is the secret of its noise. A preparer would show
         # it in its parameters, and draw samples from it.
         own = set(cls().get_params(deep=False)) - {"random_state"}

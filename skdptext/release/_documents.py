@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, field
@@ -10,18 +11,16 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import clone
 
+from skdptext.base import as_releaser, fitted_releaser
 from skdptext.documents import SharedTexts, shared_texts_counted
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.files import CastError, converted, type_shown
-from skdptext.perturbation import DPWordPerturber
 from skdptext.release._key import ReleaseKey
 from skdptext.release._manifest import describe
 from skdptext.utils import (
     check_flag,
     import_pyarrow,
-    is_fitted,
     kind_of,
     shown,
     warn_once,
@@ -32,11 +31,8 @@ BAG_COLUMNS = ("word_ids", "counts")
 
 # Canaries that this process has repeated.
 _repeated: set[str] = set()
-# About how many words a canary perturbs; each worker does it once.
-_CANARY_WORDS = 256
-_CANARY_DOCUMENTS = 32
-# What is asked of a releaser of whole documents.
-_PROTOCOL = ("transform", "guarantee", "release_details", "random_state", "output")
+# What is asked of a releaser that does not inherit from BaseReleaser.
+_METHODS = ("transform", "guarantee")
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,13 +47,13 @@ class DocumentRelease:
 
     Parameters
     ----------
-    perturber : DPWordPerturber, or a releaser such as DPDocumentReplacer
-        With `document_length`, ``resize="sample"`` (a job must not fail for one short
-        document) and ``random_state=None`` (the noise comes from the key). Fitted or
-        not. A releaser of whole documents has `random_state`, `output`, ``guarantee()``
-        and ``release_details()``, and ``transform(texts, document_ids=...)`` that an
-        integer `random_state` and the id determine, and the text. Load the embedding of
-        a word perturber ``by_address=True`` for an engine with processes.
+    perturber : DPWordPerturber, DPDocumentReplacer or other releaser
+        With ``random_state=None``, as the noise comes from the key. Fitted or not. A
+        perturber of words needs `document_length` and ``resize="sample"``, or one short
+        document makes a job fail; load its embedding ``by_address=True`` for an engine
+        with processes. A releaser of your own (`~skdptext.base.BaseReleaser`) has
+        ``transform(texts, document_ids=...)`` that an integer `random_state` and the
+        id determine, and the text.
     key : ReleaseKey
         It is read on the worker; only the place where it is kept travels.
     name : str
@@ -168,7 +164,8 @@ class DocumentRelease:
 
     def __post_init__(self) -> None:
         import_pyarrow("DocumentRelease")
-        _check_perturber(self.perturber)
+        releaser = _checked(self.perturber)
+        self._set("perturber", releaser)
         if not isinstance(self.key, ReleaseKey):  # not shown: it may be the key itself
             raise InvalidParameterError(
                 f"key must be a ReleaseKey, got {kind_of(self.key)}."
@@ -190,14 +187,16 @@ class DocumentRelease:
                 "id, text and keep must name different columns, and none of "
                 f"{BAG_COLUMNS} where bags are released, got {names}."
             )
-        perturber = self.perturber
-        if is_fitted(perturber):
-            fitted = copy(perturber).set_params(verbose=0)
-            fitted.guarantee()  # refuses what was changed after fit
-        else:
-            fitted = clone(perturber).set_params(verbose=0).fit([])
+        fitted = fitted_releaser(releaser, [], _METHODS)
+        fitted.guarantee()  # refuses what was changed after fit
         self._set("perturber", fitted)
         self._set("canary", _canary(fitted))
+        if _canary(fitted) != self.canary:
+            raise InvalidParameterError(
+                "perturber must draw the same noise again for an integer random_state "
+                f"and the id of a document, got a {kind_of(self.perturber)} that does "
+                "not."
+            )
         _repeated.add(self.canary)
 
     def _set(self, name: str, value: Any) -> None:
@@ -348,7 +347,7 @@ class DocumentRelease:
         """The releaser, with the noise of the key."""
         # The name enters the seed, so that two releases under one key share no noise.
         seed = self.key.derive(b"noise:" + self.name.encode())
-        return _repeatable(self.perturber, seed)
+        return self.perturber.seeded(int.from_bytes(seed, "little"))
 
     def _person_answers(
         self,
@@ -382,8 +381,8 @@ class DocumentRelease:
 
     def _count_shared_texts(self) -> Any:
         """A count of the releaser's public texts; None if it has none."""
-        known = getattr(self.perturber, "known_texts", None)
-        return None if known is None else known().count()
+        known = self.perturber.known_texts()
+        return None if known is None else known.count()
 
     def _check_shared_texts(self, shared: SharedTexts) -> None:
         """Refuse public texts among the documents to be released; tell of a few."""
@@ -431,60 +430,41 @@ class DocumentRelease:
         _repeated.add(self.canary)
 
 
-def _check_perturber(perturber: Any) -> None:
-    of_words = isinstance(perturber, DPWordPerturber)
-    for name in () if of_words else _PROTOCOL:
-        if not hasattr(perturber, name):
-            raise InvalidParameterError(
-                "perturber must be a DPWordPerturber, or a releaser with "
-                f"{', '.join(_PROTOCOL)}, got {kind_of(perturber)} without {name}."
-            )
-    if perturber.random_state is not None:
+def _checked(perturber: Any) -> Any:
+    """A releaser whose noise the key can fix, document by document."""
+    releaser = as_releaser(perturber, _METHODS)
+    given = inspect.signature(perturber.transform).parameters
+    if not hasattr(releaser, "random_state") or "document_ids" not in given:
+        raise InvalidParameterError(
+            "perturber must have random_state, and transform must take document_ids, "
+            "which fix the noise of a document, got a "
+            f"{kind_of(perturber)} without one of them."
+        )
+    if releaser.random_state is not None:
         raise InvalidParameterError(
             "random_state of the perturber must be None, since the noise is drawn from "
-            f"the key, got {kind_of(perturber.random_state)}."
+            f"the key, got {kind_of(releaser.random_state)}."
         )
-    if not of_words:
-        return
-    if perturber.resize != "sample" or perturber.document_length is None:
-        raise InvalidParameterError(
-            'perturber must have a document_length and resize="sample": without them '
-            "one short document fails a job, or its length is released. Got "
-            f"document_length={shown(perturber.document_length)}, "
-            f"resize={shown(perturber.resize)}."
-        )
+    releaser.check_release()
+    silent = copy(releaser)
+    if hasattr(silent, "verbose"):
+        silent.verbose = 0
+    return silent
 
 
-def _repeatable(perturber: Any, seed: bytes) -> Any:
-    """A perturber for one call, which holds a secret."""
-    return copy(perturber).set_params(random_state=int.from_bytes(seed, "little"))
-
-
-def _canary(perturber: Any) -> str:
+def _canary(releaser: Any) -> str:
     """Digest of a release of public texts under a public key."""
     # Its key is public, and so are the texts: the digest may stand in the manifest.
-    known = _repeatable(perturber, b"skdptext canary")
-    if isinstance(perturber, DPWordPerturber):
-        documents = _first_words(perturber)
-        known.set_params(output="text")
-    else:
-        documents = [f"a canary in mine {i}" for i in range(_CANARY_DOCUMENTS)]
+    known = releaser.seeded(int.from_bytes(b"skdptext canary", "little"))
+    if known.perturbs_words:
+        known.output = "text"
+    documents = known.canary_documents()
     noisy = known.transform(documents, document_ids=range(len(documents)))
     if hasattr(noisy, "shape"):
         rows = noisy.toarray() if sp.issparse(noisy) else noisy
         noisy = [repr(row) for row in rows.tolist()]
     text = "\n".join(noisy).encode("utf-8", "surrogatepass")
     return blake2b(text, digest_size=16).hexdigest()
-
-
-def _first_words(perturber: DPWordPerturber) -> list[Any]:
-    """The first words of the embedding as documents, and a text."""
-    n_documents = max(1, _CANARY_WORDS // (perturber.document_length or 1))
-    words = perturber.embedding_.word_array[: 8 * n_documents].tolist()
-    documents: list[Any] = [words[i : i + 8] for i in range(0, 8 * n_documents, 8)]
-    if perturber.oov != "error":
-        documents.append(", ".join(words[:8]).title())  # to be cut into words again
-    return documents
 
 
 # -- columns -----------------------------------------------------------------------

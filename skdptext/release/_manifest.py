@@ -18,15 +18,12 @@ from sklearn.base import BaseEstimator
 from skdptext._version import __version__
 from skdptext.exceptions import InvalidParameterError
 from skdptext.files import FORMATS
-from skdptext.mechanisms import resolve_mechanism
-from skdptext.perturbation import DPWordPerturber
 from skdptext.release._key import check_value
 from skdptext.utils import replacing
 
 FILE_NAME = "_release.json"
 FORMAT = "skdptext release, version 1"
 
-_READING = ("resize", "oov", "lowercase", "stop_words", "token_pattern", "tokenizer")
 _PACKAGES = ("numpy", "randomgen", "scikit-learn", "pyarrow")
 
 # The same whatever the documents are: a number of them would tell something.
@@ -41,8 +38,7 @@ _SHARED = (
 def describe(release: Any) -> dict[str, Any]:
     """`DocumentRelease.manifest`."""
     perturber = release.perturber
-    of_words = isinstance(perturber, DPWordPerturber)
-    details = _of_words(perturber) if of_words else perturber.release_details()
+    details = perturber.release_details()
     of_persons = release.author is not None
     guarantee = perturber.guarantee(**({"unit": "person"} if of_persons else {}))
     if release.allow_shared_texts:
@@ -84,24 +80,6 @@ def describe(release: Any) -> dict[str, Any]:
         "key_check": check_value(release.key, release.name),
         "canary": release.canary,
         "versions": versions(),
-    }
-
-
-def _of_words(perturber: DPWordPerturber) -> dict[str, Any]:
-    """What is particular to releases of words."""
-    embedding = perturber.embedding_
-    return {
-        "mechanism": resolve_mechanism(perturber.mechanism),
-        "epsilon": float(perturber.epsilon),
-        "lam": float(perturber.lam),
-        "document_length": int(perturber.document_length or 0),
-        "reading": {name: getattr(perturber, name) for name in _READING},
-        "embedding": {
-            "words": len(embedding),
-            "dimensions": embedding.dim,
-            "fingerprint": embedding.fingerprint.hex(),
-        },
-        "noise_fingerprint": perturber.mechanism_.fingerprint.hex(),
     }
 
 

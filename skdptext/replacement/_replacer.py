@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from numbers import Integral
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from skdptext.base import BaseReleaser
 from skdptext.documents import (
     ColumnOutput,
     KnownTexts,
@@ -48,9 +48,7 @@ from skdptext.replacement._public import (
 )
 from skdptext.utils import (
     REPEATABLE,
-    DocLinked,
     NoiseStreams,
-    SecretSeed,
     check_authors,
     check_document,
     check_document_ids,
@@ -83,13 +81,7 @@ _FITTED_BEFORE = (
 )
 
 
-class DPDocumentReplacer(
-    ColumnOutput,
-    DocLinked,
-    TransformerMixin,
-    BaseEstimator,
-    auto_wrap_output_keys=None,  # type: ignore[call-arg]
-):
+class DPDocumentReplacer(ColumnOutput, BaseReleaser):
     r"""Answer each document with a public one, of its group or of another.
 
     Public documents are put into K groups, and the same grouper says which group g a
@@ -232,6 +224,12 @@ class DPDocumentReplacer(
     # skrub then hands it one column of a data frame at a time
     __single_column_transformer__ = True
 
+    _stored_as: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
+        **BaseReleaser._stored_as,
+        "public_documents": PublicDocuments.shared,
+        "public_labels": PublicLabels.shared,
+    }
+
     def __init__(
         self,
         public_documents: Any,
@@ -256,16 +254,6 @@ class DPDocumentReplacer(
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        # Not in a property, so that `set_params` and `vars` find it where it belongs.
-        if name == "random_state":
-            value = SecretSeed.of(value)
-        elif name == "public_documents":
-            value = PublicDocuments.shared(value)
-        elif name == "public_labels":
-            value = PublicLabels.shared(value)
-        super().__setattr__(name, value)
 
     # -- fitting ---------------------------------------------------------------
 
@@ -368,34 +356,6 @@ class DPDocumentReplacer(
         return self._groups
 
     # -- releasing -------------------------------------------------------------
-
-    def fit_transform(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        document_ids: Iterable[Any] | None = None,
-        authors: Any = None,
-    ) -> Any:
-        """Fit on the public documents, and release others.
-
-        Parameters
-        ----------
-        X : iterable of str, or of lists of str
-            Documents to be released.
-        y : ignored
-            Not used; here for scikit-learn's interface.
-        document_ids : iterable of str, int or bytes, default=None
-            As in `transform`.
-        authors : array-like of shape (n_documents,), default=None
-            As in `transform`.
-
-        Returns
-        -------
-        released : list, sparse matrix in CSR format, or ndarray
-            As `transform` gives it.
-        """
-        return self.fit().transform(X, document_ids=document_ids, authors=authors)
 
     def transform(
         self,

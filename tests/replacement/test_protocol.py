@@ -17,7 +17,7 @@ from skdptext.attacks import DocumentLinkageAttack, linkage_attack
 from skdptext.audit import audit_document_law, audit_document_pair
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection import release_report
-from skdptext.metrics import ReleaseLikelihood, with_noise
+from skdptext.metrics import ReleaseLikelihood
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.preprocessing import TopicEncoder
 from tests.expected import no_warning
@@ -127,9 +127,7 @@ def test_an_attack_on_replacers_is_repeated_by_its_seed(replacer, private):
     fresh = [linkage_attack(texts, replacer, **options).rows for _ in range(5)]
     assert any(rows != fresh[0] for rows in fresh)
     # three answers for each of one group are not one answer thrice
-    noisy = with_noise(
-        replacer.set_params(output="group").fit(), np.random.default_rng(0)
-    )
+    noisy = replacer.set_params(output="group").fit().fresh(np.random.default_rng(0))
     assert len(set(noisy.transform(texts[:1] * 100))) > 1
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from skdptext.base._transitions import profiles_of, transitions_of
 from skdptext.documents import EncodedDocuments, read_release
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import WordChannel
-from skdptext.perturbation._transitions import profiles_of, transitions_of
 from skdptext.utils import check_bags, is_count_matrix, working_memory_bytes
 
 
@@ -52,6 +52,11 @@ class Candidates:
         """Releases in order as `EncodedDocuments`; else their bags."""
         n_words = len(self._released)
         if is_count_matrix(releases):
+            if self.ordered:
+                raise InvalidParameterError(
+                    "releases must be texts or token lists where their order is used, "
+                    "got a count matrix."
+                )
             return check_bags(releases, n_words=n_words, counts=True)
         read = read_release(releases, self._released)
         return read if self.ordered else read.bags(n_words)

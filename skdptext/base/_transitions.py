@@ -10,12 +10,12 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 
+from skdptext.base._log_bilinear import LogBilinear
+from skdptext.base._simulated import SimulatedReleases
+from skdptext.base._smoothing import choose_smoothing
 from skdptext.documents import some_word_ids
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import WordChannel, law_fingerprint, probabilities
-from skdptext.perturbation._log_bilinear import LogBilinear
-from skdptext.perturbation._simulated import SimulatedReleases
-from skdptext.perturbation._smoothing import choose_smoothing
 from skdptext.utils import (
     Memo,
     as_array,

@@ -1,0 +1,23 @@
+"""What every releaser offers, and what adversaries compute of the noise on words."""
+
+from skdptext.base._likelihood import WordLikelihood as WordLikelihood
+from skdptext.base._noise_run import NoiseRun as NoiseRun
+from skdptext.base._releaser import (
+    BaseReleaser,
+    CheckedParameters as CheckedParameters,
+    as_releaser as as_releaser,
+    check_word_releaser as check_word_releaser,
+    fitted_releaser as fitted_releaser,
+    is_releaser as is_releaser,
+    perturbs_words as perturbs_words,
+)
+from skdptext.base._transitions import (
+    Estimate as Estimate,
+    WordTransitions as WordTransitions,
+    expected_distinct as expected_distinct,
+    profiles_of as profiles_of,
+    transitions_of as transitions_of,
+)
+
+# The names above of the form `x as x` are for the rooms beside.
+__all__ = ["BaseReleaser"]

@@ -1,0 +1,481 @@
+"""What every releaser offers, whatever it releases."""
+
+from __future__ import annotations
+
+from abc import ABCMeta, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from copy import copy
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+
+from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
+from skdptext.utils import (
+    DocLinked,
+    SecretSeed,
+    as_array,
+    check_methods,
+    is_fitted,
+    quiet,
+    shown,
+)
+
+# What adversaries and audits call.
+_METHODS = ("transform", "log_likelihood", "guarantee")
+_CANARY_DOCUMENTS = 32
+
+
+class CheckedParameters:
+    """An estimator that stores some parameters in a form of their own.
+
+    An integer `random_state` is a secret, which does not show.
+    """
+
+    _stored_as: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
+        "random_state": SecretSeed.of
+    }
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # Not in properties, so that `set_params` and `vars` find them where they are.
+        form = self._stored_as.get(name)
+        super().__setattr__(name, value if form is None else form(value))
+
+
+class BaseReleaser(
+    CheckedParameters,
+    DocLinked,
+    TransformerMixin,
+    BaseEstimator,
+    metaclass=ABCMeta,
+    auto_wrap_output_keys=None,  # type: ignore[call-arg]
+):
+    """Base class of whatever releases documents; the parent of a releaser of your own.
+
+    A subclass defines `fit`, `transform`, `log_likelihood` and `guarantee`. Attacks,
+    audits, naive Bayes, reports and releases of files ask nothing else of it.
+
+    Attributes
+    ----------
+    output : str
+        What `transform` releases: ``"text"``, unless the subclass has a parameter of
+        this name.
+    perturbs_words : bool
+        Whether words are released one by one, through a channel. Such a releaser, which
+        `~skdptext.DPWordPerturber` is, also has ``embedding_``, ``mechanism_``,
+        ``channel_at``, ``known_words`` and ``perturb_words``.
+
+    See Also
+    --------
+    skdptext.DPWordPerturber : Releases noisy words.
+    skdptext.DPDocumentReplacer : Releases public documents.
+
+    Notes
+    -----
+    *Privacy.* What `guarantee` claims is the subclass's to prove.
+    `~skdptext.audit.audit_document_pair` and `~skdptext.audit.audit_document_law` test
+    it.
+
+    *Noise.* `transform` draws from `random_state`, if the subclass has this parameter.
+    An integer is stored as a secret, which shows in no representation. To release files
+    (`~skdptext.release.DocumentRelease`), an integer `random_state` and the id of a
+    document must fix its noise; `transform` then takes `document_ids`.
+
+    Examples
+    --------
+    One that releases documents as they are, and says so:
+
+    >>> import numpy as np
+    >>> from skdptext.base import BaseReleaser
+    >>> class Nothing:
+    ...     def exponent(self, x, y):
+    ...         return 0.0 if x == y else np.inf
+    >>> class Publisher(BaseReleaser):
+    ...     def fit(self, X=None, y=None):
+    ...         return self
+    ...
+    ...     def transform(self, X):
+    ...         return list(X)
+    ...
+    ...     def log_likelihood(self, documents, released):
+    ...         same = np.equal.outer(np.array(released), np.array(documents))
+    ...         return np.where(same, 0.0, -np.inf)
+    ...
+    ...     def guarantee(self):
+    ...         return Nothing()
+    >>> Publisher().likelihood(["tea", "milk"])(["milk"])
+    array([[-inf,   0.]])
+    >>> Publisher().exponent("tea", "milk")
+    inf
+    """
+
+    output: str = "text"
+    perturbs_words: ClassVar[bool] = False
+
+    def __init_subclass__(
+        cls, auto_wrap_output_keys: Any = None, **kwargs: Any
+    ) -> None:
+        # scikit-learn would make data frames of lists of texts, or fail to
+        super().__init_subclass__(
+            auto_wrap_output_keys=auto_wrap_output_keys,
+            **kwargs,
+        )
+
+    # -- what a subclass defines -----------------------------------------------
+
+    @abstractmethod
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Prepare the releaser; the documents to be protected are never read.
+
+        Parameters
+        ----------
+        X, y : ignored
+            Documents and labels, of which nothing is learned.
+
+        Returns
+        -------
+        self : object
+            The releaser itself.
+        """
+
+    @abstractmethod
+    def transform(self, X: Any) -> Any:
+        """Release documents.
+
+        Parameters
+        ----------
+        X : iterable of str, or of lists of str
+            Documents to be released. A subclass may take ``document_ids``, too.
+
+        Returns
+        -------
+        released : list, matrix or ndarray
+            One release for each document.
+        """
+
+    @abstractmethod
+    def log_likelihood(self, documents: Any, released: Any) -> np.ndarray:
+        """Compute ln Pr[release | document], all that an adversary needs to know.
+
+        Parameters
+        ----------
+        documents : iterable of str, or of lists of str
+            Candidates in clear.
+        released : list, matrix or ndarray
+            What `transform` released.
+
+        Returns
+        -------
+        log_likelihood : ndarray of shape (n_released, n_documents)
+            −inf for what is never released of a document.
+        """
+
+    @abstractmethod
+    def guarantee(self) -> Any:
+        """What a release promises.
+
+        Returns
+        -------
+        guarantee : object
+            With ``exponent(x, y)``, a bound on the privacy loss between two documents.
+            If it also has ``found_at_most(n_candidates)``, attacks print this bound.
+        """
+
+    # -- what follows from it --------------------------------------------------
+
+    @property
+    def _name(self) -> str:
+        return type(self).__name__
+
+    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
+        """Fit, and release the same documents.
+
+        Parameters
+        ----------
+        X : iterable of str, or of lists of str
+            Documents to be released, as `transform` takes them.
+        y : ignored
+            Not used; here for scikit-learn's interface.
+        **params
+            Further arguments of `transform`, such as `document_ids`.
+
+        Returns
+        -------
+        released : list, matrix or ndarray
+            As `transform` gives it.
+        """
+        return self.fit(X, y).transform(X, **params)
+
+    def likelihood(
+        self,
+        candidates: Any,
+        *,
+        n_draws: int = 100,
+        ordered: bool | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> Any:
+        """Prepare the likelihood of releases, for the same candidates in many calls.
+
+        Parameters
+        ----------
+        candidates : iterable of str, or of lists of str
+            Candidates in clear.
+        n_draws, ordered, random_state, verbose : object
+            As for `skdptext.metrics.ReleaseLikelihood`. Only releasers of words use
+            them.
+
+        Returns
+        -------
+        likelihood : callable
+            From releases to `log_likelihood`, of shape (n_released, n_candidates), with
+            the attributes ``n_documents`` and ``ordered``.
+        """
+        return _StatedLikelihood(self, candidates)
+
+    def exponent(self, x: Any, y: Any) -> float:
+        """Bound the privacy loss between two documents, by the guarantee.
+
+        Parameters
+        ----------
+        x, y : str or list of str
+            Two documents, as `transform` takes them.
+
+        Returns
+        -------
+        exponent : float
+            In nats; inf if nothing is promised.
+        """
+        return float(self.guarantee().exponent(x, y))
+
+    def seeded(self, random_state: Any) -> Any:
+        """Copy the fitted releaser, with another `random_state`.
+
+        Parameters
+        ----------
+        random_state : None, int, Generator or RandomState
+            Where the copy draws its noise from.
+
+        Returns
+        -------
+        releaser : object
+            A copy. A releaser without `random_state` draws as it will.
+        """
+        noisy = copy(self)
+        if hasattr(noisy, "random_state"):
+            noisy.random_state = random_state
+        return noisy
+
+    def fresh(self, rng: np.random.Generator | None = None) -> Any:
+        """Copy the fitted releaser, with noise that no release has used.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator, default=None
+            Seeds the noise of the copy, for an experiment that is to be repeated. None:
+            fresh noise in each call.
+
+        Returns
+        -------
+        releaser : object
+            A copy, as `seeded` makes it.
+        """
+        if rng is None:
+            return self.seeded(None)
+        # no integer, which would give equal documents equal noise
+        return self.seeded(np.random.default_rng(rng.integers(2**31)))
+
+    def release_details(self) -> dict[str, Any]:
+        """What a manifest says of the releaser, besides the guarantee.
+
+        Returns
+        -------
+        details : dict
+            Parameters and fingerprints of what is public; no document, and no secret.
+            By default only the name of the class: parameters may hold secrets.
+        """
+        return {"mechanism": {"name": self._name}}
+
+    def known_texts(self) -> Any:
+        """The public texts to be looked for among those to be released.
+
+        Returns
+        -------
+        known : KnownTexts or None
+            `~skdptext.release.DocumentRelease` refuses to release them.
+        """
+        return None
+
+    def check_release(self) -> None:
+        """Refuse to release files, if a single document could make a job fail.
+
+        Raises
+        ------
+        InvalidParameterError
+            If a parameter must be another one for releases of files.
+        """
+
+    def canary_documents(self) -> list[Any]:
+        """Public documents that show whether two machines draw the same noise.
+
+        Returns
+        -------
+        documents : list of str, or of lists of str
+            What `~skdptext.release.DocumentRelease` releases first on each machine,
+            under a public key.
+        """
+        return [f"a canary in mine {i}" for i in range(_CANARY_DOCUMENTS)]
+
+
+class _StatedLikelihood:
+    """`log_likelihood` of a releaser for some candidates, checked."""
+
+    ordered = False
+
+    def __init__(self, releaser: Any, candidates: Any) -> None:
+        self._releaser, self._candidates = releaser, list(candidates)
+        self.n_documents = len(self._candidates)
+
+    def __call__(self, releases: Any) -> np.ndarray:
+        n = releases.shape[0] if hasattr(releases, "shape") else len(releases)
+        shape = n, self.n_documents
+        rule = (
+            f"log_likelihood of {self._releaser._name} must return an array of shape "
+            f"{shape} without NaN"
+        )
+        logs = as_array(self._releaser.log_likelihood(self._candidates, releases), rule)
+        numbers = logs.shape == shape and logs.dtype.kind in "fiu"
+        if not numbers or np.isnan(logs).any():
+            raise InvalidParameterError(
+                f"{rule}, got shape {logs.shape} of {logs.dtype}."
+            )
+        return logs.astype(np.float64, copy=False)
+
+
+class _Adopted(BaseReleaser):
+    """An object that has the methods of a releaser, but does not inherit them."""
+
+    def __init__(self, releaser: Any) -> None:
+        self.releaser = releaser
+        for name in ("output", "random_state"):
+            if hasattr(releaser, name):
+                setattr(self, name, getattr(releaser, name))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        # What scikit-learn cannot copy may not say that it is fitted.
+        return is_fitted(self.releaser) or not hasattr(self.releaser, "get_params")
+
+    @property
+    def _name(self) -> str:
+        return type(self.releaser).__name__
+
+    def fit(self, X: Any = None, y: Any = None) -> _Adopted:
+        self.releaser.fit(X)
+        return self
+
+    def transform(self, X: Any, document_ids: Iterable[Any] | None = None) -> Any:
+        return self.releaser.transform(X, **_given(document_ids))
+
+    def log_likelihood(self, documents: Any, released: Any) -> np.ndarray:
+        return self.releaser.log_likelihood(documents, released)
+
+    def guarantee(self) -> Any:
+        # What only states its likelihood promises nothing.
+        return getattr(self.releaser, "guarantee", object)()
+
+    def seeded(self, random_state: Any) -> _Adopted:
+        noisy = copy(self.releaser)
+        if hasattr(noisy, "random_state"):
+            noisy.random_state = random_state
+        return _Adopted(noisy)
+
+    def release_details(self) -> dict[str, Any]:
+        own = getattr(self.releaser, "release_details", super().release_details)
+        return own()
+
+
+def is_releaser(value: Any) -> bool:
+    """Whether an object, fitted or not, has what adversaries ask of a releaser."""
+    if isinstance(value, type):
+        return False
+    value = value.releaser if isinstance(value, _Adopted) else value
+    return all(callable(getattr(value, name, None)) for name in _METHODS)
+
+
+def as_releaser(value: Any, methods: Iterable[str] = _METHODS) -> BaseReleaser:
+    """Give an object all that `BaseReleaser` offers.
+
+    Parameters
+    ----------
+    value : BaseReleaser, or any object with its methods
+        ``transform(documents)``, ``log_likelihood(documents, released)`` of shape
+        (n_released, n_documents), and ``guarantee()`` with ``exponent(x, y)``.
+    methods : iterable of str
+        Those that an object which does not inherit from `BaseReleaser` must have.
+
+    Returns
+    -------
+    releaser : BaseReleaser
+        The object itself, or what wraps it if it does not inherit.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it lacks one of the methods.
+    """
+    if isinstance(value, BaseReleaser):
+        return value
+    rule = (
+        f"perturber must be a word perturber, or a releaser with {', '.join(methods)}"
+    )
+    check_methods(value, methods, rule)
+    return _Adopted(value)
+
+
+def fitted_releaser(
+    value: Any, documents: Any, methods: Iterable[str] = _METHODS
+) -> BaseReleaser:
+    """Fit a releaser if it is not fitted.
+
+    Parameters
+    ----------
+    value : BaseReleaser, or any object with its methods
+        As for `as_releaser`.
+    documents : object
+        What an unfitted estimator is given in `fit`.
+    methods : iterable of str
+        As for `as_releaser`.
+
+    Returns
+    -------
+    releaser : BaseReleaser
+        As `as_releaser` gives it, or a fitted copy if it was not fitted.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it lacks one of the methods.
+    """
+    releaser = as_releaser(value, methods)
+    if is_fitted(releaser):
+        return releaser
+    with quiet(PrivacyLeakWarning):  # the documents are known to who asks
+        return clone(releaser).fit(documents)
+
+
+def perturbs_words(releaser: Any) -> bool:
+    """Whether an object releases words one by one, as `DPWordPerturber` does."""
+    return isinstance(releaser, BaseReleaser) and releaser.perturbs_words
+
+
+def check_word_releaser(value: Any) -> None:
+    """Refuse anything but a perturber of words."""
+    if not perturbs_words(value):
+        raise InvalidParameterError(
+            f"perturber must be a word perturber, got {shown(value)}."
+        )
+
+
+def _given(document_ids: Iterable[Any] | None) -> dict[str, Any]:
+    """Ids for `transform`, which need not take any."""
+    return {} if document_ids is None else {"document_ids": document_ids}

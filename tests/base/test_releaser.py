@@ -1,0 +1,269 @@
+"""A releaser of a user's own: all that asks a releaser takes it."""
+
+from __future__ import annotations
+
+import json
+import math
+import zlib
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, clone
+
+from skdptext import (
+    DPDocumentReplacer,
+    DPTextClassifier,
+    DPWordPerturber,
+    WordEmbedding,
+)
+from skdptext.attacks import DocumentLinkageAttack, attribution_attack, linkage_attack
+from skdptext.audit import audit_document_law, audit_document_pair
+from skdptext.base import BaseReleaser, fitted_releaser
+from skdptext.exceptions import InvalidParameterError
+from skdptext.inspection import release_report
+from skdptext.metrics import ReleaseLikelihood, find_perturber, has_perturber
+from skdptext.naive_bayes import ChannelNaiveBayes
+from skdptext.release import DocumentRelease, ReleaseKey
+from skdptext.utils import is_fitted
+
+TEXTS = ["tea", "a pot of tea, and some milk", "cake", "two cups of coffee, please"] * 6
+LENGTHS = ["short", "long", "short", "long"] * 6
+
+
+class Claim:
+    """ε between any two documents."""
+
+    def __init__(self, epsilon):
+        self.epsilon = epsilon
+
+    def exponent(self, x, y):
+        return self.epsilon
+
+    def scale(self):
+        return "of the whole document"
+
+
+class Teller(BaseEstimator):
+    """Whether a text is long, by randomized response: the methods, and no more."""
+
+    def __init__(self, epsilon=2.0, claimed=None, random_state=None):
+        self.epsilon = epsilon
+        self.claimed = claimed
+        self.random_state = random_state
+
+    def fit(self, X=None, y=None):
+        self.p_ = 1 / (1 + math.exp(-self.epsilon))
+        return self
+
+    def transform(self, X, document_ids=None):
+        seed = self.random_state
+        if document_ids is None:
+            draws = np.random.default_rng(seed).random(len(X))
+        else:
+            keys = [
+                [int(seed) % 2**32, zlib.crc32(str(i).encode())] for i in document_ids
+            ]
+            draws = [np.random.default_rng(key).random() for key in keys]
+        return [
+            "long" if (len(text) > 10) == (draw < self.p_) else "short"
+            for text, draw in zip(X, draws, strict=True)
+        ]
+
+    def log_likelihood(self, documents, released):
+        long = [len(text) > 10 for text in documents]
+        same = np.equal.outer(np.array(released) == "long", long)
+        return np.log(np.where(same, self.p_, 1 - self.p_))
+
+    def guarantee(self):
+        return Claim(self.epsilon if self.claimed is None else self.claimed)
+
+
+class Inherits(BaseReleaser, Teller):
+    """The same, by inheritance."""
+
+    fit = Teller.fit
+    transform = Teller.transform
+    log_likelihood = Teller.log_likelihood
+    guarantee = Teller.guarantee
+
+
+@pytest.fixture(params=[Teller, Inherits])
+def kind(request):
+    return request.param
+
+
+def test_what_is_not_defined_cannot_be_made():
+    class Half(BaseReleaser):
+        def fit(self, X, y=None):
+            return self
+
+    with pytest.raises(TypeError, match="abstract"):
+        Half()
+
+
+def test_adversaries_take_it(kind):
+    """Linkage by the stated likelihood, fitted or not; the object stays as it was."""
+    teller = kind()
+    fitted = clone(teller).fit()
+    for releaser in (teller, fitted):
+        for likelihood in (
+            ReleaseLikelihood(releaser, TEXTS),
+            DocumentLinkageAttack(releaser).fit(TEXTS).log_likelihood,
+        ):
+            np.testing.assert_array_equal(
+                likelihood(["long", "short"]),
+                fitted.log_likelihood(TEXTS, ["long", "short"]),
+            )
+        # the best finds one of the 12 of a length, if the answer is honest
+        linkages = linkage_attack(TEXTS, releaser, n_releases=5, random_state=0)
+        best = next(row for row in linkages.rows if row.adversary == "likelihood")
+        assert best.low <= 1 / 12
+        assert best.success <= 2 / 24
+    assert not is_fitted(teller)
+
+
+def test_attributions_take_it(kind):
+    authors = np.array(["ann", "bob"])[np.arange(24) % 2]
+    attack = attribution_attack(TEXTS, authors, perturber=kind(6.0), random_state=0)
+    # length tells the author, and the adversary who knows the release reads it
+    (best,) = [
+        a.noisy.mean()
+        for a in attack.attempts
+        if (a.adversary, a.trained_on) == ("channel author", "originals")
+    ]
+    assert best > 0.9
+
+
+def test_bayes_takes_it(kind):
+    model = ChannelNaiveBayes(kind()).fit(TEXTS, LENGTHS)
+    assert model.predict(["long", "short"]).tolist() == ["long", "short"]
+    # one document that is like all, beside 12 of the class
+    p = 1 / (1 + math.exp(-2.0))
+    honest = (12 * p + 0.5) / 13
+    np.testing.assert_allclose(model.predict_proba(["long"]), [[honest, 1 - honest]])
+
+
+def test_audits_take_it(kind):
+    teller = kind().fit()
+    audit = audit_document_pair(teller, *TEXTS[:2], random_state=0)
+    assert (audit.claimed, audit.violated) == (2.0, False)
+    false = kind(claimed=1.0).fit()
+    assert audit_document_pair(false, *TEXTS[:2], random_state=0).violated
+    assert not audit_document_law(teller, TEXTS[:4], random_state=0).refuted
+
+
+def test_a_report_takes_it(kind):
+    teller = kind().fit()
+    released = teller.transform(TEXTS)
+    reports = [
+        release_report(TEXTS, released, mechanism=mechanism, random_state=0)
+        for mechanism in (teller, kind())
+    ]
+    assert str(reports[0]) == str(reports[1])
+    assert reports[0].scores["linkage"].value <= 2 / 24
+
+
+def test_files_are_released_by_it(kind, tmp_path):
+    key = ReleaseKey.generate(tmp_path / "key")
+    release = DocumentRelease(kind(), key, "a test")
+    batch = pa.record_batch({"id": [f"{i}" for i in range(24)], "text": TEXTS})
+    released = release(batch)
+    assert released == release(batch)
+    backwards = release(batch.take(list(range(23, -1, -1))))
+    assert backwards.take(list(range(23, -1, -1))) == released
+    assert set(released["text"].to_pylist()) == {"long", "short"}
+    manifest = json.loads(json.dumps(release.manifest()))
+    assert manifest["mechanism"] == {"name": kind.__name__}
+    assert manifest["guarantee"]["epsilon"] == 2.0
+    assert manifest["output"] == "text"
+
+
+def test_a_release_of_files_needs_noise_that_a_key_can_fix(kind, tmp_path):
+    key = ReleaseKey.generate(tmp_path / "key")
+
+    class NoIds(kind):
+        def transform(self, X):
+            return super().transform(X)
+
+    class Forgetful(kind):
+        def transform(self, X, document_ids=None):
+            return super().transform(X)  # a Generator, or the clock
+
+        def __setattr__(self, name, value):
+            super().__setattr__(name, None if name == "random_state" else value)
+
+    with pytest.raises(InvalidParameterError, match="must take document_ids"):
+        DocumentRelease(NoIds(), key, "a test")
+    with pytest.raises(InvalidParameterError, match="the same noise again"):
+        DocumentRelease(Forgetful(), key, "a test")
+    with pytest.raises(InvalidParameterError, match="must be None"):
+        DocumentRelease(kind(random_state=1), key, "a test")
+
+
+def test_it_perturbs_no_words(kind):
+    assert not has_perturber(kind())
+    with pytest.raises(InvalidParameterError, match="exactly one word perturber"):
+        find_perturber(kind())
+
+
+def test_its_seed_is_a_secret():
+    teller = Inherits(random_state=12345)
+    assert "12345" not in repr(teller)
+    assert teller.get_params()["random_state"] == 12345
+    assert clone(teller).random_state == 12345
+
+
+EMBEDDING = WordEmbedding(["tea", "milk", "cake"], [[0.0], [1.0], [9.0]])
+OURS = {
+    "words": DPWordPerturber(EMBEDDING, document_length=2),
+    "stand-ins": DPDocumentReplacer(TEXTS, public_labels=LENGTHS),
+    "a user's": Inherits(),
+}
+
+
+def _rows(released):
+    return released.toarray().tolist() if issparse(released) else released
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_what_every_releaser_offers(name):
+    """One likelihood, copies with noise of their own, and the guarantee's exponent."""
+    releaser = fitted_releaser(OURS[name], TEXTS)
+    assert isinstance(releaser, BaseReleaser)
+    assert fitted_releaser(releaser, TEXTS) is releaser
+    documents = ["tea cake", "milk milk tea"]
+    released = releaser.transform(documents)
+    np.testing.assert_array_equal(
+        releaser.log_likelihood(documents, released),
+        releaser.likelihood(documents)(released),
+    )
+    # copies of one seed agree, and the releaser draws as before
+    many = documents * 20
+    twice = [releaser.fresh(np.random.default_rng(7)) for _ in range(2)]
+    assert _rows(twice[0].transform(many)) == _rows(twice[1].transform(many))
+    assert releaser.random_state is None
+    assert releaser.fresh().random_state is None
+    exponents = [releaser.exponent(a, b) for a in documents for b in documents]
+    assert exponents[1] == exponents[2] > 0
+    assert "mechanism" in releaser.release_details()
+
+
+def test_the_exponent_of_texts_reads_them_as_a_release_does():
+    perturber = OURS["words"].fit([])
+    words = perturber.guarantee().exponent(["tea", "milk"], ["cake", "milk"])
+    assert perturber.exponent("Tea, milk", "the cake, milk") == words
+
+
+def test_secrets_of_all_estimators_are_kept_alike():
+    for estimator in (
+        DPWordPerturber(random_state=99),
+        DPDocumentReplacer(TEXTS, random_state=99),
+        DPTextClassifier(TEXTS, random_state=99),
+    ):
+        assert "99" not in repr(estimator.random_state)
+        shared = clone(estimator)
+        assert shared.random_state == 99
+        if hasattr(shared, "public_documents"):
+            assert shared.public_documents is estimator.public_documents
