@@ -451,7 +451,7 @@ _Scores = dict[str, np.ndarray]
 
 
 def _of_words(
-    perturber: DPWordPerturber, task: _Task, n_draws: int, seed: int, verbose: int
+    perturber: Any, task: _Task, n_draws: int, seed: int, verbose: int
 ) -> tuple[float, _Scores, _Scores]:
     """Share of the words that change; likelihoods and similarities."""
     state = None

@@ -425,10 +425,8 @@ def as_releaser(value: Any, methods: Iterable[str] = _METHODS) -> BaseReleaser:
     """
     if isinstance(value, BaseReleaser):
         return value
-    rule = (
-        f"perturber must be a word perturber, or a releaser with {', '.join(methods)}"
-    )
-    check_methods(value, methods, rule)
+    rule = "perturber must be a word perturber, or release documents by "
+    check_methods(value, methods, rule + ", ".join(methods))
     return _Adopted(value)
 
 

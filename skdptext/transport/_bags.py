@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from skdptext.transport._loops import Bags
+
 Bag = tuple[np.ndarray, np.ndarray]  # ids of words, ascending, and their weights
 
 
@@ -29,6 +31,11 @@ class WordBags:
         """Ids and weights of bag `i`, as views."""
         part = slice(self.starts[i], self.starts[i + 1])
         return self.ids[part], self.weights[part]
+
+    @property
+    def arrays(self) -> Bags:
+        """The three arrays, as the loops take them."""
+        return Bags(self.starts, self.ids, self.weights)
 
     @property
     def sizes(self) -> np.ndarray:

@@ -39,13 +39,12 @@ class BagBlock:
         """`pair_distance` to the bags from number `first` on."""
         rows = self._vectors[x[0]].astype(np.float64)
         out = np.zeros(len(self.bags) - first)
-        starts = self.bags.starts
         if self._kernels is None:
             costs = cdist(rows, self._points)
         else:
             costs = self._kernels.costs(rows, self._points)
-            bags = starts, self.bags.ids, self.bags.weights, self._columns
-            self._kernels.block(solver_address(), *x, *bags, costs, first, out)
+            given = self.bags.arrays, (costs, self._columns), first, out
+            self._kernels.block(solver_address(), *x, *given)
             if not np.isnan(out).any():
                 return rounded(out)
             # solve again in Python, which says what is wrong

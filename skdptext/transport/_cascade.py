@@ -172,11 +172,9 @@ class Cascade:
         index = self._index
         assert index.vectors is not None
         if self._kernels is not None:
-            all_bags = index.bags.starts, index.bags.ids, index.bags.weights
             out = np.empty(len(bags))
-            if self._kernels.pairs(
-                solver_address(), *self._query, *all_bags, bags, index.vectors, out
-            ):
+            given = index.bags.arrays, bags, index.vectors, out
+            if self._kernels.pairs(solver_address(), *self._query, *given):
                 return out
             # solve again in Python, which says what is wrong
         others = map(index.bags.row, bags)

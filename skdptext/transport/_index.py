@@ -10,7 +10,15 @@ import scipy.sparse as sp
 from skdptext.transport._bags import WordBags, as_matrix, writable
 from skdptext.transport._bounds import ONE, LoweredTable, dual_bounds, relaxed_bounds
 from skdptext.transport._kernels import BoundLoops
-from skdptext.transport._loops import GROUP, padded_width
+from skdptext.transport._loops import (
+    GROUP,
+    Bags,
+    Holders,
+    Products,
+    Queries,
+    Room,
+    padded_width,
+)
 from skdptext.utils import Threads, blocks, memo_property, runs
 
 # Floats of costs handled at once: the work arrays then stay in the processor's cache.
@@ -157,11 +165,11 @@ class CompiledBounds:
         self._index, self._loops = index, loops
         words, rows = np.unique(queries.ids, return_inverse=True)
         own = table_columns(index.words, queries.ids)
-        queried = queries.starts, rows, own, queries.weights
+        queried = Queries(queries.starts, rows, own, queries.weights)
         bags, holders = index.arrays
-        self._lengths = *index.table.products(words, threads), *queried
-        self._all = *bags, *holders
-        self._bags = *bags[:2], index.local.weights
+        self._lengths = Products(*index.table.products(words, threads)), queried
+        self._all = Bags(*bags), Holders(*holders)
+        self._bags = Bags(bags[0], bags[1], index.local.weights)
         self._widths = [padded_width(n) for n in queries.sizes.tolist()]
         self._room: np.ndarray | None = None
         self._first, n = 0, 0 if itself is None else len(queries)
@@ -196,18 +204,17 @@ class CompiledBounds:
             n = min(GROUP, len(self._widths) - i)
             self._relaxed = np.empty((n, len(self._index.bags)), np.float32)
             self._loops.relax(*self._lengths, i, *self._all, self._relaxed)
-        self._width = self._widths[i]
-        local = self._room[: n_words * self._width].reshape(n_words, self._width)
-        self._query = *self._lengths, i, *self._known, local, *self._bags
+        width = self._widths[i]
+        local = self._room[: n_words * width].reshape(n_words, width)
+        potentials = np.empty((GROUP, width), np.float32)
+        room = Room(*self._known, local, potentials)
+        self._query = *self._lengths, i, room, self._bags
         return self._relaxed[i - self._first]
 
     def sample(self, others: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
         bags, bounds = np.empty(n, np.intp), np.empty(n)
-        self._potentials = np.empty((GROUP, self._width), np.float32)
-        self._loops.sample(*self._query, others, bags, bounds, self._potentials)
+        self._loops.sample(*self._query, others, (bags, bounds))
         return bags, bounds
 
     def tighten(self, bags: np.ndarray, limit: float) -> np.ndarray:
-        bounds = np.empty(len(bags))
-        self._loops.tighten(*self._query, bags, limit, self._potentials, bounds)
-        return bounds
+        return self._loops.tighten(*self._query, bags, limit)

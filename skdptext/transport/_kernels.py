@@ -132,16 +132,16 @@ def _try_out(loops: BoundLoops) -> None:
     ones, starts = np.ones((1, 1), np.float32), np.array([0, 1], np.intp)
     ids, norms = np.zeros(1, np.int32), np.zeros(1, np.float32)
     bounds = np.empty((1, 1), np.float32)
-    query = starts, none, none, one, 0
-    loops.relax(
-        ones, norms, norms, *query, starts, ids, norms, starts, ids, one, bounds
-    )
+    query = _loops.Products(ones, norms, norms), _loops.Queries(starts, none, none, one)
+    bags, holders = _loops.Bags(starts, ids, norms), _loops.Holders(starts, ids, one)
+    loops.relax(*query, 0, bags, holders, bounds)
     local = np.empty((1, _loops.padded_width(1)), np.float32)
-    room = np.zeros(1, np.uint8), np.zeros(1, np.int32), local
-    own = ones, norms, norms, *query, *room, starts, ids, one
     potentials = np.empty((_loops.GROUP, local.shape[1]), np.float32)
-    loops.sample(*own, bounds[0], none, one, potentials)
-    loops.tighten(*own, none, 0.0, potentials, one)
+    known = np.zeros(1, np.uint8), np.zeros(1, np.int32)
+    room = _loops.Room(*known, local, potentials)
+    own = *query, 0, room, _loops.Bags(starts, ids, one)
+    loops.sample(*own, bounds[0], (none, one))
+    loops.tighten(*own, none, 0.0)
 
 
 def _trial() -> tuple[np.ndarray, WordBags, WordBags]:
@@ -174,11 +174,10 @@ def _is_exact(kernels: Kernels) -> bool:
     if not np.array_equal(costs, _exact.word_costs(vectors, x[0], every)):
         return False
     out = np.empty(len(bags))
-    given = bags.starts, bags.ids, bags.weights, bags.ids, costs
-    kernels.block(solver_address(), *x, *given, 0, out)
+    kernels.block(solver_address(), *x, bags.arrays, (costs, bags.ids), 0, out)
     pairs = np.empty(len(bags))
     every = np.arange(len(bags))
-    kernels.pairs(solver_address(), *x, *given[:3], every, vectors, pairs)
+    kernels.pairs(solver_address(), *x, bags.arrays, every, vectors, pairs)
     want = [
         _exact.transport_cost(*_exact.pair_problem(x, bags.row(i), vectors))
         for i in range(len(bags))

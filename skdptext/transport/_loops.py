@@ -18,7 +18,7 @@ from __future__ import annotations
 import ctypes
 from functools import lru_cache
 from math import frexp, isnan, ldexp
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -63,6 +63,68 @@ _BLOCK = 2048  # words whose minima stay in the innermost cache
 _LANES = 16  # columns of a tile: a length that the compiler knows
 
 
+class Products(NamedTuple):
+    """Words of a run of queries, and words of the table."""
+
+    products: np.ndarray  # -2⟨x, y⟩, (n_query_words, n_table_words), float32
+    query_norms: np.ndarray  # lowered squared norms of the rows, float32
+    word_norms: np.ndarray  # and of the columns
+
+
+class Queries(NamedTuple):
+    """A run of queries: rows and columns of `Products` for each of their words."""
+
+    starts: np.ndarray
+    rows: np.ndarray
+    own: np.ndarray  # -1 where the table lacks the word
+    masses: np.ndarray
+
+
+class Bags(NamedTuple):
+    """Bags over words of the table."""
+
+    starts: np.ndarray
+    ids: np.ndarray
+    weights: np.ndarray
+
+
+class Holders(NamedTuple):
+    """The same by word: the bags that hold it, and its weight there."""
+
+    starts: np.ndarray
+    bags: np.ndarray
+    weights: np.ndarray
+
+
+class Room(NamedTuple):
+    """Room for what is known of a query and of the words of the table.
+
+    `sample_bags` fills it, and `tighten_bags` goes on with it.
+    """
+
+    filled: np.ndarray  # 2 where `local` holds a word's costs, (n_table_words,), uint8
+    place: np.ndarray  # place of the word in the query, or -1; int32
+    local: np.ndarray  # costs, (n_table_words, width), float32
+    potentials: np.ndarray  # of the first bags, (GROUP, width), float32
+
+
+class Solution(NamedTuple):
+    """Room for what POT's solver finds."""
+
+    plan: np.ndarray  # (n, m), all zeros
+    alpha: np.ndarray  # (n,)
+    beta: np.ndarray  # (m,)
+    cost: np.ndarray  # (1,)
+
+
+class Residual(NamedTuple):
+    """Room for the residual problem of a query and a bag."""
+
+    a: np.ndarray  # masses left to the words of the query, (width,)
+    words: np.ndarray  # of the bag that have mass left
+    b: np.ndarray  # their masses
+
+
 def padded_width(n: int) -> int:
     """Columns of costs for a query of `n` words: whole vector registers."""
     return -(-n // 16) * 16
@@ -77,14 +139,10 @@ def _least(x: Any, y: Any) -> Any:
 
 
 def _nearest_words(
-    products: np.ndarray,
-    rows: np.ndarray,
-    query_norms: np.ndarray,
-    word_norms: np.ndarray,
-    nearest: np.ndarray,
-    column: int,
+    table: Products, rows: np.ndarray, nearest: np.ndarray, column: int
 ) -> None:
     """Distance of each word of the table to the nearest of a query's words."""
+    products, query_norms, word_norms = table
     n_words = len(word_norms)
     least = np.empty(_BLOCK, np.float32)
     # We go through the table in blocks, so that the least squares of a block stay in
@@ -107,20 +165,11 @@ def _nearest_words(
 
 
 def relax_queries(
-    products: np.ndarray,
-    query_norms: np.ndarray,
-    word_norms: np.ndarray,
-    starts: np.ndarray,
-    rows: np.ndarray,
-    own: np.ndarray,
-    masses: np.ndarray,
+    table: Products,
+    queries: Queries,
     first: int,
-    bag_starts: np.ndarray,
-    bag_ids: np.ndarray,
-    bag_weights: np.ndarray,
-    holder_starts: np.ndarray,
-    holders: np.ndarray,
-    held: np.ndarray,
+    bags: Bags,
+    holders: Holders,
     bounds: np.ndarray,
 ) -> None:
     """`relaxed_bounds` of at most `GROUP` queries, from number `first` on, to all bags.
@@ -130,27 +179,23 @@ def relax_queries(
 
     Parameters
     ----------
-    products : ndarray of shape (n_query_words, n_table_words), float32
-        -2⟨x, y⟩ of the words of a run of queries and those of the table.
-    query_norms, word_norms : ndarrays of float32
-        Lowered squared norms, of the rows and the columns of `products`.
-    starts, rows, own, masses : ndarrays
-        The run of queries: rows and columns of `products` for each word, a column -1
-        where the table lacks the word.
-    bag_starts, bag_ids, bag_weights : ndarrays
-        The bags, over words of the table.
-    holder_starts, holders, held : ndarrays
-        The same by word: the bags that hold it, and its weight there.
+    table : Products
+    queries : Queries
+    first : int
+    bags : Bags
+    holders : Holders
     bounds : ndarray of shape (n_queries, n_bags), float32
         Filled.
     """
+    products, query_norms, word_norms = table
+    starts, rows, own, masses = queries
     n_words = len(word_norms)
     n_queries, n_bags = bounds.shape
     nearest = np.zeros((n_words, GROUP), np.float32)
     bounds[:] = _ZERO
     for q in range(n_queries):
         low, high = starts[first + q], starts[first + q + 1]
-        _nearest_words(products, rows[low:high], query_norms, word_norms, nearest, q)
+        _nearest_words(table, rows[low:high], nearest, q)
         for at in range(low, high):
             word = own[at]
             if word < 0:
@@ -170,18 +215,18 @@ def relax_queries(
             least = np.sqrt(square if square > _ZERO else _ZERO)
             mass = masses[at]
             row = bounds[q]
-            for entry in range(holder_starts[word], holder_starts[word + 1]):
-                more = held[entry] - mass
+            for entry in range(holders.starts[word], holders.starts[word + 1]):
+                more = holders.weights[entry] - mass
                 more = more if more > 0.0 else 0.0
-                row[holders[entry]] += np.float32(more) * least
+                row[holders.bags[entry]] += np.float32(more) * least
     total = np.empty(GROUP, np.float32)
     # We read each word of a bag once and add it up for all queries of the group.
     for bag in range(n_bags):
-        low, high = bag_starts[bag], bag_starts[bag + 1]
+        low, high = bags.starts[bag], bags.starts[bag + 1]
         for q in range(GROUP):
             total[q] = _ZERO
         for at in range(low, high):
-            word, weight = bag_ids[at], bag_weights[at]
+            word, weight = bags.ids[at], bags.weights[at]
             for q in range(GROUP):
                 total[q] += weight * nearest[word, q]
         # The sum may be too large by its roundings. We take them off, so that what is
@@ -194,25 +239,11 @@ def relax_queries(
 
 
 def _fill_costs(
-    products: np.ndarray,
-    rows: np.ndarray,
-    query_norms: np.ndarray,
-    word_norms: np.ndarray,
-    starts: np.ndarray,
-    ids: np.ndarray,
-    bags: np.ndarray,
-    filled: np.ndarray,
-    local: np.ndarray,
+    table: Products, rows: np.ndarray, all_bags: Bags, bags: np.ndarray, room: Room
 ) -> None:
-    """Costs of one query to the words of some bags.
-
-    Parameters
-    ----------
-    filled : ndarray of shape (n_table_words,), uint8
-        2 where `local` holds the word's costs already, else 0; kept up to date.
-    local : ndarray of shape (n_table_words, width), float32
-        The words of `bags` are filled in.
-    """
+    """Costs of one query to the words of some bags, in `room`."""
+    products, query_norms, word_norms = table
+    starts, ids, filled, local = all_bags.starts, all_bags.ids, room.filled, room.local
     n, width = len(rows), local.shape[1]
     # Bags share words. We mark those that lack costs first, and then fill them in the
     # order of the table, so that memory is read in one direction.
@@ -249,8 +280,7 @@ def _dot(masses: np.ndarray, potentials: np.ndarray) -> float:
 
 def _rows_and_columns(
     local: np.ndarray,
-    words: np.ndarray,
-    b: np.ndarray,
+    left_over: Residual,
     m: int,
     a_start: np.ndarray,
     b_start: np.ndarray,
@@ -258,6 +288,7 @@ def _rows_and_columns(
     a_last: np.ndarray,
 ) -> float:
     """rowmin(C − b_start), and beta = colmin(C − a_start), its share and its rowmin."""
+    _, words, b = left_over
     total, width = 0.0, len(a_start)
     for i in range(width):
         alpha[i] = _FAR
@@ -339,10 +370,8 @@ def _mask(potentials: np.ndarray, masses: np.ndarray) -> None:
 
 def _soften(
     local: np.ndarray,
-    words: np.ndarray,
+    left_over: Residual,
     m: int,
-    a: np.ndarray,
-    b: np.ndarray,
     alpha: np.ndarray,
     beta: np.ndarray,
     kernel: np.ndarray,
@@ -351,6 +380,7 @@ def _soften(
 
     They need not be feasible, so crude sums and exponentials will do.
     """
+    a, words, b = left_over
     width = len(alpha)
     # We smooth relative to the mean cost, so that the unit of the vectors does not
     # matter.
@@ -413,20 +443,14 @@ def _soften(
 
 
 def _match(
-    masses: np.ndarray,
-    place: np.ndarray,
-    starts: np.ndarray,
-    ids: np.ndarray,
-    weights: np.ndarray,
-    bag: int,
-    a: np.ndarray,
-    words: np.ndarray,
-    b: np.ndarray,
+    masses: np.ndarray, place: np.ndarray, bags: Bags, bag: int, left_over: Residual
 ) -> int:
-    """Fill in the residual masses `a` of the query and `b` of the `words` of a bag.
+    """Fill in the residual masses of the query, and of the words of a bag.
 
     Returns the number of these words; 0 where one side has no mass left.
     """
+    starts, ids, weights = bags
+    a, words, b = left_over
     for i in range(len(a)):
         a[i] = masses[i]
     m = 0
@@ -482,72 +506,58 @@ def _pick_least(bounds: np.ndarray, bags: np.ndarray) -> None:
 
 
 def sample_bags(
-    products: np.ndarray,
-    query_norms: np.ndarray,
-    word_norms: np.ndarray,
-    query_starts: np.ndarray,
-    query_rows: np.ndarray,
-    own: np.ndarray,
-    query_masses: np.ndarray,
+    table: Products,
+    queries: Queries,
     query: int,
-    filled: np.ndarray,
-    place: np.ndarray,
-    local: np.ndarray,
-    starts: np.ndarray,
-    ids: np.ndarray,
-    weights: np.ndarray,
+    room: Room,
+    all_bags: Bags,
     others: np.ndarray,
-    bags: np.ndarray,
-    bounds: np.ndarray,
-    potentials: np.ndarray,
+    best: tuple[np.ndarray, np.ndarray],
 ) -> None:
     """`dual_bounds` on the residual problems of one query and the likeliest bags.
 
     Parameters
     ----------
-    products, query_norms, word_norms, query_starts, query_rows, own, query_masses
-        As `relax_queries` takes them.
+    table : Products
+    queries : Queries
     query : int
         Number of the query.
-    filled, place, local : ndarrays
-        Room for what is known of the words of the table, which `tighten_bags` is given
-        again: uint8 and int32, of shape (n_table_words,), and float32, of shape
-        (n_table_words, width).
-    starts, ids, weights
-        All bags, over words of the table.
+    room : Room
+        Filled. Its potentials are those of the query's words, for each of the first
+        bags, shifted so that the query and the bag have the same share in the bound;
+        rows without a bag are `_FAR`.
+    all_bags : Bags
     others : ndarray of shape (n_bags,), float32
         First bounds. The least are of the likeliest bags, and become infinite.
-    bags, bounds : ndarrays of shape (n,)
+    best : tuple of ndarrays of shape (n,)
         Filled with numbers of the likeliest bags, and better bounds, which ascend.
-    potentials : ndarray of shape (GROUP, width), float32
-        Filled with those of the query's words, for each of the first bags, shifted so
-        that the query and the bag have the same share in the bound. Rows without a bag
-        are `_FAR`.
     """
-    first, last = query_starts[query], query_starts[query + 1]
-    rows, masses = query_rows[first:last], np.zeros(local.shape[1])
+    filled, place, local, potentials = room
+    bags, bounds = best
+    starts = all_bags.starts
+    first, last = queries.starts[query], queries.starts[query + 1]
+    rows, masses = queries.rows[first:last], np.zeros(local.shape[1])
     for at in range(first, last):
-        masses[at - first] = query_masses[at]
+        masses[at - first] = queries.masses[at]
     filled[:] = 0
     place[:] = -1
     for at in range(first, last):
-        if own[at] >= 0:
-            place[own[at]] = at - first
+        if queries.own[at] >= 0:
+            place[queries.own[at]] = at - first
     _pick_least(others, bags)
-    _fill_costs(
-        products, rows, query_norms, word_norms, starts, ids, bags, filled, local
-    )
+    _fill_costs(table, rows, all_bags, bags, room)
     width = local.shape[1]
     most = _most_words(starts, bags)
     words = np.empty(most, np.int64)
     b, beta = np.empty(most, np.float64), np.empty(most, np.float32)
     a = np.empty(width, np.float64)
+    left_over = Residual(a, words, b)
     start, alpha = np.empty(width, np.float32), np.empty(width, np.float32)
     alpha2 = np.empty(width, np.float32)
     potentials[:] = _FAR
     for at in range(len(bags)):
         bag = bags[at]
-        m = _match(masses, place, starts, ids, weights, bag, a, words, b)
+        m = _match(masses, place, all_bags, bag, left_over)
         bound, shift = -_SLACK, _ZERO
         alpha[:] = _ZERO
         if m:
@@ -559,7 +569,7 @@ def sample_bags(
             _mask(start, a)
             for j in range(m):
                 beta[j] = DAMPING * beta[j]
-            back2 = _rows_and_columns(local, words, b, m, start, beta, alpha, alpha2)
+            back2 = _rows_and_columns(local, left_over, m, start, beta, alpha, alpha2)
             _mask(alpha, a)
             _mask(alpha2, a)
             back = _columns(local, words, b, m, alpha, beta)
@@ -582,23 +592,22 @@ def sample_bags(
                 potentials[rank, i] = alpha[i] - shift
 
 
-def _extend_potentials(
-    local: np.ndarray, filled: np.ndarray, potentials: np.ndarray, beta: np.ndarray
-) -> None:
+def _extend_potentials(room: Room, beta: np.ndarray) -> None:
     """Potentials of the query's words, carried over to the words of the table.
 
     For each row, the largest potential that is feasible with it is min(C − α); the
     largest of these is taken. It need not be feasible with any row, but is near the
     best for many bags at once.
 
+    Words without costs in `room` are left out.
+
     Parameters
     ----------
-    filled : ndarray of shape (n_table_words,), uint8
-        Words without costs in `local` are left out.
-    potentials : ndarray of shape (GROUP, width), float32
+    room : Room
     beta : ndarray of shape (n_table_words,), float32
         Filled.
     """
+    filled, _, local, potentials = room
     width = local.shape[1]
     for word in range(len(filled)):
         if filled[word]:
@@ -614,58 +623,51 @@ def _extend_potentials(
 
 
 def tighten_bags(
-    products: np.ndarray,
-    query_norms: np.ndarray,
-    word_norms: np.ndarray,
-    query_starts: np.ndarray,
-    query_rows: np.ndarray,
-    own: np.ndarray,
-    query_masses: np.ndarray,
+    table: Products,
+    queries: Queries,
     query: int,
-    filled: np.ndarray,
-    place: np.ndarray,
-    local: np.ndarray,
-    starts: np.ndarray,
-    ids: np.ndarray,
-    weights: np.ndarray,
+    room: Room,
+    all_bags: Bags,
     bags: np.ndarray,
     limit: float,
-    potentials: np.ndarray,
-    bounds: np.ndarray,
-) -> None:
+) -> np.ndarray:
     """Bounds on the residual problems of one query and some bags, from potentials.
 
-    Row potentials feasible with those given; column potentials feasible with these; a
-    few Sinkhorn steps from there. A pair is done with as soon as a bound exceeds
+    Row potentials feasible with those of `room`; column potentials feasible with these;
+    a few Sinkhorn steps from there. A pair is done with as soon as a bound exceeds
     `limit`.
 
     Parameters
     ----------
-    products, ..., bags, bounds
-        As in `sample_bags`.
+    table, ..., all_bags
+        As in `sample_bags`, which has filled `room`.
+    bags : ndarray of shape (n,)
     limit : float
-    potentials : ndarray of shape (GROUP, width), float32
-        Those from `sample_bags`, to be carried over to all words.
+
+    Returns
+    -------
+    bounds : ndarray of shape (n,)
     """
-    first, last = query_starts[query], query_starts[query + 1]
-    rows, masses = query_rows[first:last], np.zeros(local.shape[1])
+    place, local = room.place, room.local
+    first, last = queries.starts[query], queries.starts[query + 1]
+    rows, masses = queries.rows[first:last], np.zeros(local.shape[1])
     for at in range(first, last):
-        masses[at - first] = query_masses[at]
-    _fill_costs(
-        products, rows, query_norms, word_norms, starts, ids, bags, filled, local
-    )
+        masses[at - first] = queries.masses[at]
+    _fill_costs(table, rows, all_bags, bags, room)
     likely = np.empty(len(place), np.float32)
-    _extend_potentials(local, filled, potentials, likely)
+    _extend_potentials(room, likely)
+    bounds = np.empty(len(bags))
     width = local.shape[1]
-    most = _most_words(starts, bags)
+    most = _most_words(all_bags.starts, bags)
     words = np.empty(most, np.int64)
     b = np.empty(most, np.float64)
     beta = np.empty(most, np.float32)
     a = np.empty(width, np.float64)
+    left_over = Residual(a, words, b)
     alpha = np.empty(width, np.float32)
     kernel = np.empty((most, width), np.float32)
     for at in range(len(bags)):
-        m = _match(masses, place, starts, ids, weights, bags[at], a, words, b)
+        m = _match(masses, place, all_bags, bags[at], left_over)
         if m == 0:
             bounds[at] = -_SLACK
             continue
@@ -680,12 +682,13 @@ def tighten_bags(
             _mask(alpha, a)
             bound = out + _columns(local, words, b, m, alpha, beta) - _SLACK
         if bound <= limit:
-            _soften(local, words, m, a, b, alpha, beta, kernel)
+            _soften(local, left_over, m, alpha, beta, kernel)
             _rows(local, words, m, beta, alpha)
             _mask(alpha, a)
             back = _columns(local, words, b, m, alpha, beta)
             bound = max(bound, _dot(a, alpha) + back - _SLACK)
         bounds[at] = bound
+    return bounds
 
 
 # -- exact problems ------------------------------------------------------------------
@@ -876,11 +879,11 @@ def looped_cost(address: int, a: np.ndarray, b: np.ndarray, costs: np.ndarray) -
     alpha, beta = np.zeros(n), np.zeros(m)
     if n * m >= WORTH_REDUCING:
         total = _looped_reduce(a, b, costs, alpha, beta)
-    cost = np.zeros(1)
-    code = run_solver(address, a, b, costs, np.zeros((n, m)), alpha, beta, cost)
+    out = Solution(np.zeros((n, m)), alpha, beta, np.zeros(1))
+    code = run_solver(address, a, b, costs, out)
     if code != 1:
         return np.nan
-    return moved * ((total + cost[0]) / scale)
+    return moved * ((total + out.cost[0]) / scale)
 
 
 def _looped_reduce(
@@ -921,11 +924,8 @@ def looped_block(
     address: int,
     x_ids: np.ndarray,
     x: np.ndarray,
-    starts: np.ndarray,
-    ids: np.ndarray,
-    weights: np.ndarray,
-    columns: np.ndarray,
-    costs: np.ndarray,
+    bags: Bags,
+    costs: tuple[np.ndarray, np.ndarray],
     first: int,
     out: np.ndarray,
 ) -> None:
@@ -935,14 +935,16 @@ def looped_block(
     ----------
     address : int
         From `solver_address`.
-    costs : ndarray of shape (len(x_ids), n_columns), float64
-    columns : ndarray
-        The column of `costs` for each word of the bags.
+    costs : tuple of ndarrays
+        Of shape (len(x_ids), n_columns), float64; and the column there for each word of
+        the bags.
     """
+    starts, ids, weights = bags
+    table, columns = costs
     for bag in range(first, len(starts) - 1):
         low, high = starts[bag], starts[bag + 1]
         a, b, block = _gathered_problem(
-            x_ids, x, ids[low:high], weights[low:high], costs, columns[low:high]
+            x_ids, x, ids[low:high], weights[low:high], table, columns[low:high]
         )
         out[bag - first] = looped_cost(address, a, b, block) if len(a) else 0.0
 
@@ -951,14 +953,13 @@ def looped_pairs(
     address: int,
     x_ids: np.ndarray,
     x: np.ndarray,
-    starts: np.ndarray,
-    ids: np.ndarray,
-    weights: np.ndarray,
+    all_bags: Bags,
     bags: np.ndarray,
     vectors: np.ndarray,
     out: np.ndarray,
 ) -> bool:
     """`pair_distance` of a bag to some of others, into `out`; whether all are found."""
+    starts, ids, weights = all_bags
     points = np.empty((vectors.shape[1], len(x)))
     for i in range(len(x)):
         for d in range(len(points)):
@@ -979,14 +980,7 @@ def looped_pairs(
 
 
 def run_solver(
-    address: int,
-    a: np.ndarray,
-    b: np.ndarray,
-    costs: np.ndarray,
-    plan: np.ndarray,
-    alpha: np.ndarray,
-    beta: np.ndarray,
-    cost: np.ndarray,
+    address: int, a: np.ndarray, b: np.ndarray, costs: np.ndarray, out: Solution
 ) -> int:
     """Solve a transport problem; the code is 1 where the optimum was found.
 
@@ -998,15 +992,15 @@ def run_solver(
         From `solver_address`.
     a, b : ndarrays of shapes (n,) and (m,), float64
     costs : ndarray of shape (n, m), float64
-    plan : ndarray of shape (n, m), float64
-        All zeros; filled, as are `alpha` (n,), `beta` (m,) and `cost` (1,).
+    out : Solution
+        Filled.
     """
     if not address:
         return 0
     pointer = ctypes.c_void_p
     kinds = [ctypes.c_int] * 2 + [pointer] * 7 + [ctypes.c_uint64] + [pointer] * 2
     call = ctypes.CFUNCTYPE(ctypes.c_int, *kinds)(address)
-    arrays = [x.ctypes.data for x in (a, b, costs, plan, alpha, beta, cost)]
+    arrays = [x.ctypes.data for x in (a, b, costs, *out)]
     return int(call(len(a), len(b), *arrays, 0, None, None))
 
 
@@ -1074,27 +1068,18 @@ def _register_least() -> None:
 def _register_solver() -> None:
     """Teach numba `run_solver`: a call through the address, with the arrays' data."""
     from llvmlite import ir
-    from numba.core import types
+    from numba.core import cgutils, types
     from numba.extending import intrinsic, overload
 
     @intrinsic
-    def solve(
-        typing: Any,
-        address: Any,
-        a: Any,
-        b: Any,
-        costs: Any,
-        plan: Any,
-        alpha: Any,
-        beta: Any,
-        cost: Any,
-    ) -> Any:
-        kinds = a, b, costs, plan, alpha, beta, cost
+    def solve(typing: Any, address: Any, a: Any, b: Any, costs: Any, out: Any) -> Any:
+        kinds = a, b, costs, *out.types
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            values = *args[1:4], *cgutils.unpack_tuple(builder, args[4])
             arrays = [
                 context.make_array(kind)(context, builder, value)
-                for kind, value in zip(kinds, args[1:], strict=True)
+                for kind, value in zip(kinds, values, strict=True)
             ]
             int32, int64 = ir.IntType(32), ir.IntType(64)
             sizes = [
@@ -1108,13 +1093,13 @@ def _register_solver() -> None:
             pointer = builder.inttoptr(args[0], kind.as_pointer())
             return builder.sext(builder.call(pointer, given), int64)
 
-        return types.int64(types.int64, *kinds), generate
+        return types.int64(types.int64, a, b, costs, out), generate
 
     @overload(run_solver)
-    def implementation(address, a, b, costs, plan, alpha, beta, cost):
-        def compiled(address, a, b, costs, plan, alpha, beta, cost):
+    def implementation(address, a, b, costs, out):
+        def compiled(address, a, b, costs, out):
             if address == 0:
                 return 0
-            return solve(address, a, b, costs, plan, alpha, beta, cost)
+            return solve(address, a, b, costs, out)
 
         return compiled

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from skdptext.transport._exact import solver
-from skdptext.transport._loops import run_solver
+from skdptext.transport._loops import Solution, run_solver
 
 # int EMD_wrap(int, int, double* × 7, uint64_t, double* × 2), as compilers spell it for
 # Linux and for macOS. The types are in the name: a POT with other types, such as 0.9.5
@@ -48,10 +48,9 @@ def _is_emd_c(address: int) -> bool:
         costs = 1.0 + np.cos(at * at)
         a, b = 1.0 + at[:, 0], 1.0 + at[0] % 3
         a, b = a / a.sum(), b / b.sum()
-        plan, alpha, beta = np.zeros((n, m)), np.zeros(n), np.zeros(m)
-        cost = np.zeros(1)
-        code = run_solver(address, a, b, costs, plan, alpha, beta, cost)
-        want = solver()(a, b, costs, 0, 1)
-        if (code, cost[0]) != (want[4], want[1]) or not np.array_equal(plan, want[0]):
+        out = Solution(np.zeros((n, m)), np.zeros(n), np.zeros(m), np.zeros(1))
+        code = run_solver(address, a, b, costs, out)
+        plan, cost, _, _, wanted = solver()(a, b, costs, 0, 1)
+        if (code, out.cost[0]) != (wanted, cost) or not np.array_equal(out.plan, plan):
             return False
     return True

@@ -179,7 +179,10 @@ def test_nothing_left_to_move(compiled):
 def test_failures_of_the_solver_are_no_distances(monkeypatch):
     """For masses that differ the solver says 0: code 0, cost 0."""
     masses = np.array([0.5, 0.5]), np.array([0.5, 0.5])
-    arrays = np.eye(2), np.zeros((2, 2)), np.zeros(2), np.zeros(2), np.zeros(1)
+    room = loops_module.Solution(
+        np.zeros((2, 2)), np.zeros(2), np.zeros(2), np.zeros(1)
+    )
+    arrays = np.eye(2), room
     assert run_solver(solver_address(), masses[0], 2 * masses[1], *arrays) == 0
     assert run_solver(solver_address(), *masses, *arrays) == (solver_address() != 0)
     # no address, as with POT 0.9.5 and 0.9.6, which do not have this function
@@ -193,8 +196,8 @@ def test_no_address_is_called_by_compiled_code():
         return
     bags = as_word_bags(sp.csr_array(np.eye(4)[:2] + np.eye(4)[2:]))
     out = np.zeros(2)
-    args = *bags.row(0), bags.starts, bags.ids, bags.weights, bags.ids
-    kernels.block(0, *args, 1 - np.eye(4)[[0, 2]], 0, out)
+    costs = 1 - np.eye(4)[[0, 2]], bags.ids
+    kernels.block(0, *bags.row(0), bags.arrays, costs, 0, out)
     assert out[0] == 0
     assert np.isnan(out[1])
 
@@ -214,7 +217,8 @@ def test_an_address_is_that_of_the_solver(monkeypatch):
 def test_a_function_with_other_results_is_not_used(what, monkeypatch):
     """The name may be the same, and the results may not."""
 
-    def solve(address, a, b, costs, plan, alpha, beta, cost):
+    def solve(address, a, b, costs, out):
+        plan, _, _, cost = out
         plan[:], cost[0], _, _, code = emd_c(a, b, costs, 0, 1)
         if what == "cost" and len(a) == 12:
             cost[0] = np.nextafter(cost[0], 9.0)
