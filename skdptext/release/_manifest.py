@@ -62,11 +62,9 @@ def describe(release: Any) -> dict[str, Any]:
         },
         "guarantee": {
             "words": str(guarantee),
-            "details": guarantee.details(),
+            **_told_by(guarantee),
             **{n: getattr(guarantee, n) for n in stated if hasattr(guarantee, n)},
             "released_as_they_are": [release.id, *release.keep],
-            "scale": _plain(guarantee.scale()),
-            "stored": json.loads(guarantee.to_json()),
             "computational": (
                 "The noise is drawn from a secret key of 256 bits. Anyone who has the "
                 "key can undo it; anyone who can have documents released "
@@ -81,6 +79,17 @@ def describe(release: Any) -> dict[str, Any]:
         "canary": release.canary,
         "versions": versions(),
     }
+
+
+def _told_by(guarantee: Any) -> dict[str, Any]:
+    """What a guarantee says of itself; one of a user's own need not say anything."""
+    methods = {"details": "details", "scale": "scale", "stored": "to_json"}
+    told = {
+        name: _plain(getattr(guarantee, method)())
+        for name, method in methods.items()
+        if hasattr(guarantee, method)
+    }
+    return told | ({"stored": json.loads(told["stored"])} if "stored" in told else {})
 
 
 def versions() -> dict[str, str]:

@@ -41,9 +41,6 @@ class Claim:
     def exponent(self, x, y):
         return self.epsilon
 
-    def scale(self):
-        return "of the whole document"
-
 
 class Teller(BaseEstimator):
     """Whether a text is long, by randomized response: the methods, and no more."""
