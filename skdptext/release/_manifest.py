@@ -41,7 +41,7 @@ def describe(release: Any) -> dict[str, Any]:
     details = perturber.release_details()
     of_persons = release.author is not None
     guarantee = perturber.guarantee(**({"unit": "person"} if of_persons else {}))
-    if release.allow_shared_texts:
+    if release.allow_shared_texts and hasattr(guarantee, "with_caveat"):
         guarantee = guarantee.with_caveat(_SHARED)
     stated = ("unit", "epsilon", "metric", "metric_lam", "n_words", "numerical_delta")
     return {
