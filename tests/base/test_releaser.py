@@ -117,7 +117,7 @@ def test_adversaries_take_it(kind):
         linkages = linkage_attack(TEXTS, releaser, n_releases=5, random_state=0)
         best = next(row for row in linkages.rows if row.adversary == "likelihood")
         assert best.low <= 1 / 12
-        assert best.success <= 2 / 24
+        assert best.value <= 2 / 24 + 1e-9
     assert not is_fitted(teller)
 
 
@@ -125,12 +125,7 @@ def test_attributions_take_it(kind):
     authors = np.array(["ann", "bob"])[np.arange(24) % 2]
     attack = attribution_attack(TEXTS, authors, perturber=kind(6.0), random_state=0)
     # length tells the author, and the adversary who knows the release reads it
-    (best,) = [
-        a.noisy.mean()
-        for a in attack.attempts
-        if (a.adversary, a.trained_on) == ("channel author", "originals")
-    ]
-    assert best > 0.9
+    assert max(row.value for row in attack.rows if row.question == "author") > 0.9
 
 
 def test_bayes_takes_it(kind):
