@@ -39,6 +39,7 @@ URLS = tomllib.loads((HERE.parent / "pyproject.toml").read_text("utf-8"))["proje
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.linkcode",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
     "sphinx_design",
@@ -126,6 +127,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"skdptext {release}"
 html_static_path = ["_static"]
 html_css_files = ["skdptext.css"]
+html_js_files = ["copy.js"]
 html_math_renderer = "mathml"  # below; MathJax would need a network to read the site
 html_logo = "_static/logo.svg"
 html_favicon = "_static/favicon.svg"
@@ -146,6 +148,21 @@ html_theme_options = {
     "footer_end": [],
 }
 html_copy_source = True
+
+
+def linkcode_resolve(domain, info):
+    """Where the source of a name is, in the repository."""
+    found = sys.modules.get(info["module"])
+    for part in info["fullname"].split("."):
+        found = getattr(found, part, None)
+    found = inspect.unwrap(getattr(found, "fget", None) or found) if found else None
+    try:
+        lines, first = inspect.getsourcelines(found)
+        path = Path(inspect.getsourcefile(found)).relative_to(HERE.parent)
+    except (TypeError, OSError, ValueError):  # a plain value, or from elsewhere
+        return None
+    last = first + len(lines) - 1
+    return f"{URLS['Repository']}/blob/main/{path.as_posix()}#L{first}-L{last}"
 
 
 def _own_members_only(app, what, name, obj, skip, options):

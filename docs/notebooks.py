@@ -41,6 +41,23 @@ def run(path: Path) -> dict[str, Any]:
     return names
 
 
+def differing(notebook: dict[str, Any], names: dict[str, Any]) -> list[str]:
+    """Numbers of the prose that are more than two of their last digit off the run.
+
+    A cell of prose has them in its metadata, each with the expression that it states.
+    """
+    off = []
+    for cell in notebook["cells"]:
+        for said, expression in cell["metadata"].get("numbers", {}).items():
+            there = re.search(rf"(?<![\d.]){re.escape(said)}(?![\d]|\.\d)",
+                              "".join(cell["source"]))  # fmt: skip
+            value = float(eval(expression, dict(names)))
+            unit = 10.0 ** -len(said.partition(".")[2])
+            if there is None or abs(float(said) - value) > 2.001 * unit:
+                off.append(f"{said}: {expression} is {value:.4g}")
+    return off
+
+
 def _run_cell(source: str, names: dict[str, Any], number: int) -> list[dict]:
     tree = ast.parse(source)
     shows = bool(tree.body) and isinstance(tree.body[-1], ast.Expr)
@@ -144,5 +161,8 @@ if __name__ == "__main__":
     data = HERE.parents[1] / "shared" / "data"
     os.environ.setdefault("SKDPTEXT_DATA", str(data))
     for wanted in sys.argv[1:] or sorted(map(str, EXAMPLES.glob("*.ipynb"))):
-        print("==", wanted)
-        run(Path(wanted))
+        print("==", wanted, flush=True)
+        names = run(Path(wanted))
+        off = differing(json.loads(Path(wanted).read_text("utf-8")), names)
+        if off:
+            raise SystemExit("\n".join(["The prose differs from the run:", *off]))

@@ -88,7 +88,7 @@ for name, audit in audits.items():
 import matplotlib.pyplot as plt
 
 figure, axes = plt.subplots(
-    1, 3, figsize=(10, 3.8), sharex=True, sharey=True, layout="constrained"
+    3, 1, figsize=(5.6, 9), sharex=True, sharey=True, layout="constrained"
 )
 top = max(audit.lower_bound.max() for audit in audits.values()) * 1.05
 reach = max(audit.claimed.max() for audit in audits.values()) * 1.05
@@ -102,11 +102,11 @@ for axis, (name, audit) in zip(axes, audits.items(), strict=True):
     )
     axis.set(
         title=f"{name}\n{bad.sum()} of {len(bad)} pairs violate the claim",
-        xlabel="exponent claimed",
+        ylabel="exponent, lower bound",
         xlim=(0, reach),
         ylim=(-0.02 * top, top),
     )
-axes[0].set_ylabel("exponent, lower bound")
+axes[-1].set_xlabel("exponent claimed")
 axes[0].text(0.05 * reach, 0.9 * top, "claim is false", color="C1")
 figure.suptitle("What is claimed, and the least that is true")
 plt.show()

@@ -67,7 +67,7 @@ in_clear = balanced_accuracy_score(
 
 figure, axis = plt.subplots(figsize=(7, 4), layout="constrained")
 low, middle, high = np.quantile(scores, [0, 0.5, 1], axis=1)
-axis.axhline(in_clear, color="C1", linestyle="--", label="trained in clear")
+axis.axhline(in_clear, color="C1", linestyle="--", label="trained on the texts")
 axis.errorbar(
     epsilons,
     middle,
@@ -81,7 +81,7 @@ axis.set(xscale="log", xlabel="ε of a text and its label", ylabel="balanced acc
 axis.set_xticks(epsilons, [f"{epsilon:g}" for epsilon in epsilons])
 axis.minorticks_off()
 axis.set_ylim(0.45, 1.02)
-axis.legend(loc="lower right")
+axis.legend(loc="center right")
 figure.suptitle("Accuracy on unseen texts, with texts and labels protected")
 plt.show()
 
@@ -98,7 +98,7 @@ score = balanced_accuracy_score(
     y_unseen, clear.fit(documents, their_labels).predict(unseen)
 )
 print(f"trained on {len(documents)} labelled public texts: {score:.2f}")
-print(f"trained on the private texts in clear: {in_clear:.2f}\n")
+print(f"trained on the private texts in the clear: {in_clear:.2f}\n")
 print(model.guarantee())
 
 # %%

@@ -56,7 +56,7 @@ rng = np.random.default_rng(0)
 angle = np.linspace(0, 2 * np.pi, 200)
 circle = np.column_stack([np.cos(angle), np.sin(angle)])
 figure, panels = plt.subplots(
-    1, 2, figsize=(10, 3.4), sharex=True, sharey=True, layout="constrained"
+    2, 1, figsize=(5.6, 6), sharex=True, sharey=True, layout="constrained"
 )
 for axis, lam in zip(panels, (0, 1), strict=True):
     perturber = DPWordPerturber(
@@ -80,11 +80,11 @@ for axis, lam in zip(panels, (0, 1), strict=True):
     )
     axis.set(
         title=f"λ = {lam}",
-        xlabel="first principal axis",
+        ylabel="20th principal axis",
         aspect="equal",
     )
-panels[0].set_ylabel("20th principal axis")
-figure.legend(*axis.get_legend_handles_labels(), loc="outside lower center", ncols=5)
+panels[-1].set_xlabel("first principal axis")
+figure.legend(*axis.get_legend_handles_labels(), loc="outside lower center", ncols=2)
 figure.suptitle(f"Noise around {word!r}, the loneliest word of the plane")
 plt.show()
 
@@ -126,9 +126,7 @@ settings = {
         lam: half_changed(lam) for lam in lams
     },
 }
-figure, panels = plt.subplots(
-    1, 2, figsize=(10, 3.8), sharey=True, layout="constrained"
-)
+figure, panels = plt.subplots(2, 1, figsize=(5.6, 6), sharey=True, layout="constrained")
 for axis, (title, epsilons) in zip(panels, settings.items(), strict=True):
     for (name, group), marker in zip(groups.items(), "os", strict=True):
         means, errors = [], []
@@ -141,8 +139,9 @@ for axis, (title, epsilons) in zip(panels, settings.items(), strict=True):
             means.append(shares.mean())
             errors.append(1.96 * shares.std() / np.sqrt(len(group)))
         axis.errorbar(lams, means, yerr=errors, marker=marker, capsize=3, label=name)
-    axis.set(title=title, xlabel="λ", xticks=lams, ylim=(0, 1.02))
-panels[0].set_ylabel("share of draws unchanged")
+    axis.set(title=title, xticks=lams, ylim=(0, 1.02))
+    axis.set_ylabel("share of draws unchanged")
+panels[-1].set_xlabel("λ")
 panels[0].legend()
 figure.suptitle("Which words stay?")
 plt.show()

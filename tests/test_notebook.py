@@ -75,8 +75,8 @@ def test_the_gallery_offers_them_all():
 def test_a_filter_learns_from_messages_that_nobody_finds(run):
     table = run("sms_spam.ipynb", 400)["table"]
     assert (table["accuracy on held-out messages"] > 0.5).all()
-    stand_ins = table.filter(like="stand-ins", axis=0)["found among 100"]
-    words = table.filter(like="changed", axis=0)["found among 100"]
+    stand_ins = table.filter(like="stand-ins", axis=0)["identified among 100"]
+    words = table.filter(like="changed", axis=0)["identified among 100"]
     assert stand_ins.max() < 0.05 < words.min()
 
 
@@ -102,6 +102,35 @@ def test_others_learn_from_a_corpus_that_a_noisy_sum_labelled(run):
     assert list(names["table"].index) == [0.25, 0.5, 1.0, 2.0]
     assert 0.4 < names["score"] <= 1
     assert set(names["documents"]) <= set(names["public"])
+
+
+def test_every_number_of_an_answer_is_computed():
+    for path in NOTEBOOKS:
+        cells = json.loads(path.read_text("utf-8"))["cells"]
+        (answer,) = [c for c in cells if "numbers" in c["metadata"]]
+        prose = "".join(answer["source"])
+        assert prose.startswith("## The answer")
+        assert answer is cells[1], "the answer comes first"
+        for said in answer["metadata"]["numbers"]:
+            assert re.search(rf"(?<![\d.]){re.escape(said)}(?![\d]|\.\d)", prose), said
+
+
+@pytest.mark.parametrize(
+    ("prose", "said", "off"),
+    [
+        ("gets 0.93, and 97 of 100", ["0.93", "97"], []),
+        ("gets 0.94, and 96 of 100", ["0.94", "96"], []),  # by a last digit
+        ("gets 0.97, and 97 of 100", ["0.97", "97"], ["0.97"]),
+        ("gets 0.93, and 93 of 100", ["0.93", "93"], ["93"]),
+        ("gets 0.934, and 197 of 100", ["0.93", "97"], ["0.93", "97"]),  # not there
+    ],
+)
+def test_prose_that_differs_from_a_run_is_found(notebooks, prose, said, off):
+    numbers = dict(zip(said, ["score", "100 * found"], strict=True))
+    cell = {"source": [prose], "metadata": {"numbers": numbers}}
+    names = {"score": 0.931, "found": 0.9702}
+    found = notebooks.differing({"cells": [cell]}, names)
+    assert [each.partition(":")[0] for each in found] == off
 
 
 def test_a_notebook_becomes_a_page(notebooks):

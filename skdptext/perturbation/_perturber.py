@@ -71,13 +71,15 @@ _CANARY_WORDS = 256
 class DPWordPerturber(ColumnOutput, BaseReleaser):
     r"""Replace each word of a document by a noisy one.
 
-    A `mechanism` perturbs every word on its own. By default each word w becomes the
-    word of the embedding nearest, in Euclidean distance, to φ(w) + Z, where the density
-    of the noise is proportional to :math:`e^{-ε‖z‖_{RM}}` with
-    :math:`‖z‖_{RM} = \sqrt{z^\top (λΣ + (1-λ)I)^{-1} z}`. Σ is the covariance of the
-    embedding, scaled to trace m (its dimension). λ = 0 is the n-dimensional Laplace
-    mechanism [1]_ [2]_; with λ > 0 the noise follows the shape of the embedding, and
-    rare words in sparse regions change more often [3]_.
+    Each word stays, or becomes another word of a public vocabulary, at random. Single
+    words become deniable, similar ones more than unrelated ones; a document is *not*
+    hidden from someone who has it: for that, see `DPDocumentReplacer`. What is released
+    are counts of words, or words in order.
+
+    The recommended setting is ``mechanism="exponential"`` with ``lam=0``, a
+    `document_length` with ``resize="sample"``, and the ε that
+    `~skdptext.model_selection.calibrate_epsilon` finds. The defaults are those of the
+    papers: noise on vectors (see Notes).
 
     Parameters
     ----------
@@ -201,6 +203,14 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
 
     Notes
     -----
+    By default each word w becomes the word of the embedding nearest, in Euclidean
+    distance, to φ(w) + Z, where the density of the noise is proportional to
+    :math:`e^{-ε‖z‖_{RM}}` with
+    :math:`‖z‖_{RM} = \sqrt{z^\top (λΣ + (1-λ)I)^{-1} z}`. Σ is the covariance of the
+    embedding, scaled to trace m (its dimension). λ = 0 is the n-dimensional Laplace
+    mechanism [1]_ [2]_; with λ > 0 the noise follows the shape of the embedding, and
+    rare words in sparse regions change more often [3]_.
+
     *Privacy.* By default, for words w, w' and any output z, Pr[z | w] ≤
     exp(ε‖φ(w)−φ(w')‖_RM) Pr[z | w'], and for bags of N words the exponent is ε N times
     their Earth Mover's distance; other mechanisms have other exponents. The
@@ -230,12 +240,13 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
     ...     ["good", "great", "bad", "awful"],
     ...     [[2.0, 0.1], [2.1, 0.0], [-2.0, 0.2], [-2.2, 0.1]])
     >>> perturber = DPWordPerturber(
-    ...     embedding, epsilon=3.0, document_length=2, random_state=0)
+    ...     embedding, mechanism="exponential", epsilon=3.0, lam=0, document_length=2,
+    ...     resize="sample")
     >>> noisy = perturber.fit_transform(["a good film, a great cast: good"])
     >>> noisy.shape, int(noisy.sum())
     ((1, 4), 2)
     >>> print(f"{perturber.guarantee().exponent('good', 'great'):.2f}")
-    0.48
+    0.42
     """
 
     # skrub then hands it one column of a data frame at a time

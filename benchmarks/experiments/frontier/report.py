@@ -92,28 +92,35 @@ def at_found(rows: Rows, allowed: float) -> dict[str, Any]:
 
 
 def draw(tables: dict[str, Rows], folder: Path) -> None:
-    """Topic kept against documents found, one panel per corpus."""
+    """Topic kept against documents identified, a panel per corpus, one below another.
+
+    A phone shows them at the size of its text.
+    """
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(2, 2, figsize=(9.5, 7.5), layout="constrained")
+    figure, axes = plt.subplots(4, 1, figsize=(5.6, 12.5), layout="constrained")
     for axis, (name, rows) in zip(axes.flat, tables.items(), strict=False):
         (clear,) = [row for row in rows if row["release"] == "clear"]
-        axis.axhline(clear["topic"], color="0.5", linewidth=1)
-        axis.text(1.0, clear["topic"], "clear text", ha="right", va="bottom",
-                  color="0.4", fontsize=9)  # fmt: skip
+        topics = by(rows, groups="public labels")[0]["n_groups"]
+        for level, said in ((clear["topic"], "as written"), (1 / topics, "guessing")):
+            axis.axhline(level, color="0.5", linewidth=1,
+                         linestyle="-" if said == "as written" else ":")  # fmt: skip
+            axis.text(1.1, level, said, ha="right", va="bottom", color="0.3",
+                      fontsize=9)  # fmt: skip
         groups = next(
             row["groups"] for row in rows if row["groups"] not in ("", "public labels")
         )
         for label, marker, colour, mine in (
-            ("words", "o", "#d55e00", by(rows, release="words")),
-            ("words answer topics", "s", "#e69f00",
+            ("noisy words, ε a unit of distance", "o", "#d55e00",
+             by(rows, release="words")),
+            ("words answer topics, ε a word", "s", "#e69f00",
              by(rows, release="words answer topics")),
-            ("replaced, without labels of these topics", "D", "#56b4e9",
+            ("stand-ins, other labels, ε a document", "D", "#56b4e9",
              by(rows, groups=groups, encoder=BY_LABELS)),
-            ("replaced, public labels", "^", "#0072b2",
+            ("stand-ins, public labels, ε a document", "^", "#0072b2",
              by(rows, groups="public labels")),
         ):  # fmt: skip
             mine = sorted(mine, key=lambda row: row["epsilon"])
@@ -126,16 +133,22 @@ def draw(tables: dict[str, Rows], folder: Path) -> None:
             axis.errorbar(np.maximum(x, 0.008), y, yerr=bars[1], xerr=None,
                           marker=marker, markersize=5, color=colour, capsize=2,
                           label=label)  # fmt: skip
+            for end in (0, -1):  # which way ε grows
+                axis.annotate(f"{mine[end]['epsilon']:g}", (max(x[end], 0.008), y[end]),
+                              xytext=(5, -4), textcoords="offset points",
+                              color=colour, fontsize=8)  # fmt: skip
         axis.axvline(ALLOWED, color="0.8", linewidth=1, zorder=0)
         axis.set(title=name, xscale="log", xlim=(0.007, 1.15), ylim=(0, 1),
                  xticks=[0.01, 0.03, 0.1, 0.3, 1])  # fmt: skip
         axis.set_xticklabels(["1 %", "3 %", "10 %", "30 %", "all"])
         axis.minorticks_off()
         axis.spines[["top", "right"]].set_visible(False)
-    figure.legend(*axes.flat[0].get_legend_handles_labels(), ncols=4, frameon=False,
+    figure.legend(*axes.flat[0].get_legend_handles_labels(), ncols=1, frameon=False,
                   loc="outside upper center", fontsize=9)  # fmt: skip
-    figure.supxlabel("of 100 protected documents, found by who knows the mechanism")
-    figure.supylabel("topic accuracy")
+    figure.supxlabel(
+        "identified among 100, by an adversary who knows the mechanism", fontsize=10
+    )
+    figure.supylabel("topic accuracy; numbers at the ends of lines: ε", fontsize=10)
     figure.savefig(folder / "frontier.png", dpi=130)
     plt.close(figure)
 
