@@ -839,6 +839,7 @@ TAKES_NO_TEXT: dict[Any, str] = {
     DPWordPerturber.seeded: "gets a random state, which the copy checks in use",
     DPWordPerturber.fresh: "gets a generator",
     documents.EncodedDocuments.bags: "takes the number of words",
+    documents.counts_of_topics: "gets documents that a grouper has read",
     documents.as_frame: "gets a release, and what it was read from by then",
     documents.as_column: "gets a release, and what it was read from by then",
     documents.resample: "takes ids of words",

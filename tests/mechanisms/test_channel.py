@@ -16,6 +16,7 @@ from sklearn.pipeline import Pipeline
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.attacks import WordReconstructionAttack
 from skdptext.audit import audit_fresh_noise, audit_noise_law, audit_word_privacy
+from skdptext.base import NoiseRun
 from skdptext.documents import DocumentReader
 from skdptext.inspection import (
     NeighborhoodDisplay,
@@ -43,7 +44,6 @@ from skdptext.metrics import (
     words_unchanged,
 )
 from skdptext.model_selection import calibrate_epsilon
-from skdptext.perturbation import NoiseRun
 from skdptext.privacy import PrivacyGuarantee
 from tests.expected import leaks_allowed, refused
 
