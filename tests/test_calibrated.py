@@ -59,6 +59,26 @@ def of_a_report(seed):
         yield name, score.low, score.chance, score.high
 
 
+def of_people(seed):
+    rng = np.random.default_rng(seed)
+    report = release_report(
+        None, texts(rng, 24), background=texts(rng, 24), random_state=seed
+    )
+    for name, score in report.scores.items():
+        yield name, score.low, score.chance, max(score.high, score.chance)
+
+
+def of_control(seed):
+    """Synthetic texts of which neither list is more like than the other."""
+    rng = np.random.default_rng(seed)
+    report = release_report(
+        texts(rng, 30), texts(rng, 30), control=texts(rng, 40), random_state=seed
+    )
+    for name, score in report.scores.items():
+        yield name, score.low, score.chance, score.high
+    yield "ε", report.epsilon, 0.0, np.inf
+
+
 def of_copies(seed):
     """Texts that are released as they are, but for 3 of 100."""
     rng = np.random.default_rng(seed)
@@ -179,6 +199,8 @@ def of_topic_shares(seed):
 TRIALS = {
     "linkage_attack": (of_linkage, 2),
     "release_report": (of_a_report, 1),
+    "release_report, people": (of_people, 3),
+    "release_report, control": (of_control, 3),
     "release_report, copies": (of_copies, 12),
     "obfuscation_report": (of_obfuscation, 1),
     "compare_groupings": (of_groupings, 8),

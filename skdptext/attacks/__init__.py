@@ -4,6 +4,12 @@ from skdptext.attacks._attribution import (
     Attributions as Attributions,
     attribution_attack,
 )
+from skdptext.attacks._background import (
+    lead as lead,
+    person_rows as person_rows,
+    person_similarities as person_similarities,
+    texts_by_person as texts_by_person,
+)
 from skdptext.attacks._columns import ColumnFinding as ColumnFinding
 from skdptext.attacks._columns import column_findings as column_findings
 from skdptext.attacks._decoding import Decoded as Decoded
@@ -21,8 +27,10 @@ from skdptext.attacks._linkage import (
     linkage_attack,
 )
 from skdptext.attacks._membership import (
+    MOST_COMPARED as MOST_COMPARED,
     by_author as by_author,
     copied as copied,
+    membership_rows as membership_rows,
     membership_scores as membership_scores,
 )
 from skdptext.attacks._pairs import ReleasedTexts as ReleasedTexts

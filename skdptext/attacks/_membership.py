@@ -16,15 +16,25 @@ from typing import Any
 import numpy as np
 
 from skdptext.attacks._similarity import text_similarities, words_of
+from skdptext.attacks._table import Score
 from skdptext.embeddings import WordEmbedding
-from skdptext.utils import Excess, blocks, mean_interval, minus_control, share_interval
+from skdptext.utils import (
+    Excess,
+    Membership,
+    blocks,
+    mean_interval,
+    membership,
+    minus_control,
+    share_interval,
+)
 
 # Words of the spans that are looked for; of those that are called copies; and of a
 # sentence that is no commonplace.
 _SPANS, COPIED = (1, 2, 3, 5), 5
 _SENTENCE_END = re.compile(r"[.!?…。！？؟۔।\n]+")
-# Synthetic texts that are compared with all others at a time.
-_AT_ONCE = 2000
+# Synthetic texts that are compared with all others at a time, and at most; spans are
+# looked for in all of them.
+_AT_ONCE, MOST_COMPARED = 2000, 10_000
 
 
 def membership_scores(
@@ -39,7 +49,7 @@ def membership_scores(
     the text and of no other that are in any synthetic text.
     """
     scores: dict[str, np.ndarray] = {}
-    for block in blocks(len(synthetic), _AT_ONCE):
+    for block in blocks(min(len(synthetic), MOST_COMPARED), _AT_ONCE):
         alike = text_similarities(
             texts, synthetic[block], embedding=embedding, distances=False
         )
@@ -54,6 +64,54 @@ def membership_scores(
         name = f"own spans of {n} words" if n > 1 else "own words"
         scores[name] = _own_spans(words, made, n)
     return scores
+
+
+def membership_rows(
+    training: Sequence[Any],
+    control: Sequence[Any],
+    synthetic: Sequence[Any],
+    *,
+    authors: tuple[np.ndarray, np.ndarray] | None = None,
+    embedding: WordEmbedding | None = None,
+    seed: int = 0,
+) -> tuple[list[Score], Membership, dict[str, Excess]]:
+    """What synthetic texts give away of those that they were made from.
+
+    Each score is what is found of the training texts, less what is found of the control
+    texts. `authors`: their numbers; −1 for texts that do not count.
+    """
+    scores = membership_scores([*training, *control], synthetic, embedding=embedding)
+    columns = np.stack(list(scores.values()), axis=1)
+    used, others = columns[: len(training)], columns[len(training) :]
+    rng = np.random.default_rng([seed, 5])
+    found = membership(used, others, rng)
+    names = list(scores)
+    rows = _rows_of("text", found, names)
+    if authors is not None:
+        means = by_author(used, authors[0]), by_author(others, authors[1])
+        rows += _rows_of("author", membership(*means, rng), names)
+    copies = copied(training, control, synthetic)
+    n = min(len(training), len(control))
+    rows += [
+        _beyond(f"copies beyond control: {what}", "reading", excess, n)
+        for what, excess in copies.items()
+    ]
+    return rows, found, copies
+
+
+def _rows_of(what: str, found: Membership, names: Sequence[str]) -> list[Score]:
+    """Whether a text, or an author, was used: of two; at best; and nearly surely."""
+    n = min(found.n_members, found.n_others)
+    ends = found.area, found.area_low, found.area_high
+    return [
+        Score(f"{what} was used, of two", names[found.area_by], *ends, 0.5, n),
+        _beyond(f"{what} was used", names[found.advantage_by], found.advantage, n),
+        _beyond(f"{what} was used, if sure", names[found.sure_by], found.sure, n),
+    ]
+
+
+def _beyond(question: str, by: str, excess: Excess, n: int) -> Score:
+    return Score(question, by, *excess[:3], 0.0, n)
 
 
 def _own_spans(
@@ -115,7 +173,11 @@ def _sentences(text: Any) -> set[tuple[str, ...]]:
 
 
 def by_author(scores: np.ndarray, authors: np.ndarray) -> np.ndarray:
-    """Mean scores of the texts of each author, shape (n_authors, n_adversaries)."""
+    """Mean scores of the texts of each author, shape (n_authors, n_adversaries).
+
+    `authors` are numbers; of texts with a negative one nothing is seen.
+    """
+    scores, authors = scores[authors >= 0], authors[authors >= 0]
     _, numbers = np.unique(authors, return_inverse=True)
     weights = np.bincount(numbers)[:, None]
     sums = np.zeros((len(weights), scores.shape[1]))

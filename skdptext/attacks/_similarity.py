@@ -535,8 +535,9 @@ def learned_similarity(
             f"{n} and {n_clear}."
         )
     rng = check_rng(random_state)
-    fold = rng.permutation(np.arange(n) % _FOLDS)
-    # the fold of each original; those of no release are in none
+    of_each, place = np.unique(truth, return_inverse=True)
+    fold = rng.permutation(np.arange(len(of_each)) % _FOLDS)[place]
+    # the fold of each original, and of all its releases; others are in none
     of_clear = np.full(n_clear, -1)
     of_clear[truth] = fold
     wrong = rng.integers(0, n_clear, (n, _WRONG))

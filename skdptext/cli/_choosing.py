@@ -72,6 +72,13 @@ read, and what survives whole? Rows belong together by --id. Without it they do 
 order: where that differs, every score is far too low. The report is also written as a
 page (--html). See also skdptext.inspection.release_report.
 
+With --background, other texts of the authors and of other people, in the same columns:
+whose text is each release? Originals may be left out then: the source is the release.
+
+With --control, texts of the same source that were not used: the second source holds
+synthetic texts, as many as there are, made from the first. What do they give away of
+those that were used, and not of these?
+
 With one source and --epsilon: the same documents are released by skdptext, and
 attacked by those who know how; all of them are candidates. See also
 skdptext.attacks.linkage_attack and skdptext.inspection.obfuscation_report.
@@ -84,6 +91,8 @@ examples:
   skdptext report posts.csv --author user --topic forum --embedding glove.6B.100d.txt \\
     --epsilon 3 --length 20
   skdptext report posts.csv redacted.csv --text body --fail-above linkage=0.1,columns=0
+  skdptext report redacted.csv --background profiles.csv --text body --author user
+  skdptext report used.csv synthetic.csv --control held_back.csv --text body
 
 exit status: 3 if more is found than --fail-above allows.
 """
@@ -141,6 +150,10 @@ def add_attacks(commands: Any) -> None:
         "rare (default: the originals say it)"
     )
     add_option(group, "--public", text, metavar="SOURCE")
+    text = "other texts of the people, with --author in both: whose is each release?"
+    add_option(group, "--background", text, metavar="SOURCE")
+    text = "texts of the same source that were not used to make the second one"
+    add_option(group, "--control", text, metavar="SOURCE")
     text = "print the report as JSON"
     add_option(group, "--json", text, action="store_const", const=True)
     text = (
@@ -198,8 +211,12 @@ def _audit(arguments: argparse.Namespace) -> int:
 
 
 def _report(arguments: argparse.Namespace) -> int:
+    if arguments.control is not None:
+        return _report_with_control(arguments)
     if arguments.released is not None:
         return _report_on_lists(arguments)
+    if arguments.background is not None:
+        return _report_on_people(arguments)
     for name in ("epsilon", "length"):
         if getattr(arguments, name) is None:
             raise InvalidParameterError(
@@ -264,6 +281,7 @@ def _report_on_lists(arguments: argparse.Namespace) -> int:
         released,
         authors=labels.get("--author"),
         topics=labels.get("--topic"),
+        **_background(arguments),
         public=_public_texts(arguments),
         embedding=None if arguments.embedding is None else load_embedding(arguments),
         n_candidates=arguments.candidates,
@@ -282,6 +300,89 @@ def _report_on_lists(arguments: argparse.Namespace) -> int:
     else:
         del report.notes[place]
         report.provenance.matched = f"matched by {arguments.id!r}"
+    return _tell(report, arguments, limits)
+
+
+def _report_with_control(arguments: argparse.Namespace) -> int:
+    """A report on synthetic texts, which belong to no original."""
+    reason = "with --control: no row belongs to another."
+    flags = "--id --candidates --public --examples --topic --background --n-jobs"
+    refuse(arguments, f"{flags} --epsilon {OF_WORDS}", reason)
+    if arguments.released is None:
+        raise InvalidParameterError(
+            "--control needs two sources: the texts that were used, and what was made "
+            "from them."
+        )
+    limits = _limits(arguments.fail_above)
+    used = _texts_of(arguments, arguments.source, "source")
+    made = _texts_of(arguments, arguments.released, "released", authors=False)
+    others = _texts_of(arguments, arguments.control, "--control")
+    report = release_report(
+        used["texts"],
+        made["texts"],
+        authors=used.get("authors"),
+        control=others,
+        embedding=None if arguments.embedding is None else load_embedding(arguments),
+        verbose=1,
+    )
+    report.provenance.original = Path(arguments.source).name
+    report.provenance.released = Path(arguments.released).name
+    return _tell(report, arguments, limits)
+
+
+def _report_on_people(arguments: argparse.Namespace) -> int:
+    """A report on releases alone, by who holds other texts of the people."""
+    reason = "without originals."
+    flags = "--id --public --examples --topic --n-jobs"
+    refuse(arguments, f"{flags} --epsilon {OF_WORDS}", reason)
+    limits = _limits(arguments.fail_above)
+    held = _background(arguments)
+    released = _texts_of(arguments, arguments.source, "source")
+    report = release_report(
+        None,
+        released["texts"],
+        authors=released["authors"],
+        **held,
+        embedding=None if arguments.embedding is None else load_embedding(arguments),
+        n_candidates=arguments.candidates,
+        verbose=1,
+    )
+    report.provenance.original = Path(arguments.background).name
+    report.provenance.released = Path(arguments.source).name
+    return _tell(report, arguments, limits)
+
+
+def _background(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Other texts of people, and who they are."""
+    if arguments.background is None:
+        return {}
+    if arguments.author is None:
+        raise InvalidParameterError(
+            "--background needs --author: the column that says whose each text is, in "
+            "the background and beside the releases."
+        )
+    held = _texts_of(arguments, arguments.background, "--background")
+    return {"background": held["texts"], "background_ids": held["authors"]}
+
+
+def _texts_of(
+    arguments: argparse.Namespace, source: str, place: str, *, authors: bool = True
+) -> dict[str, list[Any]]:
+    """The texts of a source, and their authors if there is --author."""
+    columns = {"--text": arguments.column}
+    if authors and arguments.author is not None:
+        columns["--author"] = arguments.author
+    read = read_flagged(source, place, columns)
+    found = {"texts": [text or "" for text in read["--text"]]}
+    if "--author" in read:
+        found["authors"] = read["--author"]
+    return found
+
+
+def _tell(
+    report: ReleaseReport, arguments: argparse.Namespace, limits: Mapping[str, float]
+) -> int:
+    """Print a report, write its page, and hold it against the limits."""
     path = _PAGE if arguments.html is None else arguments.html
     try:  # before a reader who has seen enough, as head has, ends this process
         report.to_html(path)

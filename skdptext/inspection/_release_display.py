@@ -87,6 +87,9 @@ class ReleaseReport(ScoreTable):
         Sources, numbers of documents, vectors.
     examples : list of tuple of str
         Originals and releases that were found most surely; empty unless asked for.
+    epsilon, epsilon_shown : float or None
+        Of synthetic texts: a lower bound on the ε of what made them, which holds with
+        95 %, and the largest that so many texts can show.
 
     See Also
     --------
@@ -103,8 +106,11 @@ class ReleaseReport(ScoreTable):
         provenance: Provenance,
         examples: list[tuple[str, str]],
         bound: str | None = None,
+        epsilon: float | None = None,
+        epsilon_shown: float | None = None,
     ) -> None:
         super().__init__(rows)
+        self.epsilon, self.epsilon_shown = epsilon, epsilon_shown
         self.columns = list(columns)
         self.unread = readable is not None
         self.notes, self.provenance, self.examples = notes, provenance, examples
@@ -184,15 +190,23 @@ class ReleaseReport(ScoreTable):
         notes += [column_sentence(c) for c in self.columns[1:]]
         if self._unread and self.verdict.found:
             notes.append(self._unread)
-        link = self.scores["linkage"]
-        chose = self.provenance.n_documents - link.n_documents
-        notes += [
-            *self.notes,
-            f"Of the {self.provenance.n_documents:,} releases, {chose:,} chose the "
-            f"strongest adversary; its score is on the other {link.n_documents:,}.",
-            PROVES,
-        ]
+        notes += [*self.notes, self._halves(), PROVES]
         return list(dict.fromkeys(notes))
+
+    def _halves(self) -> str:
+        """On which documents the strongest adversary was chosen."""
+        if self.epsilon is not None:
+            return (
+                "Half of the texts chose the strongest adversary and the threshold of "
+                "each number, which is of the other half."
+            )
+        asked = ("linkage", "person")
+        scored = next(self.scores[q].n_documents for q in asked if q in self.scores)
+        chose = self.provenance.n_documents - scored
+        return (
+            f"Of the {self.provenance.n_documents:,} releases, {chose:,} chose the "
+            f"strongest adversary; its score is on the other {scored:,}."
+        )
 
     def _title(self) -> str:
         at = self.provenance
@@ -226,6 +240,8 @@ class ReleaseReport(ScoreTable):
             "scores": {name: asdict(score) for name, score in self.scores.items()},
             "rows": [asdict(row) for row in self.rows],
             "columns": [column._asdict() for column in self.columns],
+            "epsilon": self.epsilon,
+            "epsilon_shown": self.epsilon_shown,
             "notes": self.before(),
             "provenance": asdict(self.provenance) | {"skdptext": __version__},
         }
@@ -320,7 +336,7 @@ class ReleaseReport(ScoreTable):
 def _card(score: Score, unread: bool) -> Fragment:
     """One row: what, how much, and what would lower it."""
     asked, said = question_of(score), conclusion(score, unread)
-    at = {name: f"{100 * getattr(score, name):.2f}%" for name in _ENDS}
+    at = {n: f"{100 * max(getattr(score, n), 0):.2f}%" for n in _ENDS}
     bar = (
         f'<div class="skdp-bar" aria-hidden="true"><i style="width:{at["value"]}"></i>'
         f'<b style="left:{at["low"]};width:calc({at["high"]} - {at["low"]})"></b>'

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,12 +25,15 @@ from skdptext.attacks import (
     linkage_rows,
     same_person_rows,
     similar_documents,
+    texts_by_person,
     word_scores,
+    words_of,
 )
 from skdptext.base import fitted_releaser, perturbs_words
 from skdptext.datasets import load_docstring_embedding
 from skdptext.embeddings import WordEmbedding, check_embedding
 from skdptext.exceptions import InvalidParameterError
+from skdptext.inspection._other_texts import Used, background_rows, control_report
 from skdptext.inspection._release_display import Provenance, ReleaseReport
 from skdptext.inspection._wording import ANOTHER_ORDER, IN_ORDER
 from skdptext.utils import (
@@ -53,7 +57,11 @@ _N_EXAMPLES, _QUOTED = 3, 300
 _ENGLISH, _OF_ENGLISH = frozenset(("the", "of", "and", "to", "a", "in", "is")), 0.05
 # Share of the words of the originals that built-in vectors must have.
 _COVERED = 0.5
-_TAKEN = ("linkage", "when sure", "words", "rare words", "copies", "same person")
+_TAKEN = (
+    "linkage", "when sure", "words", "rare words", "copies", "same person", "person"
+)  # fmt: skip
+# People, sorted, and the words of all that is held of each.
+Held = tuple[np.ndarray, list[list[str]]]
 
 
 def release_report(
@@ -65,6 +73,9 @@ def release_report(
     topics: Any = None,
     labels: Any = None,
     known: Any = None,
+    background: Any = None,
+    background_ids: Any = None,
+    control: Any = None,
     public: Any = None,
     mechanism: Any = None,
     embedding: WordEmbedding | None = None,
@@ -88,7 +99,8 @@ def release_report(
         Texts in clear: a list, a column of a data frame (pandas, polars, Arrow), …
         At least two. Or a data frame, with the texts in the column `text`.
     released : iterable of str or of lists of str, of length n_documents
-        Their releases, in the same order. pandas Series and data frames, of labels too,
+        Their releases, in the same order; with `control` synthetic texts, of any
+        length. pandas Series and data frames, of labels too,
         are matched by index, whatever their order: let it hold ids. The other columns
         of a data frame are compared with those of the originals: one that names rows,
         or repeats them, is reported first.
@@ -96,12 +108,25 @@ def release_report(
         The column of the texts in data frames of several columns.
     authors, topics : array-like of shape (n_documents,), default=None
         Labels. If None, the author, or topic, is not asked for. With authors, releases
-        of the same person are looked for, too.
+        of the same person are looked for, too. With `background_ids`, the person of
+        each release.
     labels : mapping of str to array-like of shape (n_documents,), default=None
         Other attributes to be guessed, by name: ``{"age": ..., "diagnosis": ...}``.
     known : mapping, default=None
         Other texts that adversaries hold in clear: ``"texts"``, with ``"authors"``,
         ``"topics"`` or both. If None, they know the other originals and their labels.
+    background : iterable of str or of lists of str, default=None
+        Other texts of people, which attackers hold: the candidates are these people.
+        One text of the person of each release, in the same order, or with
+        `background_ids` any number of texts of any people. `original` may be None then:
+        only people are looked for.
+    background_ids : array-like of shape (n_background,), default=None
+        Whose text each one is. The people of the releases are the `authors`.
+    control : iterable of str or of lists of str, or mapping, default=None
+        Texts of the same source as `original` that were *not* used. Then `released`
+        are synthetic texts, as many as there are, without partners, and the report says
+        what they give away of the originals and not of these. With `authors`, a mapping
+        of ``"texts"`` and ``"authors"``.
     public : iterable of str or of lists of str, default=None
         Public texts of the same kind. Words in fewer than 1 in 1,000 of them are called
         rare. If None, those in one of the originals, or fewer than 1 in 1,000. Lists
@@ -168,8 +193,25 @@ def release_report(
     *Words.* The share of a text's words, as often as they occur, that are in the
     release, or in what an adversary makes of it who has learned from other pairs.
 
+    *People.* With `background` a release is found if its person, of all people of
+    whom texts are held, is named. Adversaries compare words, also with how much the
+    other releases are like a person's texts; one learns from releases of other people.
+
+    *Control.* With `control` each number is the risk minus control, (r − c)/(1 − c),
+    as of Anonymeter [1]_: what is also found of texts that were not used is not the
+    synthetic texts' fault. Texts are recognised by the nearest synthetic text, and by
+    words, and spans of words, that no other text has. From one set of synthetic texts
+    follows a lower bound on ε, which holds however texts hang together [2]_.
+
     *Labels.* Classifiers are cross-validated: trained on other documents, whole and in
     clear, or on their releases.
+
+    References
+    ----------
+    .. [1] M. Giomi, F. Boenisch, C. Wehmeyer, B. Tasnádi (2023). A unified framework
+       for quantifying privacy risk in synthetic data. PoPETs.
+    .. [2] T. Steinke, M. Nasr, M. Jagielski (2023). Privacy auditing with one (1)
+       training run. NeurIPS.
 
     Examples
     --------
@@ -192,7 +234,34 @@ def release_report(
     if embedding is not None:
         embedding = check_embedding(embedding)
     _check_mechanism(mechanism)
-    given = _read(original, released, text, _named_labels(authors, topics, labels))
+    if control is not None:
+        _refuse(
+            "with control", topics=topics, labels=labels, known=known, public=public,
+            mechanism=mechanism, background=background, examples=examples or None,
+        )  # fmt: skip
+        return _without_partners(
+            original, released, control, text, authors, embedding, max_documents,
+            check_rng(random_state), verbose,
+        )  # fmt: skip
+    if original is None and background is None:
+        raise InvalidParameterError(
+            "original must be given unless there is a background, got None."
+        )
+    given = _read(
+        released if original is None else original, released, text,
+        _named_labels(_repeating(authors, background), topics, labels),
+        None if background is None else authors,
+    )  # fmt: skip
+    held = None
+    if background is not None:
+        held = _held(background, background_ids, given)
+        if original is None:
+            _refuse("without original", topics=topics, labels=labels, known=known,
+                    public=public, mechanism=mechanism)  # fmt: skip
+            return _people_only(
+                given, held, embedding, n_candidates, max_documents,
+                check_rng(random_state), verbose,
+            )  # fmt: skip
     more = _known(known, given.labels)
     if mechanism is not None:
         mechanism = fitted_releaser(mechanism, given.original, ["log_likelihood"])
@@ -208,6 +277,8 @@ def release_report(
         for target, values in given.labels.items():
             chosen = _repeated(target, values, max_documents, rng, given.notes)
             rows += _of_label(task, target, chosen, more, n_candidates, n_jobs)
+        if held is not None:
+            rows += task.people(held, picked)
     if next(iter(rows)).value < 0.5 and in_another_order(
         task.texts, picked, given.original
     ):
@@ -246,6 +317,7 @@ class _Given:
     columns: list[ColumnFinding]
     n_given: int
     notes: list[str] = field(default_factory=list)
+    people: np.ndarray | None = None
 
     def with_words(self) -> _Given:
         """Without originals in which there is nothing to find."""
@@ -261,6 +333,8 @@ class _Given:
         self.notes.append(f"{left:,} of the originals {fate} left out.")
         self.original, self.released = self.pick(held)
         self.labels = {name: values[held] for name, values in self.labels.items()}
+        if self.people is not None:
+            self.people = self.people[held]
         return self
 
     def sample(self, most: int, rng: np.random.Generator) -> np.ndarray:
@@ -277,7 +351,9 @@ class _Given:
         return [self.original[i] for i in rows], [self.released[i] for i in rows]
 
 
-def _read(original: Any, released: Any, text: str | None, labels: Any) -> _Given:
+def _read(
+    original: Any, released: Any, text: str | None, labels: Any, people: Any = None
+) -> _Given:
     """Check all that is given, before any work."""
     released = _matched("released", released, original)
     by_id = _by_id(original, released)
@@ -303,7 +379,9 @@ def _read(original: Any, released: Any, text: str | None, labels: Any) -> _Given
     }
     notes = [] if by_id else [IN_ORDER]
     found = column_findings(clear, columns, checked)
-    return _Given(original, released, checked, by_id, found, n, notes)
+    if people is not None:
+        people = check_labels("authors", _matched("authors", people, tables[0]), n)
+    return _Given(original, released, checked, by_id, found, n, notes, people)
 
 
 def _texts_and_columns(
@@ -357,6 +435,97 @@ def _named_labels(authors: Any, topics: Any, labels: Any) -> dict[str, Any]:
     return named
 
 
+def _repeating(authors: Any, background: Any) -> Any:
+    """Authors to be guessed from other releases: not where each has one of them."""
+    if authors is None or background is None:
+        return authors
+    counts = Counter(_as_list(authors))
+    return authors if sum(n > 1 for n in counts.values()) > 1 else None
+
+
+def _held(background: Any, ids: Any, given: _Given) -> Held:
+    """What attackers hold of each person; the people of the releases go with it."""
+    texts = _texts("background", background)
+    if ids is None:
+        if len(texts) != given.n_given:
+            raise InvalidParameterError(
+                "background must hold a text for each release where background_ids is "
+                f"None, got {len(texts)} texts and {given.n_given} releases."
+            )
+        given.people = ids = np.arange(given.n_given)
+    elif given.people is None:
+        raise InvalidParameterError(
+            "authors must say whose text each release is where background_ids are "
+            "given, got None."
+        )
+    else:
+        ids = check_labels("background_ids", ids, len(texts), of="text")
+    rows = [i for i, text in enumerate(texts) if holds_words(text)]
+    names, held = texts_by_person([texts[i] for i in rows], ids[rows])
+    if len(names) < 2:
+        raise InvalidParameterError(
+            f"background must hold texts with words of at least 2 people, got "
+            f"{len(names)}."
+        )
+    return names, held
+
+
+def _refuse(where: str, **options: Any) -> None:
+    for name, value in options.items():
+        if value is not None:
+            raise InvalidParameterError(
+                f"{name} must be None {where}, got {kind_of(value)}."
+            )
+
+
+def _without_partners(
+    original: Any,
+    released: Any,
+    control: Any,
+    text: str | None,
+    authors: Any,
+    embedding: WordEmbedding | None,
+    most: int,
+    rng: np.random.Generator,
+    verbose: int,
+) -> ReleaseReport:
+    """A report on synthetic texts, with control."""
+    if original is None:
+        raise InvalidParameterError("original must be given with control, got None.")
+    training = _used("original", original, text)
+    if authors is not None:
+        training.authors = check_labels("authors", authors, len(training.texts))
+    names = control if isinstance(control, Mapping) else getattr(control, "columns", ())
+    if "texts" in names:
+        mine = _used("control", control["texts"], None)
+        if authors is not None and "authors" in names:
+            mine.authors = check_labels(
+                "control['authors']", control["authors"], len(mine.texts), of="text"
+            )
+    else:
+        mine = _used("control", control, text)
+    if authors is not None and mine.authors is None:
+        raise InvalidParameterError(
+            "control must map 'texts' to texts and 'authors' to their authors where "
+            f"authors are given, got {kind_of(control)}."
+        )
+    synthetic = [t for t in _used("released", released, text).texts if holds_words(t)]
+    if not synthetic:
+        raise InvalidParameterError(
+            "released must hold at least one text with words, got none."
+        )
+    words = [words_of(document) for document in training.texts]
+    with show_progress(verbose):
+        return control_report(
+            training, mine, synthetic, vectors=_vectors(embedding, None, words),
+            most=most, rng=rng, seed=int(rng.integers(_SEEDS)),
+        )  # fmt: skip
+
+
+def _used(name: str, texts: Any, column: str | None) -> Used:
+    return Used(name, _texts(name, _texts_and_columns(name, texts, column)[0]))
+
+
 def _check_mechanism(mechanism: Any) -> None:
     if mechanism is not None and not hasattr(mechanism, "log_likelihood"):
         raise InvalidParameterError(
@@ -404,7 +573,7 @@ class _Attack:
         self.given, self.seed, self.mechanism = given, seed, mechanism
         original, self.written = given.pick(picked)
         self.texts = ReleasedTexts(original, [decoded.texts], seed)
-        self.embedding, self.vectors = _vectors(embedding, mechanism, self.texts)
+        self.embedding, self.vectors = _vectors(embedding, mechanism, self.texts.clear)
         blank = sum(len(text) == 0 for text in self.written)
         if blank:
             verb = "is" if blank == 1 else "are"
@@ -438,12 +607,69 @@ class _Attack:
         return [*sorted(rows, key=lambda r: not r.strongest),
                 *word_scores(texts, common, translated), *copies(texts)]  # fmt: skip
 
+    def people(self, held: Held, picked: np.ndarray) -> list[Score]:
+        """Whose text each release is, by other texts of many."""
+        people = self.given.people
+        assert people is not None
+        return background_rows(
+            self.texts.released, people[picked], held,
+            embedding=self.embedding, seed=self.seed, notes=self.given.notes,
+        )  # fmt: skip
+
     def part(self, rows: np.ndarray) -> ReleasedTexts:
         """Other rows than those of the sample, read in the same way."""
         original, released = self.given.pick(rows)
         if self.codes:
             released = decode(original, released).texts
         return ReleasedTexts(original, [released], self.seed)
+
+
+def _people_only(
+    given: _Given,
+    held: Held,
+    embedding: WordEmbedding | None,
+    n_candidates: int,
+    most: int,
+    rng: np.random.Generator,
+    verbose: int,
+) -> ReleaseReport:
+    """A report by attackers who hold no original."""
+    seed = int(rng.integers(_SEEDS))
+    given.notes.clear()
+    picked = given.sample(most, rng)
+    people = given.people
+    assert people is not None
+    decoded = decode(held[1], given.pick(picked)[1])
+    if decoded.codes:
+        given.notes.append(
+            f"The releases were decoded first: {'; then '.join(decoded.codes)}."
+        )
+    vectors = _vectors(embedding, None, held[1])
+    texts = ReleasedTexts(decoded.texts, [decoded.texts], seed)
+    with show_progress(verbose):
+        rows = background_rows(
+            decoded.texts, people[picked], held,
+            embedding=vectors[0], seed=seed, notes=given.notes,
+        )  # fmt: skip
+        if "author" in given.labels:
+            rows += same_person_rows(texts, people[picked], n_candidates)
+    return ReleaseReport(
+        rows,
+        columns=[],
+        readable=(decoded.readable, decoded.usual) if decoded.unread else None,
+        notes=given.notes,
+        provenance=Provenance(
+            original="texts of people",
+            released="releases",
+            n_documents=len(texts),
+            n_given=given.n_given,
+            n_candidates=len(held[0]),
+            matched=f"{len(held[0]):,} people",
+            vectors=vectors[1],
+            codes=decoded.codes,
+        ),
+        examples=[],
+    )
 
 
 def _of_label(
@@ -477,7 +703,7 @@ def _of_label(
 def _in_order_of_report(rows: list[Score], labels: Mapping[str, Any]) -> list[Score]:
     """Documents, people, labels, words and copies."""
     order = [
-        *("linkage", "linkage among 1,000", "when sure"),
+        *("linkage", "linkage among 1,000", "when sure", "person", "person, if sure"),
         *("same person", "author", "topic"),
         *labels, "words", "rare words",
     ]  # fmt: skip
@@ -486,7 +712,7 @@ def _in_order_of_report(rows: list[Score], labels: Mapping[str, Any]) -> list[Sc
 
 
 def _vectors(
-    embedding: WordEmbedding | None, mechanism: Any, texts: ReleasedTexts
+    embedding: WordEmbedding | None, mechanism: Any, texts: Sequence[Sequence[str]]
 ) -> tuple[WordEmbedding | None, str]:
     """Vectors for adversaries who compare words, and what they are called."""
     if embedding is not None:
@@ -494,10 +720,10 @@ def _vectors(
     own = getattr(mechanism, "embedding", None)
     if isinstance(own, WordEmbedding):
         return own, "the mechanism's word vectors"
-    words = [word for text in texts.clear for word in text]
+    words = [word for text in texts for word in text]
     if sum(word in _ENGLISH for word in words) >= _OF_ENGLISH * len(words):
         built_in = load_docstring_embedding()
-        if sum(word in built_in for word in words) >= _COVERED * len(words):
+        if (built_in.find(words) >= 0).mean() >= _COVERED:
             return built_in, "built-in word vectors (documentation in English)"
     return None, "word vectors learned from these texts"
 

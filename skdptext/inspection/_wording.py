@@ -38,6 +38,9 @@ HEADINGS = {
     "Linkability": "Do releases of one person belong together?",
     "Inference": "What can be read or concluded?",
 }
+_LEARNED = (
+    "Learn with differential privacy, or from public texts: nothing else bounds this."
+)
 _QUESTIONS = {
     "linkage": Question(
         "Singling out",
@@ -53,6 +56,69 @@ _QUESTIONS = {
         "named by an adversary who is silent unless nine of ten such names are right",
         "named with certainty",
         "As above.",
+    ),
+    "person": Question(
+        "Singling out",
+        "person among {n}",
+        "who holds other texts of many people names whose text it is",
+        "named",
+        "Change what the texts say, and not names only: what somebody did names them.",
+    ),
+    "person, if sure": Question(
+        "Singling out",
+        "person among {n}, if sure",
+        "named by an adversary who is silent unless nine of ten such names are right",
+        "named with certainty",
+        "As above.",
+    ),
+    "text was used, of two": Question(
+        "Singling out",
+        "training text told from another",
+        "of a training text and one that was not used, the former is named",
+        "told apart",
+        _LEARNED,
+    ),
+    "text was used": Question(
+        "Singling out",
+        "training texts recognised, beyond control",
+        "above the best threshold are so many more training texts than others",
+        "recognised",
+        _LEARNED,
+    ),
+    "text was used, if sure": Question(
+        "Singling out",
+        "the same, 1 % falsely",
+        "above a threshold that hardly any other text reaches",
+        "some are certain",
+        _LEARNED,
+    ),
+    "author was used, of two": Question(
+        "Linkability",
+        "training author told from another",
+        "by all their texts that the adversary holds",
+        "told apart",
+        _LEARNED,
+    ),
+    "author was used": Question(
+        "Linkability",
+        "training authors recognised, beyond control",
+        "above the best threshold are so many more training authors than others",
+        "recognised",
+        _LEARNED,
+    ),
+    "author was used, if sure": Question(
+        "Linkability",
+        "the same, 1 % falsely",
+        "above a threshold that hardly any other author reaches",
+        "some are certain",
+        _LEARNED,
+    ),
+    "copies beyond control": Question(
+        "Inference",
+        "copied {what}, beyond control",
+        "they are in a synthetic text, more often than those of texts not used",
+        "copied",
+        "Learn with a guarantee, or leave out what a training text alone has.",
     ),
     "same person": Question(
         "Linkability",
@@ -181,6 +247,8 @@ def verdict(
     unread: str | None,
 ) -> Verdict:
     """The result, by the worst that was found."""
+    if _DECIDING[0] in scores:
+        return _of_training(scores)
     link = scores.get("linkage")
     named = list(map(column_sentence, columns))
     if named:
@@ -188,7 +256,8 @@ def verdict(
         return Verdict("COLUMNS NAME THE ROWS.", " ".join(named) + more, True)
     if link is not None and is_above(link):
         return Verdict("DOCUMENTS ARE NOT HIDDEN.", _found(link), True)
-    people = [s for q in ("author", "same person") if (s := scores.get(q))]
+    asked = ("person", "author", "same person")
+    people = [s for q in asked if (s := scores.get(q))]
     people = [score for score in people if is_above(score)]
     if people:
         return Verdict(
@@ -214,6 +283,33 @@ def verdict(
     )
 
 
+# What decides whether training texts show: one number of each kind, so that chance
+# decides seldom.
+_DECIDING = (
+    "text was used, of two", "author was used, of two",
+    "copies beyond control: spans of 5 words",
+)  # fmt: skip
+
+
+def _of_training(scores: Mapping[str, Score]) -> Verdict:
+    """The result where texts have no partner."""
+    seen = [s for q in _DECIDING if (s := scores.get(q)) and is_above(s)]
+    if not seen:
+        return Verdict(
+            "NOTHING WAS FOUND BEYOND CONTROL.",
+            "These adversaries find in the synthetic texts no more of training texts "
+            "than of others of the same source. A bound for all others needs a "
+            "guarantee.",
+            False,
+        )
+    what = "; ".join(
+        f"{question_of(s).name}: at least {at_least(s.low)} (guessing "
+        f"{percent(s.chance)})"
+        for s in seen
+    )
+    return Verdict("THE SYNTHETIC TEXTS SHOW WHAT WAS USED.", f"{what}.", True)
+
+
 def _found(score: Score) -> str:
     return (
         f"With {1 / score.chance:,.0f} candidates the attack named the original of at "
@@ -223,11 +319,10 @@ def _found(score: Score) -> str:
 
 
 def _recognised(score: Score) -> str:
-    what = (
-        "The author is named for"
-        if score.question == "author"
-        else "Another release of the same person is found for"
-    )
+    what = {
+        "author": "The author is named for",
+        "person": "The person is named for",
+    }.get(score.question, "Another release of the same person is found for")
     return (
         f"{what} at least {at_least(score.low)} of the releases ({percent(score.value)}"
         f" here; guessing {percent(score.chance)})."

@@ -23,7 +23,7 @@ _THRESHOLDS = 200
 # How finely the ends of an interval are found, by which they are too far out.
 _FINE = 1e-6
 # The fewest cases on each side that leave something to choose on and to score on.
-FEWEST_CASES = 4
+FEWEST_CASES = 10
 
 
 class Excess(NamedTuple):

@@ -1,0 +1,95 @@
+"""Whose text is it? Adversaries who hold other texts of the same people.
+
+They need no original: the candidates are people, each known by what else they wrote, or
+by what was written about them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from skdptext.attacks._similarity import (
+    FEWEST_PAIRS,
+    found_among,
+    learned_similarity,
+    text_similarities,
+    words_of,
+)
+from skdptext.attacks._table import Score, make_halves, scored
+from skdptext.embeddings import WordEmbedding
+from skdptext.utils import recall_when_sure, share_interval
+
+# Similarities that are also compared with those of the other releases.
+_RELATIVE = ("tf-idf", "BM25")
+
+
+def texts_by_person(
+    background: Sequence[Any], people: np.ndarray
+) -> tuple[np.ndarray, list[list[str]]]:
+    """The different people, sorted, and the words of all that is held of each."""
+    names, numbers = np.unique(people, return_inverse=True)
+    held: list[list[str]] = [[] for _ in names]
+    for text, number in zip(background, numbers.tolist(), strict=True):
+        held[number] += words_of(text)
+    return names, held
+
+
+def person_similarities(
+    held: Sequence[Sequence[str]],
+    released: Sequence[Any],
+    truth: np.ndarray,
+    *,
+    embedding: WordEmbedding | None = None,
+    seed: int = 0,
+) -> dict[str, np.ndarray]:
+    """How like what is held of each person every release is, (n_released, n_people).
+
+    `truth` numbers the person of each release; those who combine the others learn from
+    other releases whose people they know.
+    """
+    scores = text_similarities(
+        held, released, embedding=embedding, ordered=False, distances=False
+    )
+    # somebody of whom much is held is like all releases: how much more than usual?
+    relative = {
+        f"{name}, more than usual": scores[name] - scores[name].mean(axis=0)
+        for name in _RELATIVE
+        if name in scores and len(released) > 1
+    }
+    every = scores | relative
+    if len(truth) < FEWEST_PAIRS or len(held) < 2:
+        return every
+    return {"learned": learned_similarity(every, truth, random_state=seed)} | every
+
+
+def lead(scores: np.ndarray) -> np.ndarray:
+    """By how much the most alike candidate of each release is ahead of the next."""
+    first = np.sort(scores, axis=1)[:, -2:]
+    return first[:, -1] - first[:, 0]
+
+
+def person_rows(
+    held: Sequence[Sequence[str]],
+    released: Sequence[Any],
+    truth: np.ndarray,
+    *,
+    embedding: WordEmbedding | None = None,
+    seed: int = 0,
+) -> list[Score]:
+    """How often the person of a release is named, among all of whom texts are held.
+
+    And by an adversary who abstains unless nine of ten names are right.
+    """
+    scores = person_similarities(held, released, truth, embedding=embedding, seed=seed)
+    n, halves = len(held), make_halves(np.arange(len(truth)), seed)
+    right = {name: found_among(score, truth, n) for name, score in scores.items()}
+    rows = scored("person", right, halves, 1 / n, knows={"learned": "pairs"})
+    best = rows[0].adversary
+    hit, _ = recall_when_sure(lead(scores[best]), right[best], *halves)
+    # who guesses is never so sure; what luck names is no more than guesses find
+    low, high = share_interval(hit)
+    sure = Score("person, if sure", best, float(hit.mean()), low, high, 1 / n, len(hit))
+    return [*rows, sure]

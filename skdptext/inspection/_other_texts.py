@@ -1,0 +1,210 @@
+"""Attackers who hold other texts: of the same people, or of the same source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skdptext.attacks import (
+    MOST_COMPARED,
+    Score,
+    membership_rows,
+    person_rows,
+    words_of,
+)
+from skdptext.embeddings import WordEmbedding
+from skdptext.exceptions import InvalidParameterError
+from skdptext.inspection._release_display import Provenance, ReleaseReport
+from skdptext.utils import FEWEST_CASES, Excess, Membership
+
+_SAME_SOURCE = (
+    "Training texts and control must be of the same source, by chance the ones or the "
+    "others: whatever else tells them apart counts as a leak."
+)
+
+
+# -- texts of the same source ----------------------------------------------------------
+
+
+@dataclass
+class Used:
+    """Texts that were used, or held back, and who wrote them."""
+
+    name: str
+    texts: list[Any]
+    authors: np.ndarray | None = None
+
+    def only(self, rows: np.ndarray) -> Used:
+        """Some of them."""
+        authors = None if self.authors is None else self.authors[rows]
+        return Used(self.name, [self.texts[i] for i in rows.tolist()], authors)
+
+
+def control_report(
+    training: Used,
+    control: Used,
+    synthetic: Sequence[Any],
+    *,
+    vectors: tuple[WordEmbedding | None, str],
+    most: int,
+    rng: np.random.Generator,
+    seed: int,
+) -> ReleaseReport:
+    """What synthetic texts give away of training texts, less what they do of others."""
+    n_given, notes = len(training.texts), [_SAME_SOURCE]
+    training, control = _distinct(training, control, notes)
+    training, control = (
+        _sampled(part, most, rng, notes) for part in (training, control)
+    )
+    if len(synthetic) > MOST_COMPARED:
+        notes.append(
+            f"Whole texts were compared with {MOST_COMPARED:,} of the "
+            f"{len(synthetic):,} synthetic ones; spans and sentences were looked for "
+            "in all of them."
+        )
+        synthetic = [synthetic[i] for i in rng.permutation(len(synthetic))]
+    authors = _authors(training, control, notes)
+    rows, found, copies = membership_rows(
+        training.texts, control.texts, synthetic,
+        authors=authors, embedding=vectors[0], seed=seed,
+    )  # fmt: skip
+    notes = [_in_numbers(found), *_raw(copies), *notes]
+    return ReleaseReport(
+        rows,
+        columns=[],
+        readable=None,
+        notes=notes,
+        provenance=Provenance(
+            original="training texts",
+            released="synthetic texts",
+            n_documents=len(training.texts),
+            n_given=n_given,
+            n_candidates=0,
+            matched=f"{len(control.texts):,} control, {len(synthetic):,} synthetic",
+            vectors=vectors[1],
+            codes=[],
+        ),
+        examples=[],
+        epsilon=found.epsilon,
+        epsilon_shown=found.largest,
+    )
+
+
+def _distinct(training: Used, control: Used, notes: list[str]) -> tuple[Used, Used]:
+    """Texts with words, each once; what was used is no control."""
+    seen: set[tuple[str, ...]] = set()
+    parts = []
+    for part in (training, control):
+        keys = [tuple(words_of(text)) for text in part.texts]
+        first = {key: i for i, key in reversed(list(enumerate(keys))) if key}
+        rows = np.array(sorted(i for key, i in first.items() if key not in seen))
+        seen |= set(first)
+        left = len(part.texts) - len(rows)
+        if left:
+            what = "hold no word or repeat others" + (
+                "" if part is training else ", or training texts"
+            )
+            notes.append(f"{left:,} of the {part.name} {what}, and are left out.")
+        if len(rows) < FEWEST_CASES:
+            raise InvalidParameterError(
+                f"{part.name} must hold at least {FEWEST_CASES} different texts with "
+                f"words{', none of them of original,' * (part is control)} where "
+                f"control is given, got {len(rows)}."
+            )
+        parts.append(part.only(rows))
+    return parts[0], parts[1]
+
+
+def _sampled(part: Used, most: int, rng: np.random.Generator, notes: list[str]) -> Used:
+    n = len(part.texts)
+    if n <= most:
+        return part
+    notes.append(
+        f"Of {n:,} texts of {part.name}, a random sample of {most:,} was taken."
+    )
+    return part.only(np.sort(rng.choice(n, most, replace=False)))
+
+
+def _authors(
+    training: Used, control: Used, notes: list[str]
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Numbers of the authors of both; −1 for control texts by training authors."""
+    if training.authors is None or control.authors is None:
+        return None
+    n = len(training.texts)
+    every = np.concatenate([training.authors, control.authors])
+    _, numbers = np.unique(every, return_inverse=True)
+    mine, theirs = numbers[:n], numbers[n:]
+    both = np.isin(theirs, mine)
+    if both.any():
+        notes.append(
+            f"{int(both.sum()):,} of the control texts are by training authors, and do "
+            "not count where authors are told apart."
+        )
+    few = min(len(set(mine.tolist())), len(set(theirs[~both].tolist())))
+    if few < FEWEST_CASES:
+        notes.append(
+            f"Authors are not told apart: there are {few:,} on one side, and "
+            f"{FEWEST_CASES} are needed."
+        )
+        return None
+    return mine, np.where(both, -1, theirs)
+
+
+def _in_numbers(found: Membership) -> str:
+    """The bound on ε, rounded down, and the largest one, rounded up."""
+    if found.epsilon <= 0:
+        said = "No bound on ε follows"
+    else:
+        said = f"ε is at least {np.floor(100 * found.epsilon) / 100:.2f} (with 95 %)"
+    return (
+        f"{said}, for a text that was used or not by an independent draw. So many "
+        f"texts can show an ε of {np.ceil(100 * found.largest) / 100:.2f} at most."
+    )
+
+
+def _raw(copies: dict[str, Excess]) -> list[str]:
+    """What is behind the numbers beyond control."""
+    return [
+        f"Copied {what}: {100 * it.risk:.1f} % of those of training texts are in "
+        f"synthetic texts, and {100 * it.control:.1f} % of those of the control."
+        for what, it in copies.items()
+    ]
+
+
+# -- texts of the same people ----------------------------------------------------------
+
+
+def background_rows(
+    released: Sequence[Any],
+    people: np.ndarray,
+    held: tuple[np.ndarray, list[list[str]]],
+    *,
+    embedding: WordEmbedding | None,
+    seed: int,
+    notes: list[str],
+) -> list[Score]:
+    """How often the person of a release is named by who holds other texts of many."""
+    names, texts = held
+    known = np.isin(people, names)
+    if not known.all():
+        notes.append(
+            f"Of the people of {int((~known).sum()):,} releases nothing is held: these "
+            "releases do not count where people are named."
+        )
+    if known.sum() < 2:
+        raise InvalidParameterError(
+            "background must hold texts of the people of at least 2 releases, got "
+            f"{int(known.sum())}."
+        )
+    rows = np.flatnonzero(known)
+    return person_rows(
+        texts,
+        [released[i] for i in rows.tolist()],
+        np.searchsorted(names, people[rows]),
+        embedding=embedding,
+        seed=seed,
+    )
