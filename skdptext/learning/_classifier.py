@@ -815,10 +815,9 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         """Read a model that `save` wrote.
 
         It predicts, samples and states its guarantee as before, and refuses another
-        `fit` without what its sums were made of. The default encoder of
-        groups is in the file, that of vectors but for its `embedding`, and other
-        encoders are not: without them the model has no `encoder_`, which only a new
-        `fit` needs.
+        `fit` without what its sums were made of. The default encoder of groups is in
+        the file, that of vectors but for its `embedding`, and other encoders are not:
+        without them the model has no `encoder_`, which only a new `fit` needs.
 
         Parameters
         ----------
