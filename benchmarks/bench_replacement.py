@@ -307,8 +307,8 @@ def _library_and_topic() -> tuple[list[str], np.ndarray]:
 
 DIVISIONS, EPSILON, BOOTSTRAP, TEN = 5, 4.0, 200, 10
 # Numbers of groups: the default, and as many as there are topics
-SIZES = {"fan fiction": (5, 8), "docstrings": (8, 16), "SMS": (2, 4, 8),
-         "tweets": (2, 4, 8)}  # fmt: skip
+SIZES = {"fan fiction": (5, 8), "docstrings": (8, 16), divided.MODULES: (8, 20),
+         "SMS": (2, 4, 8), "tweets": (2, 4, 8)}  # fmt: skip
 
 
 def releases(
@@ -411,33 +411,6 @@ def with_libraries(split: Split) -> Split:
     )
 
 
-def means(
-    values: np.ndarray, label: np.ndarray, units: np.ndarray, writers: np.ndarray
-) -> list[float]:
-    """The mean over labels, and over draws of writers and of their stories."""
-    rng = np.random.default_rng(0)
-    labels = np.unique(label, return_inverse=True)[1]
-    writer_of = np.zeros(units.max() + 1, dtype=int)
-    writer_of[units] = np.unique(writers, return_inverse=True)[1]
-    stories = np.argsort(writer_of, kind="stable")  # a writer's are neighbours
-    sizes = np.bincount(writer_of)
-    starts = np.cumsum(sizes) - sizes
-
-    def mean(weights: np.ndarray) -> float:
-        totals = np.bincount(labels, weights)
-        sums = np.bincount(labels, weights * values)
-        return float(np.mean(sums[totals > 0] / totals[totals > 0]))
-
-    every = [mean(np.ones(len(values)))]
-    for _ in range(BOOTSTRAP):
-        drawn = rng.integers(0, len(sizes), len(sizes))
-        owner = np.repeat(drawn, sizes[drawn])
-        picks = stories[starts[owner] + rng.integers(0, sizes[owner])]
-        weights = np.bincount(picks, minlength=len(writer_of))
-        every.append(mean(weights[units].astype(float)))
-    return every
-
-
 def chance(split: Split, what: str) -> float:
     """What a guess finds that sees no release: if need be, by the topic."""
     if what == "author":
@@ -458,25 +431,24 @@ def division(name: str, seed: int) -> Iterator[tuple[str, int, dict[str, object]
     split = divided.split(name, seed)
     if name == "docstrings":
         split = with_libraries(split)
-    n = len(split.protected)
-    # pieces of a story are one trial, and so are stories of a writer
-    single = np.arange(n)
-    units = single if split.story is None else split.story
-    units = np.unique(units, return_inverse=True)[1]
-    writers = single if split.story is None else split.author
+
+    def means(values: np.ndarray, label: np.ndarray) -> list[float]:
+        draws = measure.bootstrapped(values, label, split, BOOTSTRAP)
+        return [measure.by_topic(values, label), *draws]
+
     said = cross_val_predict(
         measure.labels_grouper(), split.public, split.public_topic, cv=4
     )
     clear = measure.labels_grouper().fit(split.public, split.public_topic)
     right = (clear.predict(split.protected) == split.topic).astype(float)
-    yield "clear", 0, {"topic": means(right, split.topic, units, writers), "found": 1.0}
+    yield "clear", 0, {"topic": means(right, split.topic), "found": 1.0}
     rng = np.random.default_rng([seed, 7])
     for what, replacer in releases(name, split, rng):
         replacer.fit()
         every: dict[str, object] = {}
         for key, values in read(split, replacer, said).items():
             label = split.author if key.startswith("author") else split.topic
-            every[key] = means(values, label, units, writers)
+            every[key] = means(values, label)
             every[f"{key} chance"] = chance(split, key)
         own = groups_of(replacer, split.protected)
         P = measure.response(replacer.n_groups_, EPSILON)
@@ -490,7 +462,7 @@ def division(name: str, seed: int) -> Iterator[tuple[str, int, dict[str, object]
 def stand_ins(_: object) -> None:
     """What is kept of the topic, and shown of the author, by the constructor."""
     rows: list[dict[str, object]] = []
-    for name in divided.names():
+    for name in (*divided.names(), divided.MODULES):
         cells: dict[tuple[str, int], list[dict[str, object]]] = {}
         for seed in range(DIVISIONS):
             for what, k, values in division(name, seed):

@@ -39,6 +39,7 @@ FILES = {
     "SMS": (SMS, GOOGLE, GLOVE),
     "tweets": (TWEETS, GOOGLE, GLOVE),
 }
+MODULES = "docstrings by module"  # twenty topics
 LENGTHS = {"fan fiction": 100, "docstrings": 40, "SMS": 10, "tweets": 10}
 
 
@@ -142,8 +143,13 @@ def glove() -> WordEmbedding:
 
 @cache
 def _labelled(name: str) -> tuple[list[str], np.ndarray]:
-    corpus = labelled(name)
-    if name == "docstrings":
+    corpus = labelled("docstrings" if name == MODULES else name)
+    if name == MODULES:
+        module = np.array([".".join(which.split(".")[:2]) for which in corpus.names])
+        often = [which for which, _ in Counter(module).most_common(20)]
+        rows = np.flatnonzero(np.isin(module, often))
+        texts, topics = [corpus.data[i] for i in rows], module[rows]
+    elif name == "docstrings":
         texts, topics = corpus.data, np.array(corpus.target_names)[corpus.target]
     else:
         topics = np.array(corpus.target).astype(str)

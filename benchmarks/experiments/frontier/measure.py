@@ -325,3 +325,34 @@ def clear(split: Split, classifier: Any) -> dict[str, Any]:
 def by_topic(values: np.ndarray, topic: np.ndarray) -> float:
     """Mean over documents of each topic, then over topics."""
     return float(np.mean([values[topic == name].mean() for name in np.unique(topic)]))
+
+
+def bootstrapped(
+    values: np.ndarray, label: np.ndarray, split: Split, n_draws: int
+) -> list[float]:
+    """Means over labels in draws of writers, and of so many stories of each.
+
+    Pieces of a story are one trial, and stories of a writer are alike. Without stories,
+    each document is one.
+    """
+    rng = np.random.default_rng(0)
+    single = np.arange(len(values))
+    story = single if split.story is None else split.story
+    units = np.unique(story, return_inverse=True)[1]
+    labels = np.unique(label, return_inverse=True)[1]
+    writer_of = np.zeros(units.max() + 1, dtype=int)
+    writers = single if split.story is None else split.author
+    writer_of[units] = np.unique(writers, return_inverse=True)[1]
+    stories = np.argsort(writer_of, kind="stable")  # a writer's are neighbours
+    sizes = np.bincount(writer_of)
+    starts = np.cumsum(sizes) - sizes
+    means = []
+    for _ in range(n_draws):
+        drawn = rng.integers(0, len(sizes), len(sizes))
+        owner = np.repeat(drawn, sizes[drawn])
+        picks = stories[starts[owner] + rng.integers(0, sizes[owner])]
+        weights = np.bincount(picks, minlength=len(writer_of))[units].astype(float)
+        totals = np.bincount(labels, weights)
+        sums = np.bincount(labels, weights * values)
+        means.append(float(np.mean(sums[totals > 0] / totals[totals > 0])))
+    return means

@@ -12,8 +12,11 @@ import numpy as np
 from experiments.frontier import corpora, measure
 from experiments.frontier.corpora import Split
 from experiments.store import Cell, Store
+from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.pipeline import make_pipeline
+
+from skdptext import DPDocumentReplacer
 
 DIVISIONS = 5  # for replaced documents
 WORD_DIVISIONS = 2  # and for encoders that are only compared
@@ -34,6 +37,7 @@ BY_LABELS, BY_DOCUMENTS = "chosen by public labels", "chosen by public documents
 CHOSEN_BY = {BY_LABELS: "balanced_accuracy", BY_DOCUMENTS: "accuracy"}
 CHOICE: dict[str, Any] = {"epsilon": 4.0, "n_groups": GROUPS, "cv": 3}
 ALLOWED = 0.10
+DEFAULT = "default"  # groups of the constructor, and as many
 # The encoder of each corpus that is measured with all numbers of groups; the others are
 # compared with it at one number, on fewer divisions.
 FIRST = "correspondence analysis 10"
@@ -73,7 +77,7 @@ def corpus_rows(store: Store, name: str, *, quick: bool) -> list[dict[str, Any]]
     encoders = list(measure.encoders(name))
     kinds += [
         ("other fandoms", "elsewhere", e) if author else ("no labels", "own", e)
-        for e in (*encoders, *CHOSEN_BY)
+        for e in (*encoders, DEFAULT, *CHOSEN_BY)
     ]
     if name == "docstrings":
         kinds += [("other topics", "held out", BY_LABELS)]
@@ -81,7 +85,7 @@ def corpus_rows(store: Store, name: str, *, quick: bool) -> list[dict[str, Any]]
         chosen = encoder is None or encoder in CHOSEN_BY
         first = encoder == BEST.get(name, FIRST)
         scale = GROUPS if first and not quick and not author else (AT[name],)
-        seeds = divisions if chosen or first else few
+        seeds = divisions if chosen or first or encoder == DEFAULT else few
         for n_groups in (0,) if chosen else scale:
             cells = {
                 seed: store.get(replaced_cell(name, division, encoder, n_groups, seed))
@@ -166,6 +170,9 @@ def grouper_of(
     name: str, encoder: str | None, n_groups: int, split: Split
 ) -> tuple[Any, int]:
     """Of an encoder and so many groups, or what public text says keeps most."""
+    if encoder == DEFAULT:
+        replacer = DPDocumentReplacer(split.public, n_groups=n_groups).fit()
+        return clone(replacer.grouper_), n_groups
     if encoder is not None and encoder not in CHOSEN_BY:
         clusterer = KMeans(n_groups, n_init=10, random_state=0)
         return make_pipeline(measure.encoders(name)[encoder], clusterer), n_groups
@@ -186,18 +193,20 @@ def of_nine(
     The topic accuracy of these groups cannot be known: they differ by fandom.
     """
     right: list[list[np.ndarray]] = [[] for _ in EPSILONS]
-    authors = []
+    authors, stories = [], []
     for fandom in corpora.FANDOMS:
         split = corpora.stories_elsewhere(seed, of_problem=fandom)
         grouper, k = make_grouper(split)
         groups = measure.grouped(split, grouper, by_labels=False)
         authors.append(split.author)
+        stories.append([f"{fandom} {story}" for story in split.story])
         for i, epsilon in enumerate(EPSILONS):
             rng = np.random.default_rng([seed, 3])
             result = measure.replaced(split, groups, k, epsilon, rng)
             right[i].append(result["author"])
     names = np.concatenate(authors)
-    nine = Split([], names, [""] * len(names), names, [], names)
+    story = np.concatenate(stories)
+    nine = Split([], names, [""] * len(names), names, [], names, story=story)
     return [
         resampled({"author": np.concatenate(values)}, nine) | {"chance": 1 / 9}
         for values in right
@@ -205,12 +214,10 @@ def of_nine(
 
 
 def resampled(result: dict[str, Any], split: Any) -> dict[str, Any]:
-    """Means, and a bootstrap over documents, in a few numbers."""
+    """Means, and draws of writers and their stories, or documents, in a few numbers."""
     rng = np.random.default_rng(0)
-    n = len(split.protected)
     means: dict[str, Any] = {}
     for what, values in result.items():
-        draws = []
         if what == "found":
             mean = float(values.mean())
             draws = [mean] * 100
@@ -221,11 +228,9 @@ def resampled(result: dict[str, Any], split: Any) -> dict[str, Any]:
             # topics count alike, and so do authors
             label = split.author if what == "author" else split.topic
             if what == "documents":
-                label = np.zeros(n)
+                label = np.zeros(len(values))
             mean = measure.by_topic(values, label)
-            for _ in range(100):
-                rows = rng.integers(0, n, n)
-                draws.append(measure.by_topic(values[rows], label[rows]))
+            draws = measure.bootstrapped(values, label, split, 100)
         means[what] = {"mean": mean, "draws": [round(x, 4) for x in draws]}
     if split.author is not None:
         topics = np.unique(split.topic)
@@ -235,7 +240,7 @@ def resampled(result: dict[str, Any], split: Any) -> dict[str, Any]:
 
 
 def summary(cells: list[dict[str, Any]]) -> dict[str, Any]:
-    """Means over divisions, with intervals over divisions and documents."""
+    """Means over divisions, with intervals over divisions and what is drawn in one."""
     rng = np.random.default_rng(0)
     row: dict[str, Any] = {}
     for what in ("topic", "documents", "found", "author"):

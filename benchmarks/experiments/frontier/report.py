@@ -13,6 +13,7 @@ from experiments.frontier.plan import (
     BY_DOCUMENTS,
     BY_LABELS,
     CHOSEN_BY,
+    DEFAULT,
     FIRST,
 )
 from results import bracketed, record
@@ -56,11 +57,12 @@ def summary(name: str, rows: Rows) -> Rows:
             by_labels = row["groups"] == "public labels"
             settled = BEST.get(name, FIRST), AT[name]
             fixed = (row["encoder"], row["n_groups"]) == settled
-            if by_labels or fixed or row["encoder"] in CHOSEN_BY:
+            default = row["encoder"] == DEFAULT
+            if by_labels or fixed or default or row["encoder"] in CHOSEN_BY:
                 groups = f"replaced, K = {row['n_groups']}, {row['groups']}"
                 if row["encoder"] == BY_DOCUMENTS:
                     groups += ", for documents"
-                elif fixed:
+                elif fixed or default:
                     groups += f", {row['encoder']}"
                 lines.append({"corpus": name, "release": groups, **shown(row)})
     return lines

@@ -28,7 +28,8 @@ NOTE = (
     "release. Author: share found among the protected authors of the topic, which is "
     "known. Near-copies are "
     "taken out; public and protected documents are apart. Intervals of 95 %: bootstrap "
-    "over divisions, documents and, for words, noise."
+    "over divisions, documents (of fan fiction: writers and their stories) and, for "
+    "words, noise."
 )
 
 
