@@ -41,11 +41,11 @@ print(f"{len(public)} public and {len(private)} private texts")
 
 import matplotlib.pyplot as plt
 
-from skdptext.inspection import GroupingDisplay
+from skdptext.inspection import PrivacyUtilityDisplay
 from skdptext.replacement import compare_groupings
 
 comparison = compare_groupings(public, y_public, n_groups=[2, 4, 8, 12], epsilon=4)
-display = GroupingDisplay.from_comparison(comparison, found=0.05).plot()
+display = PrivacyUtilityDisplay.from_groupings(comparison, found=0.05).plot()
 display.ax_.set_ylim(0.45, 1)
 display.figure_.suptitle("What groups keep, and who is found, at ε = 4")
 plt.show()

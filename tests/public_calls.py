@@ -406,7 +406,6 @@ VALID: dict[Any, Valid] = {
     embeddings.one_hot_embedding: Valid(lambda: (2,)),
     embeddings.plain_words: Valid(lambda: (["w0"],), list),
     # -- inspection ------------------------------------------------------------
-    inspection.GroupingDisplay.from_comparison: Valid(lambda: (compared(),)),
     inspection.NeighborhoodDisplay.from_estimator: Valid(
         lambda: (released(), "w0", 1, 1, 10)
     ),
@@ -417,6 +416,7 @@ VALID: dict[Any, Valid] = {
         lambda: (released(), ["w0"], None, None, 2)
     ),
     inspection.PlausibleDeniabilityDisplay.from_result: Valid(lambda: (deniability(),)),
+    inspection.PrivacyUtilityDisplay.from_groupings: Valid(lambda: (compared(),)),
     inspection.PrivacyUtilityDisplay.from_search: Valid(
         lambda: (searched(), "kept", "right")
     ),
@@ -752,7 +752,6 @@ RESULTS = {
     audit.TrainingAudit,
     audit.WordPrivacyAudit,
     documents.EncodedDocuments,
-    inspection.GroupingDisplay,
     inspection.NeighborhoodDisplay,
     inspection.ObfuscationDisplay,
     inspection.ObfuscationReport,
@@ -863,7 +862,6 @@ TAKES_NO_TEXT: dict[Any, str] = {
     privacy.Part: "holds numbers",
     privacy.Statement: "holds sentences of a guarantee",
     privacy.fields: "takes what a guarantee's file holds",
-    inspection.GroupingDisplay.plot: _AXES,
     inspection.NeighborhoodDisplay.plot: _AXES,
     inspection.ObfuscationDisplay.plot: _AXES,
     inspection.PlausibleDeniabilityDisplay.plot: _AXES,

@@ -1,7 +1,6 @@
 """Displays: classes that hold the numbers of a figure and can draw it."""
 
 from skdptext.inspection._deniability import PlausibleDeniabilityDisplay
-from skdptext.inspection._groupings import GroupingDisplay
 from skdptext.inspection._neighborhood import NeighborhoodDisplay
 from skdptext.inspection._obfuscation import (
     ObfuscationDisplay,
@@ -21,7 +20,6 @@ from skdptext.inspection._tables import (
 from skdptext.inspection._wording import IN_ORDER as IN_ORDER
 
 __all__ = [
-    "GroupingDisplay",
     "NeighborhoodDisplay",
     "ObfuscationDisplay",
     "PlausibleDeniabilityDisplay",

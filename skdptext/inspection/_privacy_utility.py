@@ -1,4 +1,4 @@
-"""The trade-off of a search over ε and λ: privacy against utility."""
+"""Privacy against utility: of a search over ε and λ, or of groupings."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ from skdptext.inspection._drawing import (
     place_legend,
 )
 from skdptext.model_selection import pareto_front, search_results
-from skdptext.utils import check_flag, check_option, check_real, warn_once
+from skdptext.replacement import GroupingComparison
+from skdptext.utils import check_flag, check_kind, check_option, check_real, warn_once
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PrivacyUtilityDisplay:
-    """Privacy and utility of the candidates of a search, with the Pareto front.
+    """Privacy and utility of a search's candidates, with the Pareto front.
 
-    Create it with `from_search`. All parameters are stored as attributes.
+    Create it with `from_search`, or with `from_groupings` for groups of public
+    documents. All parameters are stored as attributes.
 
     Parameters
     ----------
@@ -45,6 +47,10 @@ class PrivacyUtilityDisplay:
         Confidence of the intervals.
     chance : float, default=None
         The utility that guessing reaches; drawn where it is given.
+    labels : sequence of str, default=None
+        What is written beside the points of the front. None: their ε.
+    allowed : float, default=None
+        The privacy score that is allowed; drawn where it is given.
 
     Attributes
     ----------
@@ -59,6 +65,7 @@ class PrivacyUtilityDisplay:
     See Also
     --------
     skdptext.model_selection.search_results_frame : The same numbers as a table.
+    skdptext.replacement.compare_groupings : Compares groupings of public documents.
 
     Examples
     --------
@@ -86,6 +93,8 @@ class PrivacyUtilityDisplay:
     utility_name: str = "utility"
     confidence: float = 0.95
     chance: float | None = None
+    labels: Sequence[str] | None = None
+    allowed: float | None = None
 
     @classmethod
     def from_search(
@@ -183,10 +192,64 @@ class PrivacyUtilityDisplay:
             chance=chance,
         )
 
-    def plot(
-        self, ax: Any = None, *, kind: str = "trade", label_epsilon: bool = True
+    @classmethod
+    def from_groupings(
+        cls, comparison: GroupingComparison, *, found: float = 0.1
     ) -> PrivacyUtilityDisplay:
-        """Draw one line per λ, with a point per ε.
+        """What groupings of public documents keep, against the share that is found.
+
+        Parameters
+        ----------
+        comparison : GroupingComparison
+            From `skdptext.replacement.compare_groupings`.
+        found : float in (0, 1], default=0.1
+            The share of documents that may be found. Nothing is chosen where no
+            setting is within it.
+
+        Returns
+        -------
+        display : PrivacyUtilityDisplay
+            A line for each grouper and ε, with K beside the points of the front.
+
+        Raises
+        ------
+        InvalidParameterError
+            If a parameter breaks its rule.
+        """
+        check_kind(
+            comparison, GroupingComparison, "comparison must be a GroupingComparison"
+        )
+        found = check_real("found", found, low=0, high=1, open_low=True)
+        rows = comparison.rows
+        chosen = None
+        if any(row.found_at_most <= found for row in rows):
+            chosen = rows.index(comparison.best(found))
+        points = np.array([[row.found_at_most, row.score] for row in rows])
+        several = len({row.epsilon for row in rows}) > 1
+        return cls(
+            epsilon=np.array([row.epsilon for row in rows]),
+            lam=np.full(len(rows), np.nan),
+            privacy=points[:, 0],
+            utility=points[:, 1],
+            privacy_interval=np.full((len(rows), 2), np.nan),
+            utility_interval=np.array([[row.low, row.high] for row in rows]),
+            on_front=pareto_front(points, directions=("min", "max")),
+            chosen=chosen,
+            groups=[
+                f"{row.name}, ε = {row.epsilon:g}" if several else row.name
+                for row in rows
+            ],
+            privacy_name=f"found at most, of {comparison.n_candidates:,} candidates",
+            utility_name=comparison.criterion,
+            chance=comparison.chance,
+            labels=[f"K = {row.n_groups}" for row in rows],
+            allowed=found,
+        )
+
+    def plot(
+        self, ax: Any = None, *, kind: str = "trade", label_front: bool = True
+    ) -> PrivacyUtilityDisplay:
+        """Draw one line per λ or grouper, with a point per ε or number of groups.
 
         Parameters
         ----------
@@ -194,8 +257,8 @@ class PrivacyUtilityDisplay:
             None: axes of a new figure.
         kind : {"trade", "privacy", "utility"}, default="trade"
             Utility against privacy; or one of the two against ε, on a log scale.
-        label_epsilon : bool, default=True
-            In the trade-off, write ε beside the points of the front.
+        label_front : bool, default=True
+            In the trade-off, write `labels` beside the points of the front.
 
         Returns
         -------
@@ -208,7 +271,7 @@ class PrivacyUtilityDisplay:
             If matplotlib is not installed.
         """
         check_option("kind", kind, ("trade", "privacy", "utility"))
-        check_flag("label_epsilon", label_epsilon)
+        check_flag("label_front", label_front)
         (self.ax_,) = make_axes(ax, 1, (8.4, 4.4))
         self.figure_ = self.ax_.figure
         against = "epsilon" if kind != "trade" else "privacy"
@@ -244,12 +307,14 @@ class PrivacyUtilityDisplay:
             self.chance_ = self.ax_.axhline(
                 self.chance, color="0.4", linestyle=":", zorder=0, label="chance"
             )
+        if self.allowed is not None and against == "privacy":
+            self.ax_.axvline(self.allowed, color="0.8", linewidth=1, zorder=0)
         marks = [self.front_, self.chosen_, self.chance_]
         marks = [mark for mark in marks if mark is not None]
         handles = [*self.lines_.values(), *marks]
         place_legend(self.ax_, handles=handles, fontsize="small")
         self.labels_: list[Any] = []
-        if kind == "trade" and label_epsilon:
+        if kind == "trade" and label_front:
             self._label()
         return self
 
@@ -280,13 +345,14 @@ class PrivacyUtilityDisplay:
             )  # fmt: skip
 
     def _label(self) -> None:
-        """ε beside the points of the front."""
+        """Labels beside the points of the front, ε unless others are given."""
+        labels = self.labels or [f"ε = {value:g}" for value in self.epsilon]
         rows = np.flatnonzero(self.on_front)
         points = np.stack([self.privacy[rows], self.utility[rows]], axis=1)
         self.labels_ = place_labels(
             self.ax_,
             points,
-            [f"ε = {value:g}" for value in self.epsilon[rows]],
+            [labels[row] for row in rows.tolist()],
             fontsize=8,
             color="0.2",
             zorder=5,  # above the ring

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -36,7 +36,6 @@ from skdptext.utils import (
     check_numbers,
     check_option,
     check_real,
-    import_pandas,
     is_fitted,
     kind_of,
     page,
@@ -96,10 +95,6 @@ class GroupingScore:
     uses_labels: bool
 
 
-def _score(row: GroupingScore) -> float:
-    return row.score
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class GroupingComparison:
     """Groupings of public documents, compared; from `compare_groupings`.
@@ -107,7 +102,8 @@ class GroupingComparison:
     Attributes
     ----------
     rows : list of GroupingScore
-        One for each grouper, number of groups and ε.
+        One for each grouper, number of groups and ε; ``pandas.DataFrame(rows)`` makes a
+        table of them.
     criterion : {"balanced accuracy", "accuracy", "nats per word"}
         What `score` is.
     chance : float
@@ -120,7 +116,7 @@ class GroupingComparison:
     See Also
     --------
     compare_groupings : Makes one.
-    skdptext.inspection.GroupingDisplay : Draws it.
+    skdptext.inspection.PrivacyUtilityDisplay.from_groupings : Draws it.
     """
 
     rows: list[GroupingScore]
@@ -185,9 +181,11 @@ class GroupingComparison:
 
         Also where more documents would be found than is allowed: it may be worth it.
         """
-        at = [row for row in self.rows if row.epsilon == best.epsilon]
-        most = max((row for row in at if row.uses_labels), default=None, key=_score)
-        if most is None or 2 * (best.score - self.chance) >= most.score - self.chance:
+        at = [
+            row for row in self.rows if row.epsilon == best.epsilon and row.uses_labels
+        ]
+        most = max(at, default=best, key=lambda row: row.score)
+        if 2 * (best.score - self.chance) >= most.score - self.chance:
             return ""
         return (
             f"{best.name} with {best.n_groups} groups keeps less than half of what "
@@ -195,27 +193,6 @@ class GroupingComparison:
             f"with {percent_up(most.found_at_most)} found at most. Many topics need as "
             "many groups, or labels."
         )
-
-    def frame(self) -> Any:
-        """All numbers, a row for each grouper, number of groups and ε.
-
-        Returns
-        -------
-        frame : pandas.DataFrame
-            Columns ``grouper`` (its name), ``n_groups``, ``epsilon``, ``score``,
-            ``low``, ``high``, ``without_noise``, ``found_at_most`` and ``uses_labels``.
-
-        Raises
-        ------
-        ImportError
-            If pandas is not installed.
-        """
-        pandas = import_pandas("GroupingComparison.frame()")
-        names = [
-            field.name for field in fields(GroupingScore) if field.name != "grouper"
-        ]
-        rows = [[getattr(row, name) for name in names] for row in self.rows]
-        return pandas.DataFrame(rows, columns=["grouper", *names[1:]])
 
     def sentences(self, found: float = 0.1) -> list[str]:
         """The comparison in sentences, which quote no text.
@@ -361,7 +338,7 @@ def compare_groupings(
     Returns
     -------
     comparison : GroupingComparison
-        ``best(found=0.1)``, ``frame()``, ``sentences()``.
+        ``best(found=0.1)``, ``sentences()``, and the ``rows`` behind them.
 
     Raises
     ------
@@ -372,7 +349,7 @@ def compare_groupings(
     See Also
     --------
     skdptext.DPDocumentReplacer : Releases by the chosen groups.
-    skdptext.inspection.GroupingDisplay : Draws the comparison.
+    skdptext.inspection.PrivacyUtilityDisplay.from_groupings : Draws it.
 
     Notes
     -----

@@ -114,7 +114,7 @@ def test_less_may_be_better_and_one_split_has_no_bars():
     )
     assert display.on_front.tolist() == [True] + [False] * 2 + [True] + [False] * 2
     display.groups = None
-    display.plot(label_epsilon=False)
+    display.plot(label_front=False)
     assert shown(display.lines_["λ = 0"])[2] == []
     assert display.labels_ == []
 

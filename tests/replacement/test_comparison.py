@@ -8,6 +8,7 @@ import itertools
 import json
 
 import numpy as np
+import pandas
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin
 from sklearn.cluster import KMeans
@@ -20,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from skdptext import DPDocumentReplacer
 from skdptext.datasets import load_docstrings
 from skdptext.exceptions import InvalidParameterError
-from skdptext.inspection import GroupingDisplay
+from skdptext.inspection import PrivacyUtilityDisplay
 from skdptext.preprocessing import TopicEncoder
 from skdptext.replacement import compare_groupings
 from tests.expected import no_warning
@@ -355,7 +356,7 @@ def test_only_public_documents_come_in(many):
 
 
 def test_best_is_the_best_within_what_may_be_found(compared):
-    frame = compared.frame()
+    frame = pandas.DataFrame(compared.rows)
     assert len(frame) == len(compared.rows) == (3 * 3 + 1) * 2
     assert compared.chance == pytest.approx(1 / 3)
     for limit in (0.02, 0.03, 0.1):
@@ -364,7 +365,7 @@ def test_best_is_the_best_within_what_may_be_found(compared):
         assert best.score == within.score.max()
         assert best.found_at_most <= limit
     assert compared.best(0.1, epsilon=2.0).epsilon == 1.0
-    tied = frame[(frame.grouper == best.name) & (frame.n_groups == best.n_groups)]
+    tied = frame[(frame.name == best.name) & (frame.n_groups == best.n_groups)]
     assert tied.score.is_monotonic_increasing  # in ε
     with pytest.raises(InvalidParameterError, match=r"found must be at least 0\.01"):
         compared.best(0.001)
@@ -511,7 +512,7 @@ def test_a_frozen_grouper_is_not_fitted_again(many):
 
 
 def test_the_display(compared):
-    display = GroupingDisplay.from_comparison(compared, found=0.04).plot()
+    display = PrivacyUtilityDisplay.from_groupings(compared, found=0.04).plot()
     assert len(display.lines_) == 8  # four groupers, two ε
     best = compared.best(0.04)
     assert display.chosen_.get_offsets().tolist() == [[best.found_at_most, best.score]]
@@ -520,14 +521,20 @@ def test_the_display(compared):
     expected = [r.found_at_most for r in mine if r.epsilon == 3.0]
     np.testing.assert_allclose(line.get_xdata(), sorted(expected))
     assert display.ax_.get_ylabel() == "balanced accuracy"
-    assert {label.get_text() for label in display.labels_} <= {
-        "K = 2", "K = 3", "K = 5"
-    }  # fmt: skip
-    nothing = GroupingDisplay.from_comparison(compared, found=1e-4).plot()
+    assert {label.get_text() for label in display.labels_} == {
+        f"K = {row.n_groups}"
+        for row in compared.rows
+        if not any(
+            other.found_at_most <= row.found_at_most
+            and other.score >= row.score
+            and (other.found_at_most, other.score) != (row.found_at_most, row.score)
+            for other in compared.rows
+        )
+    }
+    nothing = PrivacyUtilityDisplay.from_groupings(compared, found=1e-4).plot()
     assert nothing.chosen_ is None
-    assert not nothing.labels_
     with pytest.raises(InvalidParameterError, match="comparison must be a Grouping"):
-        GroupingDisplay.from_comparison([compared])
+        PrivacyUtilityDisplay.from_groupings([compared])
 
 
 @pytest.mark.parametrize("labels", [None, [1, 2] * 5])
