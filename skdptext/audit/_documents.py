@@ -30,6 +30,8 @@ from skdptext.utils import (
 # We release a document so many times per call: a call for each would spend its time on
 # checks, and one call for all would hold every release. Chosen, not measured.
 _AT_ONCE = 500
+# The rate at which the adversary may be wrong about the second document: the smaller,
+# the more ε it can show, and the fewer releases it shows it in. Chosen, not measured.
 _FALSE_POSITIVES = 0.01
 # Pseudo-counts of the token statistics. Small ones trust rare tokens, large ones only
 # frequent ones. We cannot know which are right: a quarter of the releases chooses.

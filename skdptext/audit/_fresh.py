@@ -32,6 +32,8 @@ from skdptext.utils import (
 # We call noise repeated where two independent sequences of words would be equal with at
 # most this probability, in each comparison. The audit makes very many of them.
 _FALSE_ALARM = 1e-15
+# Draws that tell how often a word keeps its most frequent output. A word that needs
+# longer sequences than the second number to rule out chance hardly changes at all.
 _PILOT_DRAWS = 1000
 _MAX_DRAWS = 20_000
 _ALL_DRAWS = 1_000_000  # of many calls together

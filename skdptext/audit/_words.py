@@ -40,6 +40,7 @@ _SAMPLE = 2000
 # clear looks like chance. Each round keeps this share of the pairs, the worst ones, and
 # draws as much for these few as it did for all. Chosen, not measured.
 _SWEEP_DRAWS = 20
+# Each round of the sweep keeps this share of the pairs. Chosen, not measured.
 _SWEEP_KEEPS = 0.1
 
 

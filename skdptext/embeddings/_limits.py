@@ -12,6 +12,8 @@ MAX_BLANK = 1 << 20
 # Digits of a size in a header: Python takes seconds for a million of them.
 MAX_DIGITS = 18
 
+# Text of embeddings shrinks three- to fivefold in gzip; zeros shrink a thousandfold.
+# Chosen between the two, not measured on hostile files.
 _MAX_EXPANSION = 200
 _SMALL = 1 << 26
 

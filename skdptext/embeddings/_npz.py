@@ -21,6 +21,8 @@ from skdptext.embeddings._subwords import SubwordVectors, check_subwords
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import blocks, quiet
 
+# Bytes: a cache line, and the widest vector register, so that loads of a memory map
+# never straddle two.
 _ALIGNMENT = 64
 _LOCAL_HEADER = 30  # bytes of a zip member's header before its name
 _ZIP64_FIELD = 20

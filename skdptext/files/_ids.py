@@ -13,7 +13,8 @@ import numpy as np
 
 # We hold so many digests in memory, at 16 bytes each, and then write them to files.
 _MAX_HELD = 1 << 16
-_N_BUCKETS = 256
+# Each bucket is a file that stays open, and macOS lets a process open 256.
+_N_BUCKETS = 128
 
 
 class UniqueIds(ExitStack):

@@ -32,6 +32,8 @@ _MORE_ROWS = 32
 # Relative residual of the solver: where the weights must make the loss exactly ε d, and
 # where they are only a starting point.
 _TIGHT, _LOOSE = 1e-12, 1e-6
+# Steps of conjugate gradients. What has not converged by then is verified, and fails,
+# as any other weights would.
 _MAX_STEPS = 300
 # Weights no further below 0 than this count as 0.
 _ZERO = -1e-9

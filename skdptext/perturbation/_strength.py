@@ -18,6 +18,7 @@ from skdptext.utils import Memo, blocks, warn_once
 _FEWEST = 1000
 # Noise is measured among the first words of an embedding, at most this many.
 _AMONG = 50_000
+# Words, and draws of noise for each: 512 trials warn of shares near 0 and near 1.
 _WORDS, _DRAWS = 64, 8
 # Shares of changed words beyond which ε is hardly what was meant.
 _NEARLY_ALL, _NEARLY_NONE = 0.98, 0.005

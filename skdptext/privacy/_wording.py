@@ -13,6 +13,8 @@ from skdptext.utils import odds_factor, rounded_up
 # The small δ that is shown, and words of a message where nothing fixes them.
 _DELTA, _WITH_DELTA = 1e-6, "with δ = 1e-6"
 _MAY_FAIL = "Here δ = 1e-6 is the probability with which the bound may fail."
+# Words of a short message: what a printed guarantee speaks of where the length of
+# documents is not fixed.
 _MESSAGE = 10
 
 Parts = Sequence[PerturbationPart]

@@ -19,6 +19,7 @@ from skdptext.utils import check_flag, check_path, kind_of
 
 # A key has at least 256 bits, as many as the hashes and ciphers that use it.
 _MIN_BYTES = 32
+# We read no more of a file: no key in any accepted form is as long.
 _MAX_BYTES = 10**6
 # A key of raw bytes has at most so many: what is longer is a file of another kind.
 _MAX_RAW = 64

@@ -53,6 +53,7 @@ from skdptext.utils import (
 # Words of all documents that are added to those of a group, as language models in
 # retrieval do (Zhai and Lafferty, 2004): tweets want hundreds, articles 100,000.
 _PRIORS = tuple(10 ** (i / 2) for i in range(2, 15))
+# `found_at_most` is rounded up by less: a setting at exactly the limit is within it.
 _ROUNDING = 1e-9
 
 

@@ -43,6 +43,8 @@ _TOGETHER, _CHARACTERS = 4096, 2**24
 # Documents of a block that are grouped alone, too, to see whether the others matter;
 # all of them, where they are no more than the second number.
 _ALONE, _FEW = 16, 100
+# At ε = 8, randomized response over so many keeps the group in 42 % of the answers; a
+# grouper that makes more of them identifies documents instead of topics.
 _MOST_GROUPS = 4096
 _WORD = re.compile(r"(?u)\b\w\w+\b")
 

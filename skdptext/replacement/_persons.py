@@ -15,6 +15,8 @@ from skdptext.mechanisms import ExactResponse
 from skdptext.replacement._public import document_bytes
 from skdptext.utils import NoiseStreams, kind_of
 
+# The keyed digests of a person's documents are added modulo 256 bits: their order has
+# no effect, and without the key nobody finds two collections of one sum.
 _SUM_BYTES = 32
 
 
