@@ -46,7 +46,9 @@ def printed(built_in, read, tmp_path_factory):
     ):
         warnings.simplefilter("error")  # a demonstration warns of nothing
         patch.setattr(demo, "documents", partial(beginnings, read.documents()))
-        status = demo.main(["--divisions", "2", "--output", str(folder / "new")])
+        status = demo.main(
+            ["--divisions", "2", "--jobs", "1", "--output", str(folder / "new")]
+        )
     assert status == 0
     return text.getvalue(), folder / "new" / "which_release_protects.png"
 
