@@ -21,22 +21,26 @@ releases.
 """
 
 _EPILOG = """\
-in this order (the mechanism is exponential with lam 0, unless you name another):
+you hold the texts, and a model or a labelled corpus is enough:
+  skdptext learn reviews.csv --text text --label topic --author user \\
+    --public old-reviews.csv --epsilon 1 -o model.npz --sample corpus.csv
+a recipient may hold or guess the originals; each text becomes a public one:
+  skdptext release reviews.csv --column text --id id --replace-by old-reviews.csv \\
+    --text-column text --epsilon 4 --name 2026-q4 --key file:q4.key -o released/
+  skdptext shares released/ --replace-by old-reviews.csv --text-column text
+wording is needed, and no recipient has originals; words are noisy:
   skdptext calibrate --embedding glove.6B.50d.txt --n-words 6000 --target 0.25 \\
     --public old-reviews.csv --column text        # ε: a quarter of the words change
-  skdptext key q4.key
   skdptext release reviews.csv --column text --id id --epsilon E --length 20 \\
     --embedding glove.6B.50d.txt --n-words 6000 \\
     --name 2026-q4 --key file:q4.key -o released/
-  skdptext verify released/                       # then destroy the key
-                            # _release.json in released/ states the guarantee
-  skdptext shares released/      # shares of topics, from stand-ins or their groups
-  skdptext report old-reviews.csv --column text --epsilon E --length 20 \\
-    --embedding glove.6B.50d.txt --n-words 6000   # what an adversary finds
-or, if you hold the texts and may be trusted with them:
-  skdptext learn reviews.csv --text text --label topic --author user \
-    --public old-reviews.csv --epsilon 1 -o model.npz --sample corpus.csv
-Each command says more with --help.
+before a release, and after it:
+  skdptext key q4.key
+  skdptext verify released/        # then destroy the key; _release.json in released/
+                                   # states the guarantee
+  skdptext report reviews.csv released/ --column text --id id      # attack it
+Each command says more with --help. Noise on words is of the exponential mechanism with
+lam 0, unless you name another.
 
 exit status:
   0    done
