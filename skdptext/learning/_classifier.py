@@ -237,6 +237,8 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         **CheckedParameters._stored_as,
         "public_documents": PublicDocuments.shared,
     }
+    # What `load` was not given, and another fit needs: "embedding" or "encoder".
+    _loaded_without: str | None = None
 
     def __init__(
         self,
@@ -382,7 +384,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         return self._release(sums, classes, features, plan)
 
     def _check_parameters(self) -> None:
-        lacking = getattr(self, "_loaded_without", None)
+        lacking = self._loaded_without
         if lacking and self.encoder is None and self.embedding is None:
             raise InvalidParameterError(
                 f"{lacking} must be given to load for another fit, which would sum "
@@ -860,6 +862,12 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
             model._loaded_without = "embedding" if saved.of_means else "encoder"
         model._guarantee, model._model = saved.guarantee, saved.model
         return model
+
+    def __sklearn_clone__(self) -> DPTextClassifier:
+        # A clone of a loaded model would sum other things, too, without what it lacks.
+        made: DPTextClassifier = super().__sklearn_clone__()
+        made._loaded_without = self._loaded_without
+        return made
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

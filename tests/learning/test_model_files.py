@@ -7,6 +7,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -123,10 +124,11 @@ def test_encoders_of_a_users_own(plan, public, private, path):
         without = DPTextClassifier.load(path)
         assert_same(model, without)
         assert not hasattr(without, "encoder_")
-        with pytest.raises(
-            InvalidParameterError, match="encoder must be given to load"
-        ):
-            without.fit(texts, labels)
+        for refuses in (without, clone(without)):
+            with pytest.raises(
+                InvalidParameterError, match="encoder must be given to load"
+            ):
+                refuses.fit(texts, labels)
         again = DPTextClassifier.load(path, encoder=model.encoder_)
         assert again.encoder_ is model.encoder_
         assert_same(model, again)
