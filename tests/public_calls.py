@@ -420,7 +420,6 @@ VALID: dict[Any, Valid] = {
     inspection.PrivacyUtilityDisplay.from_search: Valid(
         lambda: (searched(), "kept", "right")
     ),
-    inspection.nearest_texts_table: Valid(lambda: (classifier(), BAGS, TOPICS)),
     inspection.nearest_words_table: Valid(lambda: (table(), ["w0"], 1)),
     inspection.obfuscation_report: Valid(lambda: (TEXTS, TOPICS, None, released())),
     inspection.release_report: Valid(lambda: (TEXTS, TEXTS)),

@@ -13,7 +13,6 @@ from skdptext.inspection._release_display import ReleaseReport as ReleaseReport
 from skdptext.inspection._release_report import release_report
 from skdptext.inspection._tables import (
     TextTable as TextTable,
-    nearest_texts_table,
     nearest_words_table,
     words_under_noise as words_under_noise,
 )
@@ -24,7 +23,6 @@ __all__ = [
     "ObfuscationDisplay",
     "PlausibleDeniabilityDisplay",
     "PrivacyUtilityDisplay",
-    "nearest_texts_table",
     "nearest_words_table",
     "obfuscation_report",
     "release_report",

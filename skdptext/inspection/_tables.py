@@ -1,4 +1,4 @@
-"""Tables to read: nearest words, nearest texts, words under noise."""
+"""Tables to read: nearest words, and words under noise."""
 
 from __future__ import annotations
 
@@ -159,95 +159,6 @@ def nearest_words_table(
         for i, rank in np.ndindex(near.shape)
     )
     return TextTable("Nearest words", ("word", "rank", "distance", "neighbor"), rows)
-
-
-def nearest_texts_table(
-    classifier: Any,
-    X: Any,
-    labels: Iterable[Any],
-    *,
-    names: Iterable[str] | None = None,
-    n_neighbors: int = 3,
-) -> TextTable:
-    """The known texts nearest to given texts: Table 2 of [1]_.
-
-    It shows how close a decision was. In many dimensions all texts are about equally
-    far apart, and a little noise changes which one is nearest.
-
-    Parameters
-    ----------
-    classifier : fitted WMDKNNClassifier
-        Or another neighbours estimator with ``kneighbors``.
-    X : bags-of-words of shape (n_texts, n_words)
-        The given texts.
-    labels : iterable of length n_known
-        Label (author) of each text that the classifier was fitted on, in its order.
-    names : iterable of str, default=None
-        Names of the given texts; None: their numbers.
-    n_neighbors : int, default=3
-        Known texts per text.
-
-    Returns
-    -------
-    table : TextTable
-        A row per text and neighbour: ``text``, ``rank``, ``distance``, ``label``.
-
-    Raises
-    ------
-    InvalidParameterError
-        If a parameter breaks its rule.
-    NotFittedError
-        If the classifier is not fitted.
-
-    Notes
-    -----
-    *Privacy.* This is an attacker's view. Made from private texts, it is private too.
-
-    References
-    ----------
-    .. [1] N. Fernandes, M. Dras, A. McIver (2019). Generalised differential privacy
-       for text document processing. POST 2019, appendix B.3.
-
-    Examples
-    --------
-    >>> from skdptext import WMDKNNClassifier, WordEmbedding
-    >>> from skdptext.inspection import nearest_texts_table
-    >>> embedding = WordEmbedding(["cat", "dog", "tea"], [[0.0], [1.0], [9.0]])
-    >>> known, authors = [[2, 0, 0], [0, 0, 2]], ["ann", "bob"]
-    >>> classifier = WMDKNNClassifier(embedding, n_neighbors=1).fit(known, authors)
-    >>> nearest_texts_table(classifier, [[1, 1, 0]], authors, n_neighbors=2)
-    Nearest known texts
-    <BLANKLINE>
-    text  rank  distance  label
-    ---------------------------
-       0     1     0.500  ann
-       0     2     8.500  bob
-    """
-    if not hasattr(classifier, "kneighbors"):
-        raise InvalidParameterError(
-            "classifier must be a neighbours estimator with kneighbors, got "
-            f"{kind_of(classifier)}."
-        )
-    n_neighbors = check_integer("n_neighbors", n_neighbors, low=1)
-    distances, near = classifier.kneighbors(X, n_neighbors=n_neighbors)
-    # A label too few would name the wrong author for every text behind it.
-    known = list(labels)
-    n_known = getattr(classifier, "n_samples_fit_", len(known))
-    if len(known) != n_known or (near.size and near.max() >= len(known)):
-        raise InvalidParameterError(
-            f"labels must hold one label per known text, got {len(known)}."
-        )
-    called = list(range(len(near)) if names is None else names)
-    if len(called) != len(near):
-        raise InvalidParameterError(
-            f"names must hold one name per text ({len(near)}), got {len(called)}."
-        )
-    rows = tuple(
-        (name, rank, float(distances[i, rank - 1]), str(known[near[i, rank - 1]]))
-        for i, name in enumerate(called)
-        for rank in range(1, n_neighbors + 1)
-    )
-    return TextTable("Nearest known texts", ("text", "rank", "distance", "label"), rows)
 
 
 def words_under_noise(

@@ -7,18 +7,15 @@ import sys
 import numpy as np
 import pytest
 from sklearn.naive_bayes import MultinomialNB
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
-from skdptext import DPWordPerturber, WMDKNNClassifier, WordEmbedding
+from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection import (
     TextTable,
-    nearest_texts_table,
     nearest_words_table,
     words_under_noise,
 )
-from skdptext.metrics import word_movers_distance
 from tests.expected import leaks_allowed, refusals
 
 LINE = WordEmbedding(["cat", "dog", "tea", "hat"], [[0.0], [1.0], [9.0], [0.0]])
@@ -50,25 +47,6 @@ def test_nearest_words_are_those_of_brute_force(small_embedding):
 def test_a_word_is_not_its_own_neighbour_but_its_twin_is():
     table = nearest_words_table(LINE, ["hat"], n_neighbors=3)
     assert [row[2:] for row in table.rows] == [(0, "cat"), (1, "dog"), (9, "tea")]
-
-
-def test_nearest_texts(small_embedding):
-    rng = np.random.default_rng(0)
-    bags = rng.multinomial(20, np.full(200, 1 / 200), size=7)
-    labels = ["ann", "bob", "cyd", "dan", "eve"]
-    classifier = WMDKNNClassifier(small_embedding, n_neighbors=1).fit(bags[:5], labels)
-    table = nearest_texts_table(classifier, bags[5:], labels, names=["x", "y"])
-    assert [row[:2] for row in table.rows] == [(t, r) for t in "xy" for r in (1, 2, 3)]
-    assert [row[3] for row in table.rows[::3]] == classifier.predict(bags[5:]).tolist()
-    for name, rank, distance, label in table.rows:
-        text, known = bags["xy".index(name) + 5], bags[labels.index(label)]
-        assert distance == pytest.approx(
-            word_movers_distance(text, known, small_embedding)
-        )
-        assert rank in (1, 2, 3)
-    others = KNeighborsClassifier(2).fit([[0.0], [5.0]], [0, 1])
-    numbered = nearest_texts_table(others, [[4.0]], [0, 1], n_neighbors=2)
-    assert numbered.rows == ((0, 1, 1.0, "1"), (0, 2, 4.0, "0"))
 
 
 def test_words_under_noise_are_one_draw_at_every_epsilon(perturber, small_embedding):
@@ -165,30 +143,6 @@ def test_prints_and_shows_itself(monkeypatch):
 )
 def test_bad_words(args, params):
     nearest_words_table(*args, **params)
-
-
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"classifier": LINE}, "classifier must be a neighbours estimator"),
-        ({"labels": ["a"]}, "one label per known text, got 1"),
-        ({"labels": ["a", "b", "c"]}, "one label per known text, got 3"),
-        ({"names": ["x", "y"]}, r"one name per text \(1\), got 2"),
-        ({"n_neighbors": 0}, "n_neighbors must be an integer >= 1"),
-        ({"n_neighbors": 3}, r"documents with words \(2\), got 3"),
-    ],
-)
-def test_bad_texts(params, message):
-    known = [[1, 0, 0, 0], [0, 0, 1, 0]]
-    classifier = WMDKNNClassifier(LINE, n_neighbors=1).fit(known, [0, 1])
-    arguments = {
-        "classifier": classifier,
-        "X": [[0, 1, 0, 0]],
-        "labels": [0, 1],
-        "n_neighbors": 2,
-    }
-    with pytest.raises(InvalidParameterError, match=message):
-        nearest_texts_table(**arguments | params)
 
 
 @refusals(

@@ -14,7 +14,7 @@ from experiments.obfuscation.published import NEAREST
 from results import record
 
 from skdptext import DPWordPerturber
-from skdptext.inspection import nearest_texts_table, words_under_noise
+from skdptext.inspection import words_under_noise
 
 N_TEXTS, N_WORDS = 5, 11  # as many as the paper shows
 PROBLEM = "18 authors"
@@ -23,29 +23,26 @@ PROBLEM = "18 authors"
 def nearest_texts() -> None:
     """Table 2: distances of some unmodified snippets to their nearest known texts."""
     scene, problem = load_scene(PROBLEM, GOOGLE), load_problem(PROBLEM)
-    near = nearest_texts_table(
-        fitted("SR", PROBLEM, GOOGLE),
-        scene.clean[:N_TEXTS],
-        problem.known_author.tolist(),
-        n_neighbors=3,
+    distances, near = fitted("SR", PROBLEM, GOOGLE).kneighbors(
+        scene.clean[:N_TEXTS], n_neighbors=3
     )
     rows = [
         {
             "snippet by": problem.author[text],
             "nearest": rank,
-            "known text by": label,
-            "distance": distance,
+            "known text by": str(problem.known_author[near[text, rank - 1]]),
+            "distance": float(distances[text, rank - 1]),
             "distance, paper": NEAREST[text] if rank == 1 else None,
         }
-        for text, rank, distance, label in near.rows
+        for text in range(N_TEXTS)
+        for rank in (1, 2, 3)
     ]
     record(
         "obfuscation_nearest",
         rows,
         title="Nearest known texts of unmodified snippets",
         note=f"Word Mover's Distance, {PROBLEM}, Google News, the first {N_TEXTS} "
-        "snippets; the paper's are of five snippets of its own. Made by "
-        "`inspection.nearest_texts_table`.",
+        "snippets; the paper's are of five snippets of its own.",
     )
 
 
