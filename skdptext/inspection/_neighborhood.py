@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,12 +19,12 @@ from skdptext.utils import (
     as_array,
     check_integer,
     check_kind,
-    check_numbers,
     kind_of,
     shown,
 )
 
 _N_POINTS = 1000  # noisy vectors kept for the figure
+_LEVELS = (0.5, 0.95)  # shares of the noise inside the contours
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -52,10 +51,8 @@ class NeighborhoodDisplay:
         Noisy vectors in the plane: up to 1,000 of the draws. None for a mechanism that
         adds no noise to vectors.
     contours : ndarray of shape (n_levels, n_corners, 2)
-        Curves that contain the shares `levels` of the projected noisy vectors; none for
+        Curves that hold half and 95 % of the projected noisy vectors; none for
         mechanisms other than `MahalanobisNoise`.
-    levels : tuple of float
-        Shares of the noise that the contours hold.
     epsilon, lam : float
         Parameters of the perturber.
     n_draws : int
@@ -104,7 +101,6 @@ class NeighborhoodDisplay:
     shares: np.ndarray
     points: np.ndarray
     contours: np.ndarray
-    levels: tuple[float, ...]
     epsilon: float
     lam: float
     n_draws: int
@@ -120,7 +116,6 @@ class NeighborhoodDisplay:
         n_landed: int = 4,
         n_draws: int = 2000,
         projection: Any = "pca",
-        levels: Sequence[float] = (0.5, 0.95),
         random_state: Any = None,
     ) -> NeighborhoodDisplay:
         """Draw noise for a word, and project the results.
@@ -141,8 +136,6 @@ class NeighborhoodDisplay:
         projection : "pca", (int, int) or array of shape (dim, 2), default="pca"
             The plane: the first two principal axes of the words shown; two columns of
             the embedding; or two directions, which are made orthonormal in their order.
-        levels : sequence of float in (0, 1), default=(0.5, 0.95)
-            Shares of the noisy vectors inside the contours.
         random_state : None, int or numpy.random.Generator, default=None
             An int makes the draws repeatable. A release with the same integer uses
             different noise.
@@ -174,7 +167,6 @@ class NeighborhoodDisplay:
         n_neighbors = check_integer("n_neighbors", n_neighbors, low=1)
         n_landed = check_integer("n_landed", n_landed, low=0)
         n_draws = check_integer("n_draws", n_draws, low=1)
-        levels = _check_levels(levels)
         if embedding.dim < 2:
             raise InvalidParameterError(
                 "perturber must have an embedding of at least 2 dimensions, got "
@@ -200,8 +192,7 @@ class NeighborhoodDisplay:
             distances=np.linalg.norm(gaps, axis=1),
             shares=counts[ids] / n_draws,
             points=_points(channel, draws, plane),
-            contours=_contours(channel, plane, levels),
-            levels=levels,
+            contours=_contours(channel, plane),
             epsilon=channel.epsilon,
             lam=source.lam,
             n_draws=n_draws,
@@ -240,7 +231,7 @@ class NeighborhoodDisplay:
                 linewidth=1.3, label=f"hold {level:.0%} of them", zorder=2,
             )[0]
             for i, (level, outline) in enumerate(
-                zip(self.levels, self.contours, strict=False)  # there may be none
+                zip(_LEVELS, self.contours, strict=False)  # there may be none
             )
         ]  # fmt: skip
         colors = [COLORS[1], *[COLORS[6]] * (len(self.words) - 1)]
@@ -284,13 +275,6 @@ class NeighborhoodDisplay:
             )  # fmt: skip
             self.labels_[0].set(color=COLORS[1], fontweight="bold")
         return self
-
-
-def _check_levels(levels: Any) -> tuple[float, ...]:
-    checked = tuple(check_numbers("levels", levels, low=0, high=1, open_low=True))
-    if 1.0 in checked:
-        raise InvalidParameterError("levels must be in (0, 1), got 1.")
-    return checked
 
 
 def _check_projection(
@@ -343,10 +327,8 @@ def _points(channel: WordChannel, draws: Any, plane: np.ndarray) -> np.ndarray:
     return law.noise(tuple(part[:_N_POINTS] for part in draws)) @ plane
 
 
-def _contours(
-    channel: WordChannel, plane: np.ndarray, levels: tuple[float, ...]
-) -> np.ndarray:
-    """Ellipses in the plane that hold the given shares of the projected noise.
+def _contours(channel: WordChannel, plane: np.ndarray) -> np.ndarray:
+    """Ellipses in the plane that hold half and 95 % of the projected noise.
 
     Empty if the noise does not follow the distribution of `MahalanobisNoise`.
     """
@@ -358,7 +340,7 @@ def _contours(
     circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     half = metric.factor @ plane
     root = np.linalg.cholesky(half.T @ half)
-    lengths = [_plane_quantile(metric.dim, channel.epsilon, p) for p in levels]
+    lengths = [_plane_quantile(metric.dim, channel.epsilon, p) for p in _LEVELS]
     return np.array([length * circle @ root.T for length in lengths])
 
 
