@@ -907,7 +907,7 @@ def _check_delta(delta: float, n_expected: int) -> None:
 
 
 def _checked_classes(classes: Any) -> np.ndarray:
-    given = as_labels("classes", classes)
+    given = as_labels("classes", classes, of="class")
     labels = check_labels("classes", given, given.size, of="class", n_different=2)
     different = np.unique(labels)
     if len(different) < len(labels):

@@ -215,7 +215,9 @@ def _missing(document: Any) -> str:
 _ENDLESS = (np.inf, -np.inf)
 
 
-def as_labels(name: str, values: Any, *, partly: bool = False) -> np.ndarray:
+def as_labels(
+    name: str, values: Any, *, of: str = "document", partly: bool = False
+) -> np.ndarray:
     """Labels as a sortable array; an error names the position of a bad label.
 
     Checked before NumPy turns numbers and missing values into text. With `partly`,
@@ -223,7 +225,7 @@ def as_labels(name: str, values: Any, *, partly: bool = False) -> np.ndarray:
     """
     if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
         raise InvalidParameterError(
-            f"{name} must hold one label per document, got {kind_of(values)}."
+            f"{name} must hold one label per {of}, got {kind_of(values)}."
         )
     # We look at every label before NumPy does: it makes the text "1" of 1 beside a
     # text, and the text "nan" of a missing value, so that a class would appear from
@@ -267,7 +269,7 @@ def check_labels(
     name: str, values: Any, n: int, *, of: str = "document", n_different: int = 1
 ) -> np.ndarray:
     """`as_labels`, one for each of `n`, and enough different ones."""
-    labels = as_labels(name, values)
+    labels = as_labels(name, values, of=of)
     if labels.shape != (n,):
         raise InvalidParameterError(
             f"{name} must hold one label per {of} ({n}), got shape {labels.shape}."
