@@ -9,6 +9,7 @@ are committed: the README must show what the site shows.
 from __future__ import annotations
 
 import html
+import math
 import os
 import warnings
 from pathlib import Path
@@ -112,7 +113,7 @@ def short(texts: list[str]) -> int:
 
 
 def by_words(words: list[str], public: list[str], private: list[str]) -> Line:
-    """A quarter of the words of messages change; the share that an attack names."""
+    """A quarter of the words of messages change; the share that an attack identifies."""
     embedding = WordEmbedding.load(DATA / "glove_6B_13k_50d.npz", n_words=6000)
     # A seed, so that the picture can be made again. A release would have none.
     perturber = DPWordPerturber(
@@ -132,12 +133,12 @@ def by_words(words: list[str], public: list[str], private: list[str]) -> Line:
     for word, share in zip(words, shares, strict=True):
         print(f"{word}: changes in {share:.0%} of {DRAWS} draws")
     attack = linkage_attack(private[:100], perturber, n_draws=20, random_state=0)
-    least = max(row.low for row in attack.rows)
+    least = math.floor(100 * attack.scores["linkage"].low)
     return Line(
         f"noisy words: a quarter of the words of messages change (ε = {epsilon:.2f})",
         typical(words, perturber),
-        "Somebody who holds 100 messages names the right one: at least "
-        f"{100 * least:.0f} %",
+        "Somebody who holds 100 messages identifies the right one: on average at least "
+        f"{least} %",
     )
 
 
@@ -176,8 +177,8 @@ def main() -> None:
             "a stand-in (ε = 4, four groups): a public message, probably of the same "
             "group",
             stand_ins[short(stand_ins)].split(),
-            "Somebody who holds 100 messages names the right one: on average at most "
-            f"{most:g} %",
+            "Somebody who holds 100 messages identifies the right one: on average at "
+            f"most {most:g} %",
         ),
         by_words(words, public, private),
     ]
