@@ -113,7 +113,7 @@ def short(texts: list[str]) -> int:
 
 
 def by_words(words: list[str], public: list[str], private: list[str]) -> Line:
-    """A quarter of the words of messages change; the share that an attack identifies."""
+    """A quarter of the words of messages change; the share an attack identifies."""
     embedding = WordEmbedding.load(DATA / "glove_6B_13k_50d.npz", n_words=6000)
     # A seed, so that the picture can be made again. A release would have none.
     perturber = DPWordPerturber(
