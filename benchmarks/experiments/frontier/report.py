@@ -120,7 +120,7 @@ def draw(tables: dict[str, Rows], folder: Path) -> None:
              by(rows, release="words")),
             ("words answer topics, ε a word", "s", "#e69f00",
              by(rows, release="words answer topics")),
-            ("stand-ins, other labels, ε a document", "D", "#56b4e9",
+            ("stand-ins, clusters of public text, ε a document", "D", "#56b4e9",
              by(rows, groups=groups, encoder=BY_LABELS)),
             ("stand-ins, public labels, ε a document", "^", "#0072b2",
              by(rows, groups="public labels")),
