@@ -15,7 +15,6 @@ HERE = Path(__file__).parent
 
 # The page of a name, and what of its room is shown there.
 RESULTS = {
-    "attacks.attribution_attack": ["Attributions"],
     "attacks.linkage_attack": ["Linkages", "Score", "ScoreTable", "ColumnFinding"],
     "audit.audit_document_law": ["DocumentLawAudit"],
     "audit.audit_document_pair": ["DocumentPairAudit"],

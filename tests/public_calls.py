@@ -331,7 +331,6 @@ VALID: dict[Any, Valid] = {
     WordReconstructionAttack.score_naive: Valid(
         lambda: (reconstruction(), ["w0"], ["w1"])
     ),
-    attacks.attribution_attack: Valid(lambda: (TEXTS, TOPICS, None, released())),
     attacks.as_released: Valid(lambda: (released(), TEXTS, 0)),
     attacks.bayes_of_released: Valid(lambda: ()),
     attacks.found_among: Valid(lambda: (np.eye(4), [0, 1, 2, 3], 2)),
@@ -409,9 +408,7 @@ VALID: dict[Any, Valid] = {
     inspection.NeighborhoodDisplay.from_estimator: Valid(
         lambda: (released(), "w0", 1, 1, 10)
     ),
-    inspection.ObfuscationDisplay.from_report: Valid(lambda: (report(),)),
     inspection.ObfuscationReport.plot: Valid(lambda: (report(),)),
-    inspection.ObfuscationReport.strongest: Valid(lambda: (report(),)),
     inspection.PlausibleDeniabilityDisplay.from_estimator: Valid(
         lambda: (released(), ["w0"], None, None, 2)
     ),
@@ -739,7 +736,6 @@ VALID: dict[Any, Valid] = {
 
 # Classes that the library makes; their public methods need lines of their own.
 RESULTS = {
-    attacks.Attributions,
     attacks.ColumnFinding,
     attacks.Linkages,
     attacks.Score,
@@ -752,7 +748,6 @@ RESULTS = {
     audit.WordPrivacyAudit,
     documents.EncodedDocuments,
     inspection.NeighborhoodDisplay,
-    inspection.ObfuscationDisplay,
     inspection.ObfuscationReport,
     inspection.PlausibleDeniabilityDisplay,
     inspection.PrivacyUtilityDisplay,
@@ -800,6 +795,8 @@ TAKES_NO_TEXT: dict[Any, str] = {
             attacks.person_similarities,
             attacks.texts_by_person,
             attacks.ReleasedTexts,
+            attacks.attribution,
+            attacks.check_perturbers,
             attacks.Translation,
             attacks.column_findings,
             attacks.common_words,
@@ -812,11 +809,10 @@ TAKES_NO_TEXT: dict[Any, str] = {
             attacks.similar_documents,
             attacks.word_scores,
         ),
-        "gets what attribution_attack and release_report have read",
+        "gets what obfuscation_report and release_report have read",
     ),
     **dict.fromkeys(
         (
-            attacks.Attributions.of,
             attacks.Linkages.of,
             attacks.ScoreTable.of,
             inspection.ObfuscationReport.of,
@@ -824,9 +820,10 @@ TAKES_NO_TEXT: dict[Any, str] = {
         ),
         "makes a view of scores that an attack found",
     ),
-    attacks.Trial: "holds what attribution_attack and release_report have read",
+    attacks.Setting: "holds numbers of an attack",
+    attacks.Trial: "holds what obfuscation_report and release_report have read",
     attacks.make_folds: "gets labels that other attacks have read",
-    attacks.run_trials: "gets what attribution_attack and release_report have read",
+    attacks.run_trials: "gets what obfuscation_report and release_report have read",
     base.BaseReleaser: "is abstract; users define its methods",
     base.CheckedParameters: "is a base class without parameters",
     base.as_releaser: "wraps an object without a look at it",
@@ -862,7 +859,6 @@ TAKES_NO_TEXT: dict[Any, str] = {
     privacy.Statement: "holds sentences of a guarantee",
     privacy.fields: "takes what a guarantee's file holds",
     inspection.NeighborhoodDisplay.plot: _AXES,
-    inspection.ObfuscationDisplay.plot: _AXES,
     inspection.PlausibleDeniabilityDisplay.plot: _AXES,
     inspection.PrivacyUtilityDisplay.plot: _AXES,
     mechanisms.Law: "is stated by a channel, about ids of words",

@@ -1,8 +1,10 @@
 """Adversaries, to measure what a release hides from them."""
 
 from skdptext.attacks._attribution import (
-    Attributions as Attributions,
-    attribution_attack,
+    TRAINED_ON as TRAINED_ON,
+    Setting as Setting,
+    attribution as attribution,
+    check_perturbers as check_perturbers,
 )
 from skdptext.attacks._background import (
     lead as lead,
@@ -63,7 +65,6 @@ __all__ = [
     "FastTextClassifier",
     "KoppelAuthorClassifier",
     "WordReconstructionAttack",
-    "attribution_attack",
     "linear_topic_classifier",
     "linkage_attack",
     "paper_adversaries",

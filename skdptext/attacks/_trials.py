@@ -1,6 +1,6 @@
 """Classifiers that are cross-validated on one view of documents, and asked of others.
 
-The frame of `attribution_attack` and of `skdptext.inspection.release_report`.
+The frame of `skdptext.inspection.obfuscation_report` and `release_report`.
 """
 
 from __future__ import annotations

@@ -2,10 +2,7 @@
 
 from skdptext.inspection._deniability import PlausibleDeniabilityDisplay
 from skdptext.inspection._neighborhood import NeighborhoodDisplay
-from skdptext.inspection._obfuscation import (
-    ObfuscationDisplay,
-    ObfuscationReport as ObfuscationReport,
-)
+from skdptext.inspection._obfuscation import ObfuscationReport as ObfuscationReport
 from skdptext.inspection._obfuscation_report import obfuscation_report
 from skdptext.inspection._privacy_utility import PrivacyUtilityDisplay
 from skdptext.inspection._release_display import Provenance as Provenance
@@ -20,7 +17,6 @@ from skdptext.inspection._wording import IN_ORDER as IN_ORDER
 
 __all__ = [
     "NeighborhoodDisplay",
-    "ObfuscationDisplay",
     "PlausibleDeniabilityDisplay",
     "PrivacyUtilityDisplay",
     "nearest_words_table",

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skdptext.attacks import Attributions, Linkages, attribution_attack, linkage_attack
+from skdptext.attacks import TRAINED_ON, attribution, check_perturbers, linkage_attack
 from skdptext.base import perturbs_words
 from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.inspection._obfuscation import (
@@ -20,9 +20,14 @@ from skdptext.metrics import words_unchanged
 from skdptext.utils import (
     check_bags,
     check_flag,
+    check_integer,
+    check_labels,
+    check_n_jobs,
+    check_option,
     check_rng,
     is_count_matrix,
     quiet,
+    show_progress,
 )
 
 # Pairs of documents by different authors for which the guarantee is computed.
@@ -39,8 +44,14 @@ def obfuscation_report(
     perturber: Any = None,
     *,
     linkage: bool = True,
+    adversaries: Any = None,
+    trained_on: str = "both",
+    cv: Any = None,
+    groups: Any = None,
+    n_releases: int = 1,
     random_state: Any = None,
-    **options: Any,
+    n_jobs: int | None = None,
+    verbose: int = 0,
 ) -> ObfuscationReport:
     """Answer "how well hidden is my corpus?" by attacking it.
 
@@ -50,17 +61,50 @@ def obfuscation_report(
 
     Parameters
     ----------
-    documents, authors, topics, perturber : object
-        As for `skdptext.attacks.attribution_attack`.
+    documents : iterable of str, of lists of str, or bags (n_documents, n_words)
+        The documents to be released.
+    authors : array-like of shape (n_documents,)
+        The author of each document.
+    topics : array-like of shape (n_documents,), default=None
+        The topic of each document. If None, only authors are attacked.
+    perturber : DPWordPerturber or other releaser, or a list of them
+        The releases to compare, such as one per ε and λ; fitted or not. Their
+        `random_state` is not used: an adversary does not know it. Other releasers are
+        those of texts that have ``transform``, ``log_likelihood`` and ``guarantee``,
+        such as `~skdptext.DPDocumentReplacer`.
     linkage : bool, default=True
         Also report how many documents are identified by an adversary who knows the
         mechanism and holds 100 of them, or all if there are fewer, in clear
         (`skdptext.attacks.linkage_attack`).
+    adversaries : dict, default=None
+        Maps names to pairs of a classifier and ``"author"`` or ``"topic"``. The
+        classifiers take bags-of-words (texts, with ``oov="keep"`` and from other
+        releasers). If None, linear models of words and of parts of words, naive Bayes,
+        Koppel's method, fastText if it is installed, the nearest texts by Word Mover's
+        Distance, of 300 documents at most, and naive Bayes that knows the distribution
+        of the noise.
+    trained_on : {"both", "originals", "releases"}, default="both"
+        What the adversaries know: documents in clear, whole; or documents that they
+        release themselves, as anyone can who knows the mechanism; or each of these in
+        turn.
+    cv : int, splitter or iterable of (known, held out), default=None
+        Which documents are known, and which are attacked. An int: the number of
+        shuffled folds, stratified by author. If None, 5, or the number of documents of
+        the author with the fewest.
+    groups : array-like of shape (n_documents,), default=None
+        Documents of the same group, such as chapters of one story, are never split
+        between known and attacked documents. If None, near-copies, which have most of
+        their words in common, are a group, unless `cv` gives the splits.
+    n_releases : int, default=1
+        Number of independent releases to attack and average over.
     random_state : None, int or numpy.random.Generator, default=None
-        Of the attacks. It protects nothing.
-    **options : object
-        As for `skdptext.attacks.attribution_attack`: `adversaries`, `trained_on`, `cv`,
-        `groups`, `n_releases`, `n_jobs`, `verbose`.
+        Fixes splits, adversaries, the noise of the attacked releases and the
+        permutations behind the warning about topics. It protects nothing.
+    n_jobs : int, default=None
+        Processes over adversaries and splits. The result does not depend on it.
+    verbose : int, default=0
+        Above 0, show a progress bar over adversaries and splits on a terminal or in a
+        notebook; above 1, anywhere.
 
     Returns
     -------
@@ -74,8 +118,7 @@ def obfuscation_report(
 
     See Also
     --------
-    ObfuscationDisplay : The figure.
-    skdptext.attacks.attribution_attack : The attacks on authors and topics.
+    release_report : The same questions, for releases of any tool.
     skdptext.attacks.WordReconstructionAttack : Looks for words.
 
     Notes
@@ -126,44 +169,55 @@ def obfuscation_report(
     True
     """
     check_flag("linkage", linkage)
-    attack = attribution_attack(
-        documents, authors, topics, perturber, random_state=random_state, **options
-    )
-    rows = list(attack.rows)
+    perturbers = check_perturbers(perturber)
+    if not is_count_matrix(documents):
+        documents = list(documents)  # read more than once
+    elif not hasattr(documents, "shape"):
+        documents = np.asarray(documents)
+    n = documents.shape[0] if is_count_matrix(documents) else len(documents)
+    labels = {
+        target: check_labels(f"{target}s", values, n, n_different=2)
+        for target, values in (("author", authors), ("topic", topics))
+        if target == "author" or values is not None
+    }
+    if groups is not None:
+        groups = check_labels("groups", groups, n)
+    check_option("trained_on", trained_on, tuple(TRAINED_ON))
+    check_integer("n_releases", n_releases, low=1)
+    check_integer("verbose", verbose, low=0)
+    check_n_jobs(n_jobs)
+    with show_progress(verbose):
+        rows, fitted, setting = attribution(
+            documents, labels, perturbers, adversaries=adversaries,
+            trained_on=trained_on, cv=cv, groups=groups, n_releases=n_releases,
+            rng=check_rng(random_state), fresh=random_state is None, n_jobs=n_jobs,
+        )  # fmt: skip
     said: list[str] = []
     if linkage:
+        some = np.random.default_rng(0).permutation(n)[:_CANDIDATES]
+        held = (
+            check_bags(documents)[some]
+            if is_count_matrix(documents)
+            else [documents[i] for i in some]
+        )
         rng = None if random_state is None else check_rng(random_state)
-        for i, fitted in enumerate(attack.perturbers):
-            linkages = _link(fitted, attack, rng)
+        for i, one in enumerate(fitted):
+            linkages = linkage_attack(
+                held, one, n_targets=min(n, _TARGETS), n_draws=_LINKAGE_DRAWS,
+                distances=False, random_state=rng,
+            )  # fmt: skip
             rows += [replace(row, release=i) for row in linkages.rows]
             said.append(linkages.in_words())
-    releases = [_describe(fitted, attack) for fitted in attack.perturbers]
-    return ObfuscationReport(rows, releases, attack, linked=said)
+    releases = [_describe(one, documents, labels) for one in fitted]
+    return ObfuscationReport(rows, releases, setting, said)
 
 
-def _link(
-    perturber: Any, attack: Attributions, rng: np.random.Generator | None
-) -> Linkages:
-    """Linkage by an adversary who holds the documents: which one was released?"""
-    n = len(attack.authors)
-    rows = np.random.default_rng(0).permutation(n)[:_CANDIDATES]
-    documents = attack.documents
-    return linkage_attack(
-        check_bags(documents)[rows]
-        if is_count_matrix(documents)
-        else [documents[i] for i in rows],
-        perturber,
-        n_targets=min(len(rows), _TARGETS),
-        n_draws=_LINKAGE_DRAWS,
-        distances=False,
-        random_state=rng,
-    )
-
-
-def _describe(perturber: Any, attack: Attributions) -> ReportedRelease:
+def _describe(
+    perturber: Any, documents: Any, labels: dict[str, np.ndarray]
+) -> ReportedRelease:
     """The facts of a release that need no attack."""
     noise, lam, changed = type(perturber).__name__, math.nan, math.nan
-    documents, keeps_unknown = attack.documents, False
+    keeps_unknown = False
     if perturbs_words(perturber):
         lam, keeps_unknown = float(perturber.lam), perturber.oov == "keep"
         noise = noise_name(perturber.mechanism, lam)
@@ -176,27 +230,28 @@ def _describe(perturber: Any, attack: Attributions) -> ReportedRelease:
         lam=lam,
         words_changed=changed,
         guarantee=perturber.guarantee(),
-        exponent=_typical_exponent(perturber, documents, attack),
+        exponent=_typical_exponent(perturber, documents, labels),
         n_empty=sum(not (x.strip() if isinstance(x, str) else x) for x in documents),
         keeps_unknown=keeps_unknown,
     )
 
 
-def _typical_exponent(perturber: Any, words: list[Any], attack: Attributions) -> float:
+def _typical_exponent(
+    perturber: Any, words: list[Any], labels: dict[str, np.ndarray]
+) -> float:
     """Median exponent between documents of different authors, on one topic if any."""
     of_words = perturbs_words(perturber)
     # lengths, or unknown words, are released unchanged
     if of_words and (perturber.document_length is None or perturber.oov == "keep"):
         return math.inf
-    guarantee = perturber.guarantee()
-    rng = np.random.default_rng(0)
+    guarantee, rng = perturber.guarantee(), np.random.default_rng(0)
+    authors = labels["author"]
+    topics = labels.get("topic", np.zeros(len(authors)))
     exponents: list[float] = []
     for first in rng.permutation(len(words)):
-        other = attack.authors != attack.authors[first]
-        if attack.topics is not None:
-            same = other & (attack.topics == attack.topics[first])
-            other = same if same.any() else other
-        second = rng.choice(np.flatnonzero(other))
+        other = authors != authors[first]
+        same = other & (topics == topics[first])
+        second = rng.choice(np.flatnonzero(same if same.any() else other))
         if (
             not of_words
             or guarantee.resampled

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,9 @@ from skdptext.metrics import find_perturber
 from skdptext.preprocessing import DocumentPreparer
 from skdptext.search import k_nearest_words
 from skdptext.utils import (
+    Fragment,
     NoiseStreams,
+    bullets,
     check_integer,
     check_numbers,
     import_pandas,
@@ -24,6 +26,7 @@ from skdptext.utils import (
     page,
     paragraph,
     table,
+    wrapped,
 )
 
 
@@ -36,7 +39,7 @@ class TextTable:
     title : str
     columns : tuple of str
         Names of the columns.
-    rows : tuple of tuples
+    rows : sequence of tuples
         Cells: str, int or float.
     note : str
         Note for the reader.
@@ -44,7 +47,7 @@ class TextTable:
 
     title: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...]
+    rows: Sequence[tuple[Any, ...]]
     note: str = ""
 
     def __len__(self) -> int:
@@ -62,8 +65,9 @@ class TextTable:
         return "\n".join([self.title, "", head, rule, *lines, *note])
 
     def _repr_html_(self) -> str:
-        parts = [table(self.columns, self.rows)]
-        return page(self.title, *parts, *([paragraph(self.note)] * bool(self.note)))
+        return page(
+            self.title, table(self.columns, self.rows), *filter(None, [self.note])
+        )
 
     def to_frame(self) -> Any:
         """The table as a pandas data frame.
@@ -80,6 +84,22 @@ class TextTable:
         """
         pd = import_pandas("to_frame")
         return pd.DataFrame(list(self.rows), columns=list(self.columns))
+
+
+def as_text(part: str | TextTable | list[str]) -> str:
+    """A paragraph, a table or points, for a terminal."""
+    if isinstance(part, TextTable):
+        return repr(replace(part, note=wrapped(part.note)))
+    return wrapped(part if isinstance(part, str) else "\n".join(f"- {x}" for x in part))
+
+
+def as_html(part: str | TextTable | list[str]) -> Fragment:
+    """The same for a page."""
+    if isinstance(part, TextTable):
+        # no line breaks: in a narrow window, scrolling reads better
+        rows = [[str(x).replace(" ", "\xa0") for x in row] for row in part.rows]
+        return table(part.columns, rows, caption=f"{part.title}. {part.note}")
+    return paragraph(part) if isinstance(part, str) else bullets(part)
 
 
 def aligned(

@@ -9,60 +9,10 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.attacks import (
-    attribution_attack,
-    linear_topic_classifier,
-    make_folds,
-    near_copies,
-)
-from skdptext.exceptions import InvalidParameterError
+from skdptext.attacks import linear_topic_classifier, make_folds, near_copies
 from skdptext.inspection import obfuscation_report
 from skdptext.preprocessing import DocumentPreparer
-from tests.inspection.corpus import CLEAN, Lookup, bayes
-
-
-def test_the_table_holds_each_release_and_the_setting(synthetic):
-    embedding, documents, authors, topics = synthetic
-    perturbers = [
-        DPWordPerturber(embedding, epsilon=e, document_length=30) for e in (1.0, 9.0)
-    ]
-    options = {
-        "adversaries": {"a": (bayes(), "author"), "t": (bayes(), "topic")},
-        "n_releases": 2,
-        "cv": np.int64(2),
-        "random_state": 4,
-    }
-    attack = attribution_attack(documents, authors, topics, perturbers, **options)
-    report = obfuscation_report(
-        documents, authors, topics, perturbers, linkage=False, **options
-    )
-    assert attack.rows == report.rows
-    assert [p.epsilon for p in attack.perturbers] == [1.0, 9.0]
-    assert attack.chance["author"]["uniform"] == 1 / 3
-    assert attack.chance_if_unrelated is None
-    assert (attack.n_splits, attack.n_releases, attack.n_strangers) == (2, 2, 0)
-    # counted from the end, as rows may be
-    splits = [([0, 1, 2, 3], [4, 40, 41]), ([0, 2, 3], [40, -6])]
-    again = attribution_attack(
-        documents, topics, topics, perturbers[1], cv=splits,
-        adversaries={"again": (Lookup(), "topic")},
-    )  # fmt: skip
-    assert again.scores["topic"].n_documents == 2
-
-
-def test_topics_that_give_the_authors_away(synthetic):
-    embedding, documents, _, topics = synthetic
-    attributions = attribution_attack(
-        documents,
-        topics,
-        topics,
-        DPWordPerturber(embedding, epsilon=CLEAN, document_length=30),
-        adversaries={"a": (bayes(), "author")},
-        trained_on="originals",
-        random_state=0,
-    )
-    assert attributions.chance["author"]["from_other"] == 1
-    assert 0.5 < attributions.chance_if_unrelated < 0.7
+from tests.inspection.corpus import CLEAN
 
 
 @pytest.mark.parametrize("as_bags", [False, True])
@@ -78,12 +28,13 @@ def test_copies_are_in_one_fold_by_default(as_bags):
         reader = DocumentPreparer(embedding, output="bow")
         documents = reader.fit_transform(documents)
     attack = partial(
-        attribution_attack,
+        obfuscation_report,
         documents,
         authors,
         perturber=DPWordPerturber(embedding, epsilon=CLEAN, document_length=28),
         adversaries={"again": (KNeighborsClassifier(1), "author")},
         trained_on="originals",
+        linkage=False,
         random_state=0,
     )
     apart, together = (
@@ -118,17 +69,6 @@ def test_folds_share_out_labels_and_keep_groups_together(n_groups):
         assert [(labels[held] == "x").sum() for _, held in splits] == [3] * 4
 
 
-def test_who_wants_topics_needs_them(synthetic):
-    embedding, documents, authors, _ = synthetic
-    with pytest.raises(InvalidParameterError, match="topics must be given"):
-        attribution_attack(
-            documents,
-            authors,
-            perturber=DPWordPerturber(embedding),
-            adversaries={"t": (bayes(), "topic")},
-        )
-
-
 def test_an_author_of_copies_only_can_be_attacked():
     """In one fold, they would leave a single author to be known."""
     rng = np.random.default_rng(0)
@@ -136,12 +76,13 @@ def test_an_author_of_copies_only_can_be_attacked():
     embedding = WordEmbedding(words, rng.normal(size=(100, 4)))
     texts = [" ".join(words[:30])] * 10
     texts += [" ".join(rng.choice(words, 30)) for _ in range(10)]
-    attack = attribution_attack(
+    attack = obfuscation_report(
         texts,
         ["ann"] * 10 + ["bob"] * 10,
         perturber=DPWordPerturber(embedding, epsilon=1e6, document_length=20),
         adversaries={"linear": (linear_topic_classifier(embedding), "author")},
         trained_on="originals",
+        linkage=False,
         random_state=0,
     )
     assert attack.scores["author"].value > 0.6

@@ -15,7 +15,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from skdptext import DPDocumentReplacer, DPWordPerturber, WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.inspection import ObfuscationDisplay, obfuscation_report
+from skdptext.inspection import PrivacyUtilityDisplay, obfuscation_report
 from skdptext.preprocessing import DocumentPreparer
 from tests.inspection.corpus import CLEAN, Lookup, bayes, few, small
 
@@ -165,7 +165,7 @@ def test_default_adversaries_know_the_mechanism(synthetic):
         "linear model of words", "naive Bayes", "Koppel", "nearest texts",
         "naive Bayes with the mechanism", "always the most frequent",
     }  # fmt: skip
-    assert report.strongest(target="topic") is None
+    assert report.of("topic") == []
 
 
 @pytest.mark.no_cover
@@ -263,7 +263,7 @@ def test_words_and_documents_side_by_side(synthetic):
         assert "DPDocumentReplacer" in view
         assert "nan" not in view
         assert "bounds what any adversary finds" in " ".join(view.split())
-    report.plot(kind="trade-off")
+    report.plot()
     public.set_params(output="index")
     for given, message in ((texts[8:], "must release texts"), (np.eye(20), "a matrix")):
         with pytest.raises(InvalidParameterError, match=message):
@@ -374,7 +374,7 @@ def test_warning_of_a_lost_topic(synthetic):
             adversaries={"t": (Lookup(), "topic")}, cv=[halves, halves[::-1]],
             trained_on="originals", linkage=False,
         )  # fmt: skip
-        assert report.strongest(target="topic").clear == 1
+        assert report.scores["topic"].clear == 1
         assert said(report, "no topic classifier is better than chance") == lost
 
 
@@ -425,8 +425,8 @@ def test_warnings_of_words_of_authors_and_of_what_is_missing(synthetic, monkeypa
         ({"cv": [([0, 20], [20, 2])]}, "cv must not give an adversary"),
         ({"cv": [([0, 3], [1, 2])]}, "documents of at least 2 authors"),
         ({"groups": [0] * 48, "cv": [([0, 20], [1])]}, "documents of a group tog"),
-        ({"groups": [0] * 5}, r"groups must hold .* \(48\)"),
-        ({"cv": "five"}, "cv must be an integer, a splitter"),
+        ({"groups": [0] * 5}, r"groups must hold one label per document \(48\)"),
+        ({"cv": "five"}, "cv must split the documents"),
     ],
 )
 def test_bad_input(synthetic, change, message):
@@ -488,9 +488,9 @@ def test_views_are_well_formed_and_begin_with_linkage(synthetic, several):
     text = repr(report)
     flat = " ".join(text.split())
     assert all(warning in flat for warning in report.warnings)
-    assert ("the strongest adversary of each" in text) == several
+    assert ("The strongest of each release" in text) == several
     assert flat.count("candidates in clear found") == 1 + several
-    assert report.strongest(0, "linkage").n_documents == 9
+    assert report.scores["linkage"].n_documents == 9
 
 
 @pytest.fixture
@@ -506,27 +506,21 @@ def grid(synthetic):
 
 
 def test_a_grid_is_a_line_per_lam_by_rising_epsilon(grid):
-    display = ObfuscationDisplay.from_report(grid)
-    lines = {box.get_label(): box.lines[0] for box in display.ax_.containers}
-    assert set(lines) == {
-        f"{target}, λ = {lam}" for target in ("author", "topic") for lam in ("0", "0.5")
-    }
-    assert lines["topic, λ = 0.5"].get_xdata().tolist() == [3, 10, 30]
-    best = [grid.strongest(release, "topic").value for release in (4, 5, 3)]
-    assert lines["topic, λ = 0.5"].get_ydata().tolist() == best
-    texts = {text.get_text() for text in display.ax_.texts}
-    assert "author in clear" in texts
     _, axis = plt.subplots()
-    display = grid.plot(kind="trade-off", ax=axis)
+    display = grid.plot(axis)
+    assert isinstance(display, PrivacyUtilityDisplay)
     assert (display.ax_, display.figure_) == (axis, axis.figure)
-    lines = {box.get_label(): box.lines[0] for box in axis.containers}
-    assert np.asarray(lines["λ = 0.5"].get_xdata()).tolist() == best
-    assert [text.get_text() for text in axis.texts] == ["3", "10", "30"] * 2
-    for kind, message in (("pie", "kind must be one of"), ("adversaries", "'epsilon'")):
-        with pytest.raises(InvalidParameterError, match=message):
-            grid.plot(kind=kind)
-    with pytest.raises(InvalidParameterError, match="report must be"):
-        ObfuscationDisplay.from_report("report")
+    assert set(display.lines_) == {"λ = 0", "λ = 0.5"}
+    line = display.lines_["λ = 0.5"].lines[0]
+    for target, drawn in (("author", line.get_xdata()), ("topic", line.get_ydata())):
+        best = [grid.of(target, release)[0].value for release in (4, 5, 3)]
+        assert np.asarray(drawn).tolist() == best
+    assert display.chance == grid.scores["topic"].chance
+    assert display.on_front.any()
+    line = grid.plot(kind="privacy").lines_["λ = 0.5"].lines[0]
+    assert line.get_xdata().tolist() == [3, 10, 30]
+    with pytest.raises(InvalidParameterError, match="kind must be one of"):
+        grid.plot(kind="pie")
 
 
 def test_one_release_is_a_line_per_adversary(synthetic):
@@ -539,9 +533,13 @@ def test_one_release_is_a_line_per_adversary(synthetic):
     (box,) = axis.containers
     drawn = [row.value for q in ("author", "topic") for row in report.of(q)]
     np.testing.assert_allclose(box.lines[0].get_xdata(), drawn)
-    alone = small(
-        synthetic, adversaries={"a": (bayes(), "author")}, cv=2, linkage=False
-    )
-    with pytest.raises(InvalidParameterError, match="for authors and for topics"):
-        alone.plot(kind="trade-off")
+    embedding = synthetic[0]
+    several = [
+        DPWordPerturber(embedding, epsilon=e, document_length=9) for e in (1.0, 9.0)
+    ]
+    alone = {"a": (bayes(), "author")}
+    report = small(synthetic, several, adversaries=alone, cv=2, linkage=False)
+    report.plot(kind="privacy")
+    with pytest.raises(InvalidParameterError, match="adversaries for topics"):
+        report.plot()
     plt.close("all")

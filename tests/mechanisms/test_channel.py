@@ -279,7 +279,7 @@ def test_reports_tell_mechanisms_apart():
         random_state=0,
     )
     assert set(report.to_frame()["noise"]) == {"λ = 0.5", "Steps(), λ = 0.5"}
-    for kind in ("epsilon", "trade-off"):
+    for kind in ("privacy", "trade"):
         legend = report.plot(kind=kind).figure_.axes[0].get_legend()
         assert any("Steps()" in text.get_text() for text in legend.texts)
     assert "Steps(), λ = 0.5" in repr(report)

@@ -15,10 +15,10 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.parallel import Parallel, delayed
 
 from skdptext import DPDocumentReplacer
-from skdptext.attacks import attribution_attack, linkage_attack
+from skdptext.attacks import linkage_attack
 from skdptext.audit import audit_document_law, audit_document_pair
 from skdptext.exceptions import PrivacyLeakWarning
-from skdptext.inspection import release_report
+from skdptext.inspection import obfuscation_report, release_report
 from skdptext.utils import quiet
 from tests.expected import leaks_allowed
 from tests.utils.test_memo import forked_while
@@ -277,9 +277,11 @@ CALLS = {
         "transform",
         lambda r: linkage_attack(DOCUMENTS, r, distances=False, random_state=0),
     ),
-    "attribution_attack": (
+    "obfuscation_report": (
         "transform",
-        lambda r: attribution_attack(DOCUMENTS, AUTHORS, None, r, cv=2, random_state=0),
+        lambda r: obfuscation_report(
+            DOCUMENTS, AUTHORS, None, r, cv=2, linkage=False, random_state=0
+        ),
     ),
     "release_report": (
         "log_likelihood",
