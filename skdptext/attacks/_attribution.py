@@ -235,12 +235,8 @@ def make_splits(
             )
         together = near_copies(documents) if groups is None else groups
         cv = make_folds(authors, together, n_splits, random_state)
-    # scikit-learn would quote it
-    if (
-        (not isinstance(cv, Iterable)
-        and not hasattr(cv, "split"))
-        or isinstance(cv, str | bytes)
-    ):
+    can_split = isinstance(cv, Iterable) or hasattr(cv, "split")
+    if isinstance(cv, str | bytes) or not can_split:  # which scikit-learn would quote
         raise InvalidParameterError(f"cv must split the documents, got {kind_of(cv)}.")
     try:
         splitter = check_cv(cv, authors, classifier=True)
