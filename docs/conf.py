@@ -291,6 +291,13 @@ def _describe(app, page, template, context, doctree):
     context["metatags"] = tags
 
 
+def _anchor(app, page, template, context, doctree):
+    """A server shows the 404 page at any depth, so its links need a base."""
+    site = os.environ.get("READTHEDOCS_CANONICAL_URL")
+    if page == "404" and site:
+        context["metatags"] += f'<base href="{html.escape(site)}404.html" />\n'
+
+
 def setup(app):
     app.add_html_math_renderer("mathml", (_visit_math, None), (_visit_math, None))
     app.connect("builder-inited", _write_changelog)
@@ -299,5 +306,6 @@ def setup(app):
     app.connect("builder-inited", bench_page.write)
     app.connect("builder-inited", notebooks.write)
     app.connect("html-page-context", _describe)
+    app.connect("html-page-context", _anchor)
     app.connect("autodoc-skip-member", _own_members_only)
     app.connect("missing-reference", _link_public_name)
