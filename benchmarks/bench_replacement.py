@@ -127,7 +127,7 @@ def speed(_: object) -> None:
         rows,
         title="Documents replaced by public ones: time and memory",
         note=f"{N_PUBLIC:,} public documents of about 17 words, made of real SMS, "
-        "in 8 groups by TopicEncoder and k-means; CPU time in one process, one "
+        "in 8 groups of the default; CPU time in one process, one "
         f"BLAS thread. Peak memory of the process; {before:.0f} MB before fit, with "
         "the public texts as a list. Medians of three turns, and of their ratios; "
         "generators make their texts as they are read, which is part of the time.",
