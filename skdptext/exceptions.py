@@ -15,7 +15,7 @@ __all__ = [
 
 
 class InvalidParameterError(ValueError, TypeError):
-    """A parameter or an input breaks a rule; the message names all three.
+    """A parameter or an input breaks a rule, which the message names.
 
     It is a `ValueError` and a `TypeError` at once, as scikit-learn's own parameter
     error is, so that callers need not guess which of the two a rule belongs to.
@@ -63,7 +63,7 @@ class PrivacyLeakWarning(UserWarning):
 
 
 class OutOfVocabularyWarning(UserWarning):
-    """So many words are unknown to the embedding that it may be the wrong one."""
+    """The embedding lacks so many words that it may be the wrong one."""
 
 
 class EmptyDocumentWarning(UserWarning):

@@ -95,7 +95,8 @@ class DocumentLinkageAttack(TextEstimator):
     >>> from skdptext import DPWordPerturber, WordEmbedding
     >>> from skdptext.attacks import DocumentLinkageAttack
     >>> embedding = WordEmbedding(["cat", "dog", "tea"], [[0.0], [1.0], [9.0]])
-    >>> perturber = DPWordPerturber(embedding, epsilon=2.0, document_length=3)
+    >>> perturber = DPWordPerturber(
+    ...     embedding, mechanism="exponential", lam=0, epsilon=2.0, document_length=3)
     >>> attack = DocumentLinkageAttack(perturber, random_state=0)
     >>> attack = attack.fit(["cat dog dog", "tea tea dog", "tea tea tea"])
     >>> attack.predict(["cat cat dog", "tea tea cat"])
@@ -385,7 +386,8 @@ def linkage_attack(
     >>> from skdptext.datasets import make_documents, make_embedding
     >>> embedding = make_embedding(60, 8, n_clusters=6, random_state=0)
     >>> texts, _ = make_documents(embedding, 20, length=10, random_state=0)
-    >>> perturber = DPWordPerturber(embedding, epsilon=4.0, document_length=10)
+    >>> perturber = DPWordPerturber(
+    ...     embedding, mechanism="exponential", lam=0, epsilon=4.0, document_length=10)
     >>> linkages = linkage_attack(texts, perturber, n_draws=50, random_state=0)
     >>> [row.adversary for row in linkages.rows]  # doctest: +NORMALIZE_WHITESPACE
     ['ordered text', 'bag', 'shared words', 'tf-idf', 'BM25', 'character n-grams',

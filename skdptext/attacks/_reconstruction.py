@@ -102,7 +102,8 @@ class WordReconstructionAttack(TextEstimator):
     >>> from skdptext import DPWordPerturber, WordEmbedding
     >>> from skdptext.attacks import WordReconstructionAttack
     >>> embedding = WordEmbedding(["cat", "dog", "tea"], [[0.0], [1.0], [9.0]])
-    >>> perturber = DPWordPerturber(embedding, epsilon=2.0, document_length=1)
+    >>> perturber = DPWordPerturber(
+    ...     embedding, mechanism="exponential", lam=0, epsilon=2.0, document_length=1)
     >>> attack = WordReconstructionAttack(perturber, n_draws=500).fit()
     >>> attack.predict(["tea"])
     array(['tea'], dtype=object)

@@ -247,9 +247,10 @@ def audit_document_pair(
     >>> from skdptext.audit import audit_document_pair
     >>> embedding = WordEmbedding(list("abc"), [[0.0], [1.0], [2.0]])
     >>> perturber = DPWordPerturber(
-    ...     embedding, epsilon=1.0, lam=0.0, document_length=2, tokenizer=str.split)
+    ...     embedding, mechanism="exponential", lam=0, epsilon=1.0, document_length=2,
+    ...     tokenizer=str.split)
     >>> audit = audit_document_pair(perturber.fit([]), "a a", "a b", random_state=0)
-    >>> audit.claimed, audit.violated
+    >>> round(audit.claimed, 3), audit.violated
     (1.0, False)
     """
     releaser = fitted_releaser(perturber, [x, y])

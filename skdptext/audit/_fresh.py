@@ -185,11 +185,14 @@ def audit_fresh_noise(
     >>> from skdptext import DPWordPerturber, WordEmbedding
     >>> from skdptext.audit import audit_fresh_noise
     >>> embedding = WordEmbedding(list("abc"), [[0.0], [1.0], [2.0]])
-    >>> fresh = DPWordPerturber(embedding, epsilon=1.0, document_length=1).fit([])
+    >>> fresh = DPWordPerturber(
+    ...     embedding, mechanism="exponential", lam=0, epsilon=1.0,
+    ...     document_length=1).fit([])
     >>> audit_fresh_noise(fresh).repeated
     False
     >>> seeded = DPWordPerturber(
-    ...     embedding, epsilon=1.0, document_length=1, random_state=0).fit([])
+    ...     embedding, mechanism="exponential", lam=0, epsilon=1.0, document_length=1,
+    ...     random_state=0).fit([])
     >>> audit_fresh_noise(seeded).repeats["calls"]
     3
     """

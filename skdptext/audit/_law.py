@@ -90,7 +90,7 @@ def audit_noise_law(
     random_state: Any = None,
     verbose: int = 0,
 ) -> NoiseLawAudit:
-    """Test that noise has density ∝ exp(−ε‖z‖_RM) and draws are independent.
+    """Test that noise on vectors has the claimed distribution, anew in each draw.
 
     Parameters
     ----------
@@ -160,6 +160,8 @@ def audit_noise_law(
 
     Examples
     --------
+    The noise of the papers, since the audit is of noise on vectors.
+
     >>> from skdptext import DPWordPerturber, WordEmbedding
     >>> from skdptext.audit import audit_noise_law
     >>> embedding = WordEmbedding(list("abc"), [[0.0, 1.0], [2.0, 0.0], [3.0, 5.0]])

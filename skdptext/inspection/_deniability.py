@@ -20,7 +20,7 @@ _LABELS = {
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PlausibleDeniabilityDisplay:
-    """Percentiles of N_w and S_w over the words, plotted against ε, for each λ.
+    """How often words stay themselves, and how many they become, against ε.
 
     Figures 2 to 5 of [1]_. Create it with `from_estimator` or `from_result`. All
     parameters are stored as attributes.
@@ -56,6 +56,8 @@ class PlausibleDeniabilityDisplay:
 
     Examples
     --------
+    The noise of the papers, since only noise on vectors has a λ.
+
     >>> from skdptext import DPWordPerturber, WordEmbedding
     >>> from skdptext.inspection import PlausibleDeniabilityDisplay
     >>> embedding = WordEmbedding(

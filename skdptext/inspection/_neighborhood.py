@@ -81,6 +81,8 @@ class NeighborhoodDisplay:
 
     Examples
     --------
+    The noise of the papers, since only noise on vectors has contours.
+
     >>> from skdptext import DPWordPerturber, WordEmbedding
     >>> from skdptext.inspection import NeighborhoodDisplay
     >>> embedding = WordEmbedding(

@@ -159,7 +159,8 @@ def obfuscation_report(
     >>> documents = ["cat cat cat", "tea tea tea", "dog dog dog", "milk milk milk"] * 6
     >>> authors = ["ann", "ann", "bob", "bob"] * 6
     >>> topics = ["pets", "drinks"] * 12
-    >>> perturber = DPWordPerturber(embedding, epsilon=0.5, document_length=3)
+    >>> perturber = DPWordPerturber(
+    ...     embedding, mechanism="exponential", lam=0, epsilon=0.5, document_length=3)
     >>> report = obfuscation_report(
     ...     documents, authors, topics, perturber, random_state=0)
     >>> author, topic = report.scores["author"], report.scores["topic"]

@@ -240,7 +240,8 @@ def words_under_noise(
     >>> from skdptext import DPWordPerturber, WordEmbedding
     >>> from skdptext.inspection import words_under_noise
     >>> embedding = WordEmbedding(["cat", "dog", "tea"], [[0.0], [1.0], [9.0]])
-    >>> perturber = DPWordPerturber(embedding, document_length=2).fit([])
+    >>> perturber = DPWordPerturber(
+    ...     embedding, mechanism="exponential", lam=0, document_length=2).fit([])
     >>> words_under_noise(perturber, "Cat, dog?", epsilons=[1000, 100])
     Words under noise
     <BLANKLINE>

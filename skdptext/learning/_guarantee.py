@@ -98,8 +98,10 @@ class LearningPart(Part):
 class LearningGuarantee(Guarantee):
     r"""What one or several models promise; made by `DPTextClassifier.guarantee`.
 
-    For any two sets of people that differ in one person, with all of this person's
-    documents and labels, and any set S of results: Pr[S] ≤ e^ε Pr'[S] + δ. It is
+    An adversary who knows everybody else, and guesses whether one person is in it, is
+    right in at most the share e^ε / (1 + e^ε) of cases, plus δ. For any two sets of
+    people that differ in one person, with all of this person's documents and labels,
+    and any set S of results: Pr[S] ≤ e^ε Pr'[S] + δ. It is
     differential privacy in its usual, central form: the holder, who adds the noise, is
     trusted, and nobody else.
 

@@ -113,7 +113,7 @@ class DirectionalChannel(SearchingChannel):
 
 
 class Directional(WordMechanism):
-    r"""The word nearest to a noisy direction: noise on the unit sphere.
+    r"""Replace each word by the one nearest to a noisy direction.
 
     Each word w has the direction :math:`u(w) = φ(w)/‖φ(w)‖`. It becomes the word whose
     direction is nearest, by cosine, to a random direction x, of density proportional to

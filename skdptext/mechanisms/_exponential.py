@@ -56,9 +56,10 @@ _DERIVED = ("_distances", "_lazy", "log_normalizers")
 
 
 class Exponential(WordMechanism):
-    r"""Words by their distance: the exponential mechanism, exactly calibrated.
+    r"""Replace each word by a random one, nearer ones more often; recommended.
 
-    Each word w becomes the word z with probability
+    Similar words become hard to tell apart: a bound on the loss holds for every pair of
+    words. Each word w becomes the word z with probability
 
     .. math::
 
@@ -668,7 +669,7 @@ class RandomizedResponseChannel(FiniteChannel):
 
 
 class RandomizedResponse(WordMechanism):
-    r"""A word stays as it is, or becomes any other word: k-ary randomized response.
+    r"""Keep each word, or replace it by any other: k-ary randomized response.
 
     With V words,
 

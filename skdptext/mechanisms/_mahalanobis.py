@@ -19,7 +19,7 @@ from skdptext.utils import check_real
 
 
 class MahalanobisNoise(WordMechanism):
-    r"""The word nearest to a noisy vector: the mechanism of the papers.
+    r"""Replace each word by the one nearest to its vector plus noise, as the papers do.
 
     Each word w becomes the word nearest, in Euclidean distance, to φ(w) + Z, where the
     density of Z is proportional to :math:`e^{-ε‖z‖_{RM}}` with

@@ -226,7 +226,7 @@ class RankedChannel(WordChannel):
 
 
 class Ranked(WordMechanism):
-    r"""A near neighbour of what another mechanism releases: rank post-processing.
+    r"""Replace each word by a near neighbour of what another mechanism releases.
 
     The other mechanism turns a word into the *pivot* x. The r-th neighbour of x, in
     Euclidean distance, is released, where

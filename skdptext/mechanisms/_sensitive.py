@@ -139,7 +139,7 @@ class SensitiveWordsChannel(WordChannel):
 
 
 class SensitiveWords(WordMechanism):
-    r"""Sensitive words become sensitive words; others may stay as they are: SanText+.
+    r"""Replace sensitive words, and some others, by sensitive words: SanText+.
 
     S is a public list of sensitive words. A word of S becomes a word of S, by the
     exponential mechanism among the words of S. Any other word does the same with

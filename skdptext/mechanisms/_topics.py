@@ -98,7 +98,7 @@ class TopicResponseChannel(InvertedChannel):
 
 
 class TopicResponse(WordMechanism):
-    r"""A word answers with one of a few public topics.
+    r"""Replace each word by one of a few public topics.
 
     Each word w becomes the topic z with probability
 

@@ -149,7 +149,7 @@ class WordClassesChannel(FiniteChannel):
 
 
 class WordClasses(WordMechanism):
-    r"""Another word of the same class: CusText, with its classes fixed and public.
+    r"""Replace each word by one of its class: CusText, with fixed and public classes.
 
     The words are split into classes. A word w of class G becomes a word z of G, with
     probability

@@ -115,7 +115,7 @@ class WordListsChannel(FiniteChannel):
 
 
 class WordLists(WordMechanism):
-    r"""Steps along a list of words, the one-dimensional mechanism of 1-Diffractor.
+    r"""Move each word some steps along a list: the mechanism of 1-Diffractor.
 
     All words stand in a list, at places i = 0, …, V − 1. A word walks k places up or
     down,

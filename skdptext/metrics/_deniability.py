@@ -270,12 +270,13 @@ def plausible_deniability(
     >>> embedding = WordEmbedding(
     ...     ["good", "great", "bad", "awful"],
     ...     [[2.0, 0.1], [2.1, 0.0], [-2.0, 0.2], [-2.2, 0.1]])
-    >>> perturber = DPWordPerturber(embedding, document_length=1).fit([])
+    >>> perturber = DPWordPerturber(
+    ...     embedding, mechanism="exponential", lam=0, document_length=1).fit([])
     >>> result = plausible_deniability(perturber, ["good", "bad"], epsilons=[1, 1e4])
     >>> result.n_unchanged.shape
     (2, 1, 2)
     >>> result.n_unchanged[1].tolist(), result.n_distinct[1].tolist()
-    ([[100, 100]], [[1, 1]])
+    ([[100.0, 100.0]], [[1.0, 1.0]])
     """
     source = find_perturber(perturber)
     own = source.channel_at()

@@ -12,7 +12,7 @@ from skdptext.utils import is_count_matrix
 
 
 class ReleaseLikelihood:
-    r"""The likelihood ln Pr[release | document] of releases and candidates.
+    r"""Compute how likely each release is, given each candidate document.
 
     For a bag of words z_1, …, z_n, with p_d(w) the share of word w in document d,
 
@@ -62,10 +62,11 @@ class ReleaseLikelihood:
     >>> from skdptext import DPWordPerturber, WordEmbedding
     >>> from skdptext.metrics import ReleaseLikelihood
     >>> embedding = WordEmbedding(["cat", "dog", "tea"], [[0.0], [1.0], [9.0]])
-    >>> perturber = DPWordPerturber(embedding, epsilon=2.0, document_length=2)
+    >>> perturber = DPWordPerturber(
+    ...     embedding, mechanism="exponential", lam=0, epsilon=2.0, document_length=2)
     >>> likelihood = ReleaseLikelihood(
     ...     perturber, ["cat dog", "tea tea"], n_draws=1000, random_state=0)
-    >>> likelihood(["dog dog", "cat tea"]).argmax(axis=1).tolist()
+    >>> likelihood(["dog dog", "tea tea"]).argmax(axis=1).tolist()
     [0, 1]
     """
 

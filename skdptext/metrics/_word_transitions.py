@@ -20,7 +20,7 @@ def word_transitions(
     random_state: Any = None,
     verbose: int = 0,
 ) -> WordTransitions:
-    r"""Pr[z | w] of a perturber: how likely each word is to be released as any other.
+    r"""How likely a perturber releases each word as each other one: Pr[z | w].
 
     Parameters
     ----------
@@ -98,7 +98,8 @@ def word_transitions(
     >>> from skdptext import DPWordPerturber, WordEmbedding
     >>> from skdptext.metrics import word_transitions
     >>> embedding = WordEmbedding(["cat", "dog", "tea"], [[0.0], [1.0], [9.0]])
-    >>> perturber = DPWordPerturber(embedding, epsilon=2.0, document_length=1)
+    >>> perturber = DPWordPerturber(
+    ...     embedding, mechanism="exponential", lam=0, epsilon=2.0, document_length=1)
     >>> transitions = word_transitions(perturber.fit([]), n_draws=2000, random_state=0)
     >>> transitions.posterior(["tea"]).round(2)
     array([[0., 0., 1.]])

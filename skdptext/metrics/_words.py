@@ -48,17 +48,19 @@ def find_perturber(estimator: Any, name: str | None = None) -> Any:
 
     Examples
     --------
+    >>> from sklearn.base import clone
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.naive_bayes import MultinomialNB
     >>> from skdptext import DPWordPerturber
     >>> from skdptext.metrics import find_perturber
-    >>> find_perturber(make_pipeline(DPWordPerturber(lam=0.2), MultinomialNB())).lam
-    0.2
+    >>> perturber = DPWordPerturber(mechanism="exponential", lam=0, epsilon=2.5)
+    >>> find_perturber(make_pipeline(perturber, MultinomialNB())).epsilon
+    2.5
     >>> from sklearn.compose import make_column_transformer
     >>> columns = make_column_transformer(
-    ...     (DPWordPerturber(lam=0), "title"), (DPWordPerturber(lam=1), "body"))
-    >>> find_perturber(columns, "dpwordperturber-2").lam
-    1
+    ...     (perturber, "title"), (clone(perturber).set_params(epsilon=3.0), "body"))
+    >>> find_perturber(columns, "dpwordperturber-2").epsilon
+    3.0
     """
     warn_of_halving(estimator)
     return _find(estimator, name)[0]
@@ -229,7 +231,8 @@ def words_unchanged(perturber: Any, X: Any, *, max_words: int | None = 2000) -> 
     >>> from skdptext import DPWordPerturber, WordEmbedding
     >>> from skdptext.metrics import words_unchanged
     >>> embedding = WordEmbedding(["a", "b"], [[0.0], [1.0]])
-    >>> faithful = DPWordPerturber(embedding, epsilon=1e6, document_length=2)
+    >>> faithful = DPWordPerturber(
+    ...     embedding, mechanism="exponential", lam=0, epsilon=1e6, document_length=2)
     >>> words_unchanged(faithful.fit([]), [["a", "b"]])
     1.0
     """
@@ -282,9 +285,10 @@ def words_changed_scorer(
     >>> from skdptext import DPWordPerturber
     >>> from skdptext.metrics import words_changed_scorer
     >>> from skdptext.model_selection import best_under_constraint
+    >>> perturber = DPWordPerturber(mechanism="exponential", lam=0)
     >>> search = GridSearchCV(
-    ...     Pipeline([("perturb", DPWordPerturber()), ("classify", MultinomialNB())]),
-    ...     {"perturb__epsilon": [5, 10, 20], "perturb__lam": [0, 0.5, 1]},
+    ...     Pipeline([("perturb", perturber), ("classify", MultinomialNB())]),
+    ...     {"perturb__epsilon": [2.0, 2.5, 3.0]},
     ...     scoring={"accuracy": "accuracy", "changed": words_changed_scorer},
     ...     refit=best_under_constraint(
     ...         maximize="changed", subject_to={"accuracy": 0.8}, tuned_on="public"))

@@ -125,7 +125,8 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
     >>> from skdptext.naive_bayes import ChannelNaiveBayes
     >>> embedding = WordEmbedding(
     ...     ["cat", "dog", "tea", "milk"], [[0.0], [1.0], [9.0], [8.0]])
-    >>> perturber = DPWordPerturber(embedding, epsilon=2.0, document_length=2)
+    >>> perturber = DPWordPerturber(
+    ...     embedding, mechanism="exponential", lam=0, epsilon=2.0, document_length=2)
     >>> public = ["cat dog", "dog dog", "tea milk", "milk milk"]
     >>> model = ChannelNaiveBayes(perturber, alpha=1.0, random_state=0)
     >>> model = model.fit(public, ["pets", "pets", "drinks", "drinks"])

@@ -154,7 +154,8 @@ class DocumentPreparer(
         >>> from skdptext import DPWordPerturber, WordEmbedding
         >>> from skdptext.preprocessing import DocumentPreparer
         >>> embedding = WordEmbedding(["cat", "tea"], [[0.0], [1.0]])
-        >>> perturber = DPWordPerturber(embedding, document_length=2)
+        >>> perturber = DPWordPerturber(
+        ...     embedding, mechanism="exponential", lam=0, document_length=2)
         >>> preparer = DocumentPreparer.from_perturber(perturber, output="tokens")
         >>> preparer.fit_transform(["My cat drinks tea, my cat!"])
         [['cat', 'tea']]

@@ -38,9 +38,10 @@ from skdptext.utils import (
 class PrivacyGuarantee(Guarantee):
     r"""What one or several releases promise; made by `DPWordPerturber.guarantee`.
 
-    For two inputs x, x' and any set S of releases, Pr[S | x] ≤ e^t Pr[S | x']. The
-    mechanism itself says what t(w, w') is between two words; for the noise of
-    `~skdptext.mechanisms.MahalanobisNoise` it is ε d(w, w'), where d is
+    A release changes the odds between two words or documents by a factor of at most
+    e^t, and t is their *exponent*: for two inputs x, x' and any set S of releases,
+    Pr[S | x] ≤ e^t Pr[S | x']. The mechanism states t(w, w') of two words; that of
+    `~skdptext.mechanisms.MahalanobisNoise` is ε d(w, w'), where d is
     ‖φ(w) − φ(w')‖_RM [2]_, for λ = 0 the Euclidean distance. From it follows t
 
     - between two ordered texts of n words, Σ t(w_i, w'_i);
@@ -139,6 +140,8 @@ class PrivacyGuarantee(Guarantee):
 
     Examples
     --------
+    The noise of the papers, since its exponents are plain: ε times a distance.
+
     >>> from skdptext import DPWordPerturber, WordEmbedding
     >>> embedding = WordEmbedding(["a", "b", "c"], [[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
     >>> perturber = DPWordPerturber(

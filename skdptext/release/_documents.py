@@ -140,7 +140,8 @@ class DocumentRelease:
     >>> from skdptext.release import DocumentRelease, ReleaseKey
     >>> embedding = WordEmbedding(["good", "great", "bad"], [[2.0], [2.1], [-2.0]])
     >>> perturber = DPWordPerturber(
-    ...     embedding, epsilon=1e6, document_length=2, resize="sample", output="text")
+    ...     embedding, mechanism="exponential", lam=0, epsilon=1e6, document_length=2,
+    ...     resize="sample", output="text")
     >>> batch = pa.record_batch({"id": ["a", "b"], "text": ["good", "bad, bad!"]})
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     key = ReleaseKey.generate(os.path.join(folder, "key"))

@@ -166,7 +166,8 @@ def release_files(
     ...     DocumentRelease, ReleaseKey, release_files, seal, verify)
     >>> embedding = WordEmbedding(["good", "great", "bad"], [[2.0], [2.1], [-2.0]])
     >>> perturber = DPWordPerturber(
-    ...     embedding, epsilon=1e6, document_length=2, resize="sample", output="text")
+    ...     embedding, mechanism="exponential", lam=0, epsilon=1e6, document_length=2,
+    ...     resize="sample", output="text")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     source, out = Path(folder, "in.csv"), Path(folder, "out")
     ...     _ = source.write_text("id,text\\n1,good\\n2,bad bad\\n")

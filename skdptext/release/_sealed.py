@@ -127,7 +127,8 @@ def read_bags(out: str | os.PathLike[str]) -> tuple[np.ndarray, Any]:
     ...     DocumentRelease, ReleaseKey, read_bags, release_files, seal)
     >>> embedding = WordEmbedding(["good", "great", "bad"], [[2.0], [2.1], [-2.0]])
     >>> perturber = DPWordPerturber(
-    ...     embedding, epsilon=1e6, document_length=2, resize="sample")
+    ...     embedding, mechanism="exponential", lam=0, epsilon=1e6, document_length=2,
+    ...     resize="sample")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     source, out = Path(folder, "in.jsonl"), Path(folder, "out")
     ...     _ = source.write_text('{"id": "a", "text": "good"}\\n')

@@ -237,11 +237,11 @@ def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 class ReplacementGuarantee(Guarantee):
     r"""What one or several releases promise; made by `DPDocumentReplacer.guarantee`.
 
-    For any two documents x, x' whatever and any set S of releases,
+    Of n equally likely candidates nobody identifies more than the share K p / n on
+    average, whatever they know, with K groups and p = e^ε / (e^ε + K − 1), since
+    Σ_z max_d Pr[z | d] ≤ K p. For any two documents x, x' and any set S of releases,
     Pr[S | x] ≤ e^ε Pr[S | x']: ε-local differential privacy of the whole document. The
-    odds between two documents of one group do not change at all. And for every
-    adversary: of n equally likely candidates at most the share K p / n is found, with K
-    groups and p = e^ε / (e^ε + K − 1), since Σ_z max_d Pr[z | d] ≤ K p.
+    odds between two documents of one group do not change at all.
 
     Parameters
     ----------

@@ -84,18 +84,19 @@ _FITTED_BEFORE = (
 class DPDocumentReplacer(ColumnOutput, BaseReleaser):
     r"""Answer each document with a public one, of its group or of another.
 
-    Public documents are put into K groups, and the same grouper says which group g a
-    private document belongs to. The group is kept with probability
+    Readers get *stand-ins*, which somebody else wrote and which keep the group, such as
+    the topic. A proof bounds the share of documents that anyone identifies. Public
+    documents are put into K groups, and the same grouper says which group g a private
+    document belongs to. The group is kept with probability
 
     .. math::
 
         p = \frac{e^ε}{e^ε + K - 1} ,
 
     and else replaced by one of the others: randomized response [1]_. What is released
-    is a public document drawn at random from the group, the stand-in. Nothing else of
-    the document has any effect. So the privacy loss between any two documents is at
-    most ε, and of n equally likely candidates nobody finds more than the share K p / n,
-    on average.
+    is a public document drawn at random from the group. Nothing else of the document
+    has any effect. So the privacy loss between any two documents is at most ε, and of n
+    equally likely candidates nobody finds more than the share K p / n, on average.
 
     Parameters
     ----------
