@@ -7,7 +7,6 @@ from skdptext.attacks._attribution import (
     check_perturbers as check_perturbers,
 )
 from skdptext.attacks._background import (
-    lead as lead,
     person_rows as person_rows,
     person_similarities as person_similarities,
     texts_by_person as texts_by_person,
@@ -38,6 +37,7 @@ from skdptext.attacks._membership import (
 from skdptext.attacks._pairs import ReleasedTexts as ReleasedTexts
 from skdptext.attacks._reconstruction import WordReconstructionAttack
 from skdptext.attacks._similarity import (
+    as_texts as as_texts,
     found_among as found_among,
     holds_words as holds_words,
     learned_similarity as learned_similarity,
@@ -48,6 +48,7 @@ from skdptext.attacks._similarity import (
 )
 from skdptext.attacks._standard import linear_topic_classifier, paper_adversaries
 from skdptext.attacks._table import Score as Score
+from skdptext.attacks._table import lead as lead
 from skdptext.attacks._table import ScoreTable as ScoreTable
 from skdptext.attacks._translation import Translation as Translation
 from skdptext.attacks._trials import Trial as Trial  # for other rooms, not for users

@@ -18,9 +18,8 @@ from skdptext.attacks._similarity import (
     text_similarities,
     words_of,
 )
-from skdptext.attacks._table import Score, make_halves, scored
+from skdptext.attacks._table import Score, make_halves, scored, when_sure
 from skdptext.embeddings import WordEmbedding
-from skdptext.utils import recall_when_sure, share_interval
 
 # Similarities that are also compared with those of the other releases.
 _RELATIVE = ("tf-idf", "BM25")
@@ -65,12 +64,6 @@ def person_similarities(
     return {"learned": learned_similarity(every, truth, random_state=seed)} | every
 
 
-def lead(scores: np.ndarray) -> np.ndarray:
-    """By how much the most alike candidate of each release is ahead of the next."""
-    first = np.sort(scores, axis=1)[:, -2:]
-    return first[:, -1] - first[:, 0]
-
-
 def person_rows(
     held: Sequence[Sequence[str]],
     released: Sequence[Any],
@@ -88,8 +81,5 @@ def person_rows(
     right = {name: found_among(score, truth, n) for name, score in scores.items()}
     rows = scored("person", right, halves, 1 / n, knows={"learned": "pairs"})
     best = rows[0].adversary
-    hit, _ = recall_when_sure(lead(scores[best]), right[best], *halves)
-    # who guesses is never so sure; what luck names is no more than guesses find
-    low, high = share_interval(hit)
-    sure = Score("person, if sure", best, float(hit.mean()), low, high, 1 / n, len(hit))
+    sure = when_sure("person, if sure", best, scores[best], right[best], halves)
     return [*rows, sure]

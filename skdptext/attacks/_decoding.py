@@ -171,14 +171,7 @@ _ERRORS = ValueError, OverflowError, OSError, EOFError, zlib.error, lzma.LZMAErr
 def _undone(undo: Undo, text: str) -> str | None:
     try:
         return undo(text) or None
-    except (
-        ValueError,
-        UnicodeError,
-        OverflowError,
-        zlib.error,
-        lzma.LZMAError,
-        OSError,
-    ):
+    except _ERRORS:
         return None
 
 
@@ -446,10 +439,6 @@ def _guessed_hashes(
 def _written(digest: bytes) -> Iterable[str]:
     hexadecimal = digest.hex()
     return hexadecimal, hexadecimal.upper(), base64.b64encode(digest).decode()
-
-
-def _looking_up(names: dict[str, str]) -> Undo:
-    return partial(_looked_up, names=names)
 
 
 def _looked_up(text: str, names: dict[str, str]) -> str:

@@ -21,13 +21,13 @@ from skdptext.attacks._similarity import (
     with_ties,
     words_of,
 )
-from skdptext.attacks._table import Score, make_halves, scored
+from skdptext.attacks._table import Score, make_halves, scored, when_sure
 from skdptext.attacks._translation import Translation
 from skdptext.exceptions import (
     EmptyDocumentWarning,
     PrivacyLeakWarning,
 )
-from skdptext.utils import quiet, recall_when_sure, share_interval
+from skdptext.utils import quiet
 
 # Other candidates than those asked for, where there are as many documents.
 MANY_CANDIDATES = 1000
@@ -118,26 +118,12 @@ def linkage_rows(
     if n != MANY_CANDIDATES <= len(texts):
         many = "linkage among 1,000"
         rows += adversaries.rows(many, truth, texts.halves, MANY_CANDIDATES)
+    if len(texts) < FEWEST_PAIRS:
+        return rows
     best = next(row for row in rows if row.strongest).adversary
-    return [*rows, *_when_sure(texts, best, adversaries.scores[best])]
-
-
-def _when_sure(texts: ReleasedTexts, name: str, scores: np.ndarray) -> list[Score]:
-    """How many the strongest names where it may abstain, and is right in nine of ten.
-
-    Among all candidates.
-    """
-    n, (choosing, scoring) = len(texts), texts.halves
-    if n < FEWEST_PAIRS:
-        return []
-    second, first = np.partition(scores, -2, axis=1)[:, -2:].T
-    lead = first - second
-    right = ((scores.argmax(axis=1) == np.arange(n)) & (lead > 0)).astype(float)
-    hit, _ = recall_when_sure(lead, right, choosing, scoring)
-    low, high = share_interval(hit)
-    value, chance = float(hit.mean()), 1 / n
-    high = max(high, chance)
-    return [Score("when sure", name, value, low, high, chance, len(scoring))]
+    scores = adversaries.scores[best]
+    right = found_among(scores, truth, len(texts))
+    return [*rows, when_sure("when sure", best, scores, right, texts.halves)]
 
 
 def same_person_rows(

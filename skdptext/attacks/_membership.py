@@ -8,7 +8,6 @@ texts can tell them apart.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -17,6 +16,7 @@ import numpy as np
 
 from skdptext.attacks._similarity import text_similarities, words_of
 from skdptext.attacks._table import Score
+from skdptext.attacks._words_left import SPAN, sentences_of, spans_of
 from skdptext.embeddings import WordEmbedding
 from skdptext.utils import (
     Excess,
@@ -28,10 +28,8 @@ from skdptext.utils import (
     share_interval,
 )
 
-# Words of the spans that are looked for; of those that are called copies; and of a
-# sentence that is no commonplace.
-_SPANS, COPIED = (1, 2, 3, 5), 5
-_SENTENCE_END = re.compile(r"[.!?…。！？؟۔।\n]+")
+# Words of the spans that are looked for.
+_SPANS = (1, 2, 3, 5)
 # Synthetic texts that are compared with all others at a time, and at most; spans are
 # looked for in all of them.
 _AT_ONCE, MOST_COMPARED = 2000, 10_000
@@ -126,11 +124,6 @@ def _own_spans(
     return np.array([(len(text & found) + 0.5) / (len(text) + 1) for text in own])
 
 
-def spans_of(words: Sequence[str], n: int) -> set[tuple[str, ...]]:
-    """The different spans of n words on end."""
-    return set(zip(*(words[i:] for i in range(n)), strict=False))
-
-
 def copied(
     training: Sequence[Any], control: Sequence[Any], synthetic: Sequence[Any]
 ) -> dict[str, Excess]:
@@ -140,13 +133,13 @@ def copied(
     """
     made = [words_of(text) for text in synthetic]
     whole = set(map(tuple, made))
-    spans = set().union(*(spans_of(text, COPIED) for text in made))
-    sentences = set().union(*map(_sentences, synthetic))
+    spans = set().union(*(spans_of(text) for text in made))
+    sentences = set().union(*map(sentences_of, synthetic))
     parts = {
         "whole texts": (lambda text: {tuple(words_of(text))} - {()}, whole),
-        "sentences": (_sentences, sentences),
-        f"spans of {COPIED} words": (
-            lambda text: spans_of(words_of(text), COPIED), spans
+        "sentences": (sentences_of, sentences),
+        f"spans of {SPAN} words": (
+            lambda text: spans_of(words_of(text)), spans
         ),
     }  # fmt: skip
     found = {}
@@ -163,13 +156,6 @@ def copied(
 def _shares(parts: Iterable[set[Any]], there: set[Any]) -> np.ndarray:
     """Share of the parts of each text that are there; of texts that have parts."""
     return np.array([len(text & there) / len(text) for text in parts if text])
-
-
-def _sentences(text: Any) -> set[tuple[str, ...]]:
-    """Sentences of five words or more."""
-    parts = _SENTENCE_END.split(text) if isinstance(text, str) else []
-    words = (tuple(words_of(part)) for part in parts)
-    return {sentence for sentence in words if len(sentence) >= COPIED}
 
 
 def by_author(scores: np.ndarray, authors: np.ndarray) -> np.ndarray:

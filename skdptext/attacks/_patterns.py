@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.spatial.distance import cdist
-from sklearn.feature_extraction.text import TfidfTransformer
-from sklearn.preprocessing import normalize
 
-from skdptext.attacks._similarity import words_of
+from skdptext.attacks._similarity import bags_of, numbered, tf_idf_cosines, words_of
 
 # Words or characters of a text whose places are compared: more tell texts no better.
 _PLACES = 500
@@ -149,20 +146,11 @@ def _cosines(
     features: Callable[[Sequence[Any]], list[Any]],
 ) -> np.ndarray | None:
     """Cosines of weighted features; None if no two originals differ in them."""
-    numbers: dict[Any, int] = {}
-    each = [features(units) for units in chain(original, released)]
-    codes = [[numbers.setdefault(f, len(numbers)) for f in found] for found in each]
-    if not numbers or len(set(map(tuple, codes[: len(original)]))) < 2:
+    each = [list(map(features, texts)) for texts in (original, released)]
+    names, (clear, noisy) = numbered(*each)
+    if not names or len({tuple(codes) for codes in clear}) < 2:
         return None
-    ends = np.cumsum([0, *map(len, codes)])
-    flat = np.fromiter(chain.from_iterable(codes), dtype=int)
-    shape = len(codes), len(numbers)
-    bags = sp.csr_array((np.ones(len(flat)), flat, ends), shape=shape)
-    bags.sum_duplicates()
-    clear, noisy = bags[: len(original)], bags[len(original) :]
-    weights = TfidfTransformer(sublinear_tf=True).fit(clear)
-    a, b = (normalize(weights.transform(x)) for x in (noisy, clear))
-    return np.asarray((a @ b.T).todense())
+    return tf_idf_cosines(*(bags_of(codes, len(names)) for codes in (noisy, clear)))
 
 
 def _counts_alike(released: list[list[Any]], original: list[list[Any]]) -> np.ndarray:

@@ -235,24 +235,54 @@ def with_ties(scores: np.ndarray) -> np.ndarray:
     return np.round(scores / unit) * unit if unit > 0 else scores
 
 
-def as_words(name: str, documents: Any) -> list[list[str]]:
-    """Token lists; texts are split."""
+def as_texts(name: str, documents: Any) -> list[Any]:
+    """A list of texts or token lists."""
     rule = f"{name} must hold texts or lists of words"
     if is_count_matrix(documents, rule):
         raise InvalidParameterError(f"{rule}, got a matrix of numbers.")
-    texts = []
-    for i, document in enumerate(plain_documents(documents)):
+    texts = list(plain_documents(documents))
+    for i, document in enumerate(texts):
         check_document(document, i)
-        words = words_of(document)
-        if not all(isinstance(word, str) for word in words):
+        if not isinstance(document, str) and not all(
+            isinstance(word, str) for word in document
+        ):
             raise InvalidParameterError(
-                f"{name} must hold texts or lists of str, got {kind_of(document)} of "
-                f"something else as document {i}."
+                f"{rule}, got {kind_of(document)} of something else as document {i}."
             )
-        texts.append(words)
+    return texts
+
+
+def as_words(name: str, documents: Any) -> list[list[str]]:
+    """Token lists; texts are split."""
+    texts = list(map(words_of, as_texts(name, documents)))
     if not texts:
         raise InvalidParameterError(f"{name} must hold at least one text, got none.")
     return texts
+
+
+def numbered(
+    *lists: Sequence[Sequence[Any]],
+) -> tuple[list[Any], list[list[np.ndarray]]]:
+    """The different words of lists of texts, and the texts in their numbers."""
+    numbers: dict[Any, int] = {}
+    coded = [
+        [
+            np.array([numbers.setdefault(w, len(numbers)) for w in text], dtype=int)
+            for text in texts
+        ]
+        for texts in lists
+    ]
+    return list(numbers), coded
+
+
+def bags_of(texts: Sequence[np.ndarray], n_words: int) -> sp.csr_array:
+    """How often each number below `n_words` is in each text."""
+    ends = np.cumsum([0, *map(len, texts)])
+    codes = np.concatenate([*texts, np.array([], dtype=int)])
+    shape = (len(texts), n_words)
+    bags = sp.csr_array((np.ones(len(codes)), codes, ends), shape=shape)
+    bags.sum_duplicates()
+    return bags
 
 
 class _Texts:
@@ -265,15 +295,8 @@ class _Texts:
         groups: np.ndarray,
         embedding: WordEmbedding | None,
     ) -> None:
-        numbers: dict[str, int] = {}
-        self.clear, self.released = (
-            [
-                np.array([numbers.setdefault(w, len(numbers)) for w in text], dtype=int)
-                for text in texts
-            ]
-            for texts in (clear, released)
-        )
-        self.words = list(numbers) or [""]
+        words, (self.clear, self.released) = numbered(clear, released)
+        self.words = words or [""]
         self.groups = groups
         self.n_groups = int(groups.max()) + 1
         self.embedding = embedding
@@ -281,12 +304,7 @@ class _Texts:
         self.of_released = self._pooled(self._bags(self.released))
 
     def _bags(self, texts: Sequence[np.ndarray]) -> sp.csr_array:
-        ends = np.cumsum([0, *map(len, texts)])
-        codes = np.concatenate([*texts, np.array([], dtype=int)])
-        shape = (len(texts), len(self.words))
-        bags = sp.csr_array((np.ones(len(codes)), codes, ends), shape=shape)
-        bags.sum_duplicates()
-        return bags
+        return bags_of(texts, len(self.words))
 
     def _pooled(self, values: Any) -> Any:
         """Sums over the releases of a document."""
@@ -429,9 +447,9 @@ class _Texts:
         return normalize(words, norm="l1").tocsr()
 
 
-def tf_idf_cosines(released: Any, clear: Any) -> np.ndarray:
+def tf_idf_cosines(released: Any, clear: Any, sublinear: bool = True) -> np.ndarray:
     """Cosines of weighted counts, the weights being those of the originals."""
-    weights = TfidfTransformer(sublinear_tf=True).fit(clear)
+    weights = TfidfTransformer(sublinear_tf=sublinear).fit(clear)
     a, b = (normalize(weights.transform(bags)) for bags in (released, clear))
     return np.asarray((a @ b.T).todense())
 

@@ -6,10 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.feature_extraction.text import TfidfTransformer
-from sklearn.preprocessing import normalize
 
-from skdptext.attacks._similarity import FEWEST_PAIRS
+from skdptext.attacks._similarity import (
+    FEWEST_PAIRS,
+    bags_of,
+    numbered,
+    tf_idf_cosines,
+)
 
 _FOLDS = 5
 # Words of a text that are aligned; places that a word may have moved by, and how fast
@@ -31,15 +34,7 @@ class Translation:
     def __init__(
         self, clear: Sequence[Sequence[str]], noisy: Sequence[Sequence[str]], seed: int
     ) -> None:
-        numbers: dict[str, int] = {}
-        self._clear, self._noisy = (
-            [
-                np.array([numbers.setdefault(w, len(numbers)) for w in text], dtype=int)
-                for text in texts
-            ]
-            for texts in (clear, noisy)
-        )
-        self.words = list(numbers)
+        self.words, (self._clear, self._noisy) = numbered(clear, noisy)
         n = len(clear)
         self._fold = np.random.default_rng([seed, 2]).permutation(np.arange(n) % _FOLDS)
         self._tables = self._learn()
@@ -120,7 +115,7 @@ class Translation:
     def similarity(self) -> np.ndarray:
         """tf-idf between the originals and what the releases stand for."""
         size = len(self.words)
-        noisy, clear = (_bags(texts, size) for texts in (self._noisy, self._clear))
+        noisy, clear = (bags_of(texts, size) for texts in (self._noisy, self._clear))
         translated = sp.vstack(
             [
                 noisy[[i]] @ self._tables[fold]
@@ -129,9 +124,7 @@ class Translation:
             format="csr",
         )
         # shares of words have no logarithm to be weighted by
-        weights = TfidfTransformer().fit(clear)
-        a, b = (normalize(weights.transform(bags)) for bags in (translated, clear))
-        return np.asarray((a @ b.T).todense())
+        return tf_idf_cosines(translated, clear, sublinear=False)
 
 
 def _with_unknown(
@@ -142,11 +135,3 @@ def _with_unknown(
     values = np.concatenate([share, np.ones(len(unknown))])
     places = np.concatenate([z, unknown]), np.concatenate([w, unknown])
     return sp.csr_array((values, places), shape=(size, size))
-
-
-def _bags(texts: Sequence[np.ndarray], size: int) -> sp.csr_array:
-    ends = np.cumsum([0, *map(len, texts)])
-    codes = np.concatenate([*texts, np.array([], dtype=int)])
-    bags = sp.csr_array((np.ones(len(codes)), codes, ends), shape=(len(texts), size))
-    bags.sum_duplicates()
-    return bags

@@ -112,15 +112,15 @@ def _by_chance(
 def copies(texts: ReleasedTexts) -> list[Score]:
     """Shares of texts, sentences and spans of words that survive whole."""
     n = len(texts)
-    spans = [[_spans(words) for words in t] for t in (texts.clear, texts.noisy)]
-    sentences = [_sentences(document) for document in texts.original]
-    padded = ["\0" + "\0".join(words) + "\0" for words in texts.noisy]
+    spans = [[spans_of(words) for words in t] for t in (texts.clear, texts.noisy)]
+    sentences = list(map(sentences_of, texts.original))
+    joined = list(map(_joined, texts.noisy))
 
     def whole(i: int, j: int) -> float:
         return float(bool(texts.clear[i]) and texts.clear[i] == texts.noisy[j])
 
     def sentence(i: int, j: int) -> float:
-        return float(np.mean([s in padded[j] for s in sentences[i]]))
+        return float(np.mean([_joined(s) in joined[j] for s in sentences[i]]))
 
     def span(i: int, j: int) -> float:
         return len(spans[0][i] & spans[1][j]) / len(spans[0][i])
@@ -141,13 +141,18 @@ def copies(texts: ReleasedTexts) -> list[Score]:
     return rows
 
 
-def _spans(words: Sequence[str]) -> set[tuple[str, ...]]:
-    return set(zip(*(words[i:] for i in range(SPAN)), strict=False))
+def spans_of(words: Sequence[str], n: int = SPAN) -> set[tuple[str, ...]]:
+    """The different spans of n words on end."""
+    return set(zip(*(words[i:] for i in range(n)), strict=False))
 
 
-def _sentences(document: Any) -> list[str]:
-    """Sentences of some words, in a form that is found inside of others."""
-    if not isinstance(document, str):
-        return []
-    parts = (split_words(part) for part in _SENTENCE_END.split(document))
-    return ["\0" + "\0".join(words) + "\0" for words in parts if len(words) >= SPAN]
+def sentences_of(document: Any) -> set[tuple[str, ...]]:
+    """Sentences of five words or more."""
+    parts = _SENTENCE_END.split(document) if isinstance(document, str) else []
+    words = (tuple(split_words(part)) for part in parts)
+    return {sentence for sentence in words if len(sentence) >= SPAN}
+
+
+def _joined(words: Sequence[str]) -> str:
+    """Words in a form that is found inside of others."""
+    return "\0" + "\0".join(words) + "\0"

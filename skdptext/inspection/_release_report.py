@@ -15,6 +15,7 @@ from skdptext.attacks import (
     ReleasedTexts,
     Score,
     Translation,
+    as_texts,
     column_findings,
     common_words,
     copies,
@@ -37,16 +38,13 @@ from skdptext.inspection._other_texts import Used, background_rows, control_repo
 from skdptext.inspection._release_display import Provenance, ReleaseReport
 from skdptext.inspection._wording import ANOTHER_ORDER, IN_ORDER
 from skdptext.utils import (
-    check_document,
     check_flag,
     check_integer,
     check_labels,
     check_n_jobs,
     check_rng,
-    is_count_matrix,
     kind_of,
     percent_up,
-    plain_documents,
     show_progress,
 )
 
@@ -364,7 +362,7 @@ def _read(
         name: _matched(shown, values, tables[0])
         for name, (shown, values) in labels.items()
     }
-    original, released = _texts("original", original), _texts("released", released)
+    original, released = as_texts("original", original), as_texts("released", released)
     n = len(original)
     if len(released) != n:
         raise InvalidParameterError(
@@ -445,7 +443,7 @@ def _repeating(authors: Any, background: Any) -> Any:
 
 def _held(background: Any, ids: Any, given: _Given) -> Held:
     """What attackers hold of each person; the people of the releases go with it."""
-    texts = _texts("background", background)
+    texts = as_texts("background", background)
     if ids is None:
         if len(texts) != given.n_given:
             raise InvalidParameterError(
@@ -523,7 +521,7 @@ def _without_partners(
 
 
 def _used(name: str, texts: Any, column: str | None) -> Used:
-    return Used(name, _texts(name, _texts_and_columns(name, texts, column)[0]))
+    return Used(name, as_texts(name, _texts_and_columns(name, texts, column)[0]))
 
 
 def _check_mechanism(mechanism: Any) -> None:
@@ -535,7 +533,7 @@ def _check_mechanism(mechanism: Any) -> None:
 
 
 def _common(public: Any) -> set[str]:
-    common = common_words(_texts("public", public))
+    common = common_words(as_texts("public", public))
     if not common:
         raise InvalidParameterError("public must hold at least one word, got none.")
     return common
@@ -731,23 +729,6 @@ def _vectors(
 # -- reading ---------------------------------------------------------------------------
 
 
-def _texts(name: str, documents: Any) -> list[Any]:
-    """A list of texts or token lists."""
-    rule = f"{name} must hold texts or lists of words"
-    if is_count_matrix(documents, rule):
-        raise InvalidParameterError(f"{rule}, got a matrix of numbers.")
-    texts = list(plain_documents(documents))
-    for i, document in enumerate(texts):
-        check_document(document, i)
-        if not isinstance(document, str) and not all(
-            isinstance(word, str) for word in document
-        ):
-            raise InvalidParameterError(
-                f"{rule}, got {kind_of(document)} of something else as document {i}."
-            )
-    return texts
-
-
 def _by_id(original: Any, released: Any) -> bool:
     """Whether both have an index that says more than their order does."""
     return _indexed(original, released) and any(
@@ -798,7 +779,7 @@ def _known(known: Any, labels: Mapping[str, np.ndarray]) -> dict[str, Any] | Non
     names = {"texts", "authors", "topics"} & set(columns)
     if "texts" not in names or len(names) < 2:
         raise InvalidParameterError(f"{rule}, got {len(names)} of these three.")
-    held: dict[str, Any] = {"texts": _texts("known['texts']", known["texts"])}
+    held: dict[str, Any] = {"texts": as_texts("known['texts']", known["texts"])}
     for name in sorted(names - {"texts"}):
         held[name[:-1]] = check_labels(
             f"known[{name!r}]", known[name], len(held["texts"]), of="text"

@@ -175,7 +175,7 @@ def test_bad_input():
     for original, message in (
         ("abc", "got a single str"),
         ([], "original must hold at least one text"),
-        ([["a", 1]], "lists of str"),
+        ([["a", 1]], "lists of words"),
         ([None], "got None as document 0"),
         (sp.csr_array(np.eye(2)), "got a matrix of numbers"),
     ):
