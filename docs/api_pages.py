@@ -24,7 +24,7 @@ RESULTS = {
     "audit.audit_word_privacy": ["WordPrivacyAudit"],
     "inspection.nearest_words_table": ["TextTable"],
     "inspection.obfuscation_report": ["ObfuscationReport"],
-    "inspection.release_report": ["ReleaseReport", "Provenance"],
+    "inspection.release_report": ["ReleaseReport", "Provenance", "Bound"],
     "datasets.get_data_home": ["clear_data_home"],
     "learning.DPTextClassifier": ["PrivateSums"],
     "mechanisms.Exponential": ["tem_distance"],

@@ -751,6 +751,7 @@ RESULTS = {
     inspection.ObfuscationReport,
     inspection.PlausibleDeniabilityDisplay,
     inspection.PrivacyUtilityDisplay,
+    inspection.Bound,
     inspection.Provenance,
     inspection.ReleaseReport,
     inspection.TextTable,

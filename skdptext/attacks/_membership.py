@@ -84,10 +84,10 @@ def membership_rows(
     rng = np.random.default_rng([seed, 5])
     found = membership(used, others, rng)
     names = list(scores)
-    rows = _rows_of("text", found, names)
+    rows = _rows_of("membership", found, names)
     if authors is not None:
         means = by_author(used, authors[0]), by_author(others, authors[1])
-        rows += _rows_of("author", membership(*means, rng), names)
+        rows += _rows_of("membership of authors", membership(*means, rng), names)
     copies = copied(training, control, synthetic)
     n = min(len(training), len(control))
     rows += [
@@ -102,9 +102,9 @@ def _rows_of(what: str, found: Membership, names: Sequence[str]) -> list[Score]:
     n = min(found.n_members, found.n_others)
     ends = found.area, found.area_low, found.area_high
     return [
-        Score(f"{what} was used, of two", names[found.area_by], *ends, 0.5, n),
-        _beyond(f"{what} was used", names[found.advantage_by], found.advantage, n),
-        _beyond(f"{what} was used, if sure", names[found.sure_by], found.sure, n),
+        Score(what, names[found.area_by], *ends, 0.5, n),
+        _beyond(f"{what}, at best", names[found.advantage_by], found.advantage, n),
+        _beyond(f"{what}, if sure", names[found.sure_by], found.sure, n),
     ]
 
 

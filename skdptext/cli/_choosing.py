@@ -6,13 +6,11 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
-from skdptext.attacks import column_findings, linkage_attack
+from skdptext.attacks import linkage_attack
 from skdptext.audit import audit_word_privacy
 from skdptext.cli._settings import (
     FILES,
@@ -30,12 +28,7 @@ from skdptext.cli._settings import (
 )
 from skdptext.exceptions import CalibrationWarning, InvalidParameterError
 from skdptext.files import column_names, read_columns
-from skdptext.inspection import (
-    IN_ORDER,
-    ReleaseReport,
-    obfuscation_report,
-    release_report,
-)
+from skdptext.inspection import ReleaseReport, obfuscation_report, release_report
 from skdptext.model_selection import calibrate_epsilon
 from skdptext.utils import quiet
 
@@ -211,12 +204,86 @@ def _audit(arguments: argparse.Namespace) -> int:
 
 
 def _report(arguments: argparse.Namespace) -> int:
+    released, held = arguments.released, arguments.background
+    if released is None and held is None and arguments.control is None:
+        return _report_on_own(arguments)
+    reason = "with two sources: nothing is released."
     if arguments.control is not None:
-        return _report_with_control(arguments)
+        if released is None:
+            raise InvalidParameterError(
+                "--control needs two sources: the texts that were used, and what was "
+                "made from them."
+            )
+        reason = "with --control: no row belongs to another."
+        refuse(arguments, "--candidates --background --n-jobs", reason)
+    if held is not None and arguments.author is None:
+        raise InvalidParameterError(
+            "--background needs --author: the column that says whose each text is, in "
+            "the background and beside the releases."
+        )
+    if released is None:
+        reason = "without originals."
+        refuse(arguments, "--n-jobs", reason)
+    if arguments.control is not None or released is None:
+        refuse(arguments, "--id --public --examples --topic", reason)
+    refuse(arguments, f"--epsilon {OF_WORDS}", reason)
+    limits = _limits(arguments.fail_above)
+    report = release_report(
+        text=arguments.column,
+        ids=arguments.id,
+        embedding=None if arguments.embedding is None else load_embedding(arguments),
+        n_candidates=arguments.candidates,
+        examples=arguments.examples,
+        n_jobs=arguments.n_jobs,
+        verbose=1,
+        **_sources(arguments),
+    )
+    names = [held if released is None else arguments.source]
+    names.append(arguments.source if released is None else released)
+    report.provenance.original, report.provenance.released = (
+        Path(name).name for name in names
+    )
+    return _tell(report, arguments, limits)
+
+
+def _sources(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What is read of all sources, as `release_report` takes it."""
+    first = _table(arguments.source, "source", arguments.column)
+    columns = {"--author": arguments.author, "--topic": arguments.topic}
+    labels = read_flagged(arguments.source, "source", columns)
+    given: dict[str, Any] = {"original": None, "released": first}
     if arguments.released is not None:
-        return _report_on_lists(arguments)
-    if arguments.background is not None:
-        return _report_on_people(arguments)
+        second = _table(arguments.released, "released", arguments.column)
+        given = {"original": first, "released": second}
+    given |= {"authors": labels.get("--author"), "topics": labels.get("--topic")}
+    given["public"] = _public_texts(arguments)
+    for flag in ("background", "control"):
+        source = getattr(arguments, flag)
+        if source is not None:
+            named = {"--text": arguments.column, "--author": arguments.author}
+            read = read_flagged(source, f"--{flag}", named)
+            given[flag] = {"texts": [text or "" for text in read["--text"]]}
+            if "--author" in read:
+                given[flag]["authors"] = read["--author"]
+    if "background" in given:
+        given["background_ids"] = given["background"]["authors"]
+        given["background"] = given["background"]["texts"]
+    return given
+
+
+def _table(source: str, place: str, text: str) -> dict[str, list[Any]]:
+    """All columns of a source."""
+    texts = read_flagged(source, place, {"--text": text})["--text"]
+    others = [name for name in column_names(source) if name != text]
+    beside = read_columns(source, others) if others else []
+    return {
+        text: [each or "" for each in texts],
+        **dict(zip(others, beside, strict=True)),
+    }
+
+
+def _report_on_own(arguments: argparse.Namespace) -> int:
+    """Documents that are released here, and attacked by those who know how."""
     for name in ("epsilon", "length"):
         if getattr(arguments, name) is None:
             raise InvalidParameterError(
@@ -230,7 +297,8 @@ def _report(arguments: argparse.Namespace) -> int:
     )
     if arguments.author is None:
         refuse(arguments, "--topic --html --n-jobs", "without --author.")
-    columns = {"--text": arguments.column, **_labels(arguments)}
+    columns = {"--author": arguments.author, "--topic": arguments.topic}
+    columns = {"--text": arguments.column, **columns}
     read = read_flagged(arguments.source, "source", columns)
     documents = [text or "" for text in read["--text"]]
     perturber = make_releaser(arguments)
@@ -247,138 +315,6 @@ def _report(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _report_on_lists(arguments: argparse.Namespace) -> int:
-    """A report on originals and their releases, made by any tool."""
-    refuse(arguments, f"--epsilon {OF_WORDS}", "with two sources: nothing is released.")
-    sources = {"source": arguments.source, "released": arguments.released}
-
-    def columns_of(flag: str, name: str) -> list[list[Any]]:
-        return [
-            read_flagged(source, place, {flag: name})[flag]
-            for place, source in sources.items()
-        ]
-
-    def places_by(name: str) -> list[int]:
-        # numbers in one kind of file are text in another
-        return _places_of(
-            *(
-                [each if each is None else str(each) for each in column]
-                for column in columns_of("--id", name)
-            )
-        )
-
-    limits = _limits(arguments.fail_above)
-    texts = columns_of("--text", arguments.column)
-    original, released = ([text or "" for text in column] for column in texts)
-    clear, beside = (_beside(each, arguments.column) for each in sources.values())
-    if arguments.id is not None:
-        places = places_by(arguments.id)
-        released = [released[place] for place in places]
-        beside = {name: [v[place] for place in places] for name, v in beside.items()}
-    labels = read_flagged(arguments.source, "source", _labels(arguments))
-    report = release_report(
-        original,
-        released,
-        authors=labels.get("--author"),
-        topics=labels.get("--topic"),
-        **_background(arguments),
-        public=_public_texts(arguments),
-        embedding=None if arguments.embedding is None else load_embedding(arguments),
-        n_candidates=arguments.candidates,
-        examples=arguments.examples,
-        n_jobs=arguments.n_jobs,
-        verbose=1,
-    )
-    named = {flag[2:]: values for flag, values in labels.items()}
-    report.columns = column_findings(clear, beside, named)
-    report.provenance.original, report.provenance.released = (
-        Path(source).name for source in sources.values()
-    )
-    place = report.notes.index(IN_ORDER)
-    if arguments.id is None:
-        report.notes[place] = _in_order(sources, arguments.column, places_by)
-    else:
-        del report.notes[place]
-        report.provenance.matched = f"matched by {arguments.id!r}"
-    return _tell(report, arguments, limits)
-
-
-def _report_with_control(arguments: argparse.Namespace) -> int:
-    """A report on synthetic texts, which belong to no original."""
-    reason = "with --control: no row belongs to another."
-    flags = "--id --candidates --public --examples --topic --background --n-jobs"
-    refuse(arguments, f"{flags} --epsilon {OF_WORDS}", reason)
-    if arguments.released is None:
-        raise InvalidParameterError(
-            "--control needs two sources: the texts that were used, and what was made "
-            "from them."
-        )
-    limits = _limits(arguments.fail_above)
-    used = _texts_of(arguments, arguments.source, "source")
-    made = _texts_of(arguments, arguments.released, "released", authors=False)
-    others = _texts_of(arguments, arguments.control, "--control")
-    report = release_report(
-        used["texts"],
-        made["texts"],
-        authors=used.get("authors"),
-        control=others,
-        embedding=None if arguments.embedding is None else load_embedding(arguments),
-        verbose=1,
-    )
-    report.provenance.original = Path(arguments.source).name
-    report.provenance.released = Path(arguments.released).name
-    return _tell(report, arguments, limits)
-
-
-def _report_on_people(arguments: argparse.Namespace) -> int:
-    """A report on releases alone, by who holds other texts of the people."""
-    reason = "without originals."
-    flags = "--id --public --examples --topic --n-jobs"
-    refuse(arguments, f"{flags} --epsilon {OF_WORDS}", reason)
-    limits = _limits(arguments.fail_above)
-    held = _background(arguments)
-    released = _texts_of(arguments, arguments.source, "source")
-    report = release_report(
-        None,
-        released["texts"],
-        authors=released["authors"],
-        **held,
-        embedding=None if arguments.embedding is None else load_embedding(arguments),
-        n_candidates=arguments.candidates,
-        verbose=1,
-    )
-    report.provenance.original = Path(arguments.background).name
-    report.provenance.released = Path(arguments.source).name
-    return _tell(report, arguments, limits)
-
-
-def _background(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Other texts of people, and who they are."""
-    if arguments.background is None:
-        return {}
-    if arguments.author is None:
-        raise InvalidParameterError(
-            "--background needs --author: the column that says whose each text is, in "
-            "the background and beside the releases."
-        )
-    held = _texts_of(arguments, arguments.background, "--background")
-    return {"background": held["texts"], "background_ids": held["authors"]}
-
-
-def _texts_of(
-    arguments: argparse.Namespace, source: str, place: str, *, authors: bool = True
-) -> dict[str, list[Any]]:
-    """The texts of a source, and their authors if there is --author."""
-    columns = {"--text": arguments.column}
-    if authors and arguments.author is not None:
-        columns["--author"] = arguments.author
-    read = read_flagged(source, place, columns)
-    found = {"texts": [text or "" for text in read["--text"]]}
-    if "--author" in read:
-        found["authors"] = read["--author"]
-    return found
-
-
 def _tell(
     report: ReleaseReport, arguments: argparse.Namespace, limits: Mapping[str, float]
 ) -> int:
@@ -390,14 +326,6 @@ def _tell(
         print(json.dumps(report.to_dict()) if arguments.json else report)
     print(f"The report as a page: {path}", file=sys.stderr)
     return 3 if _is_above(report, limits) else 0
-
-
-def _beside(source: str, text: str) -> dict[str, list[Any]]:
-    """All other columns of a source."""
-    others = [name for name in column_names(source) if name != text]
-    if not others:
-        return {}
-    return dict(zip(others, read_columns(source, others), strict=True))
 
 
 def _limits(given: str | None) -> dict[str, float]:
@@ -433,21 +361,6 @@ def _is_above(report: ReleaseReport, limits: Mapping[str, float]) -> bool:
     return bool(above)
 
 
-def _in_order(
-    sources: Mapping[str, str], text: str, places_by: Callable[[str], Any]
-) -> str:
-    """That rows were matched by their order, and which column would match them."""
-    first, second = map(column_names, sources.values())
-    advice = "If it may differ, give a column of ids: --id."
-    for name in first:
-        if name in second and name != text:
-            with suppress(InvalidParameterError):  # it holds no ids
-                places_by(name)
-                advice = f"Both files have the column {name!r}: --id {quote(name)}."
-                break
-    return f"Texts were matched by the order of the rows. {advice}"
-
-
 def _public_texts(arguments: argparse.Namespace) -> list[str] | None:
     """The texts of --public, if it is given."""
     if arguments.public is None:
@@ -455,27 +368,3 @@ def _public_texts(arguments: argparse.Namespace) -> list[str] | None:
     flag = "--text" if arguments.command == "report" else "--column"
     texts = read_flagged(arguments.public, "--public", {flag: arguments.column})
     return [text or "" for text in texts[flag]]
-
-
-def _labels(arguments: argparse.Namespace) -> dict[str, str | None]:
-    """The columns of labels, by their flags."""
-    return {"--author": arguments.author, "--topic": arguments.topic}
-
-
-def _places_of(wanted: list[Any], there: list[Any]) -> list[int]:
-    """The row of each id in the second source."""
-    for name, ids in (("original", wanted), ("released", there)):
-        missing, repeated = ids.count(None), len(ids) - len(set(ids))
-        if missing or repeated:
-            raise InvalidParameterError(
-                f"--id must name a column of different values, got {missing} missing "
-                f"and {repeated} repeated among the {len(ids)} of the {name} source."
-            )
-    places = {each: place for place, each in enumerate(there)}
-    absent = len(set(wanted) - set(there)), len(set(there) - set(wanted))
-    if any(absent):
-        raise InvalidParameterError(
-            f"--id must hold the same values in both sources, got {absent[0]} that "
-            f"only the originals have and {absent[1]} that only the releases have."
-        )
-    return [places[each] for each in wanted]

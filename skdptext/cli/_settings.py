@@ -43,6 +43,7 @@ _FLAGS = {
     "documents": ("source", "public"),
     "encoder": ("public",),  # whose groups are made of public documents
     "grouper": ("groups",),
+    "ids": ("id",),
     "n_candidates": ("candidates",),
     "n_draws": ("draws",),
     "n_groups": ("groups",),

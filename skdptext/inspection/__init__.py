@@ -13,7 +13,7 @@ from skdptext.inspection._tables import (
     nearest_words_table,
     words_under_noise as words_under_noise,
 )
-from skdptext.inspection._wording import IN_ORDER as IN_ORDER
+from skdptext.inspection._wording import Bound as Bound
 
 __all__ = [
     "NeighborhoodDisplay",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,14 +11,17 @@ import numpy as np
 from skdptext.attacks import (
     MOST_COMPARED,
     Score,
+    as_texts,
+    holds_words,
     membership_rows,
     person_rows,
     words_of,
 )
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
+from skdptext.inspection._given import texts_and_columns
 from skdptext.inspection._release_display import Provenance, ReleaseReport
-from skdptext.utils import FEWEST_CASES, Excess, Membership
+from skdptext.utils import FEWEST_CASES, Excess, Membership, check_labels, kind_of
 
 _SAME_SOURCE = (
     "Training texts and control must be of the same source, by chance the ones or the "
@@ -43,21 +46,61 @@ class Used:
         return Used(self.name, [self.texts[i] for i in rows.tolist()], authors)
 
 
+def _used(name: str, texts: Any, column: str | None) -> Used:
+    return Used(name, as_texts(name, texts_and_columns(name, texts, column)[0]))
+
+
+def _read(
+    original: Any, control: Any, text: str | None, authors: Any
+) -> tuple[Used, Used]:
+    """Training texts and control, with their authors if these are asked for."""
+    if original is None:
+        raise InvalidParameterError("original must be given with control, got None.")
+    training, theirs = _used("original", original, text), None
+    names = control if isinstance(control, Mapping) else getattr(control, "columns", ())
+    if "texts" in names:
+        held_back = _used("control", control["texts"], None)
+        theirs = control["authors"] if "authors" in names else None
+    else:
+        held_back = _used("control", control, text)
+    if authors is None:
+        return training, held_back
+    if theirs is None:
+        raise InvalidParameterError(
+            "control must map 'texts' to texts and 'authors' to their authors where "
+            f"authors are given, got {kind_of(control)}."
+        )
+    training.authors = check_labels("authors", authors, len(training.texts))
+    held_back.authors = check_labels(
+        "control['authors']", theirs, len(held_back.texts), of="text"
+    )
+    return training, held_back
+
+
 def control_report(
-    training: Used,
-    control: Used,
-    synthetic: Sequence[Any],
+    original: Any,
+    released: Any,
+    control: Any,
     *,
-    vectors: tuple[WordEmbedding | None, str],
+    text: str | None,
+    authors: Any,
+    vectors: Callable[[Any], tuple[WordEmbedding | None, str]],
     most: int,
     rng: np.random.Generator,
-    seed: int,
 ) -> ReleaseReport:
     """What synthetic texts give away of training texts, less what they do of others."""
+    training, held_back = _read(original, control, text, authors)
+    synthetic = [t for t in _used("released", released, text).texts if holds_words(t)]
+    if not synthetic:
+        raise InvalidParameterError(
+            "released must hold at least one text with words, got none."
+        )
+    embedding, called = vectors([words_of(document) for document in training.texts])
+    seed = int(rng.integers(2**31))
     n_given, notes = len(training.texts), [_SAME_SOURCE]
-    training, control = _distinct(training, control, notes)
-    training, control = (
-        _sampled(part, most, rng, notes) for part in (training, control)
+    training, held_back = (
+        _sampled(part, most, rng, notes)
+        for part in _distinct(training, held_back, notes)
     )
     if len(synthetic) > MOST_COMPARED:
         notes.append(
@@ -66,28 +109,23 @@ def control_report(
             "in all of them."
         )
         synthetic = [synthetic[i] for i in rng.permutation(len(synthetic))]
-    authors = _authors(training, control, notes)
     rows, found, copies = membership_rows(
-        training.texts, control.texts, synthetic,
-        authors=authors, embedding=vectors[0], seed=seed,
+        training.texts, held_back.texts, synthetic,
+        authors=_authors(training, held_back, notes), embedding=embedding, seed=seed,
     )  # fmt: skip
-    notes = [_in_numbers(found), *_raw(copies), *notes]
     return ReleaseReport(
         rows,
-        columns=[],
-        readable=None,
-        notes=notes,
+        notes=[_in_numbers(found), *_raw(copies), *notes],
         provenance=Provenance(
             original="training texts",
             released="synthetic texts",
             n_documents=len(training.texts),
             n_given=n_given,
             n_candidates=0,
-            matched=f"{len(control.texts):,} control, {len(synthetic):,} synthetic",
-            vectors=vectors[1],
+            matched=f"{len(held_back.texts):,} control, {len(synthetic):,} synthetic",
+            vectors=called,
             codes=[],
         ),
-        examples=[],
         epsilon=found.epsilon,
         epsilon_shown=found.largest,
     )

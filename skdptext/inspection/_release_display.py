@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
@@ -19,9 +19,11 @@ from skdptext.inspection._tables import aligned
 from skdptext.inspection._wording import (
     HEADINGS,
     PROVES,
+    Bound,
     Verdict,
     adversary_name,
     at_least,
+    bound_sentence,
     column_sentence,
     conclusion,
     interval,
@@ -30,9 +32,12 @@ from skdptext.inspection._wording import (
     unread_sentence,
     verdict,
 )
-from skdptext.utils import Fragment, bullets, page, paragraph, wrapped
+from skdptext.utils import Fragment, bullets, page, paragraph, percent_up, wrapped
 
-_HEADER = ("what was looked for", "found", "95 % interval", "guessing", "conclusion")
+_HEADER = (
+    *("what was looked for", "found", "95 % interval", "guessing", "proved"),
+    "conclusion",
+)
 
 
 @dataclass
@@ -87,6 +92,9 @@ class ReleaseReport(ScoreTable):
         Sources, numbers of documents, vectors.
     examples : list of tuple of str
         Originals and releases that were found most surely; empty unless asked for.
+    bounds : dict of str to Bound
+        By question, the share that no adversary exceeds on average, where the guarantee
+        of the mechanism bounds it.
     epsilon, epsilon_shown : float or None
         Of synthetic texts: a lower bound on the ε of what made them, which holds with
         95 %, and the largest that so many texts can show.
@@ -100,21 +108,21 @@ class ReleaseReport(ScoreTable):
         self,
         rows: list[Score],
         *,
-        columns: Sequence[ColumnFinding],
-        readable: tuple[float, float] | None,
         notes: list[str],
         provenance: Provenance,
-        examples: list[tuple[str, str]],
-        bound: str | None = None,
+        columns: Sequence[ColumnFinding] = (),
+        readable: tuple[float, float] | None = None,
+        examples: Sequence[tuple[str, str]] = (),
+        bounds: Mapping[str, Bound] | None = None,
         epsilon: float | None = None,
         epsilon_shown: float | None = None,
     ) -> None:
         super().__init__(rows)
         self.epsilon, self.epsilon_shown = epsilon, epsilon_shown
-        self.columns = list(columns)
+        self.columns, self.bounds = list(columns), dict(bounds or {})
         self.unread = readable is not None
-        self.notes, self.provenance, self.examples = notes, provenance, examples
-        self.bound = bound
+        self.notes, self.provenance = notes, provenance
+        self.examples = list(examples)
         self._unread = None if readable is None else unread_sentence(*readable)
 
     # -- in words ----------------------------------------------------------------------
@@ -149,23 +157,13 @@ class ReleaseReport(ScoreTable):
             self._title(), self._origin(), "", f"RESULT: {said.result} {said.sentence}",
         ]  # fmt: skip
         text = [wrapped("\n".join(parts)), ""]
-        cells = [
-            [
-                (heading.upper(), "", "", "", "")
-                if score is None
-                else (
-                    f"  {question_of(score).name}",
-                    percent(score.value),
-                    interval(score),
-                    percent(score.chance),
-                    conclusion(score, self.unread),
-                )
-                for score in (None, *scores)
-            ]
-            for heading, scores in self.lines()
-        ]
-        flat = [_HEADER, *(line for lines in cells for line in lines)]
-        text += [*aligned(flat, [False, True, True, True, False]), ""]
+        cells = [list(_HEADER)]
+        for heading, scores in self.lines():
+            cells += [[heading.upper(), *[""] * 5], *map(self._cells, scores)]
+        if not self.bounds:
+            cells = [[*line[:4], line[5]] for line in cells]
+        right = [False, *[True] * (len(cells[0]) - 2), False]
+        text += [*aligned(cells, right), ""]
         by = [
             f"- {question_of(score).name}: {adversary_name(score)}"
             for _, scores in self.lines()
@@ -178,6 +176,18 @@ class ReleaseReport(ScoreTable):
             text += ["", wrapped(f"original: {original}\nreleased: {released}")]
         return "\n".join(text)
 
+    def _cells(self, score: Score) -> list[str]:
+        """A line of the table."""
+        bound = self.bounds.get(score.question)
+        return [
+            f"  {question_of(score).name}",
+            percent(score.value),
+            interval(score),
+            percent(score.chance),
+            "" if bound is None else f"≤ {percent_up(bound.share)}",
+            conclusion(score, self.unread),
+        ]
+
     def before(self) -> list[str]:
         """What to know before relying on the report.
 
@@ -186,7 +196,7 @@ class ReleaseReport(ScoreTable):
         notes : list of str
             Bounds, columns, samples and how numbers were found.
         """
-        notes = [f"Proved limit: {self.bound}"] * bool(self.bound)
+        notes = [bound_sentence(bound) for bound in self.bounds.values()]
         notes += [column_sentence(c) for c in self.columns[1:]]
         if self._unread and self.verdict.found:
             notes.append(self._unread)
@@ -240,6 +250,7 @@ class ReleaseReport(ScoreTable):
             "scores": {name: asdict(score) for name, score in self.scores.items()},
             "rows": [asdict(row) for row in self.rows],
             "columns": [column._asdict() for column in self.columns],
+            "bounds": {name: bound._asdict() for name, bound in self.bounds.items()},
             "epsilon": self.epsilon,
             "epsilon_shown": self.epsilon_shown,
             "notes": self.before(),
@@ -319,7 +330,10 @@ class ReleaseReport(ScoreTable):
                     f"<span>{HEADINGS[heading]}</span></div>"
                 )
             )
-            parts += [_card(score, self.unread) for score in scores]
+            parts += [
+                _card(score, self.unread, self.bounds.get(score.question))
+                for score in scores
+            ]
         quoted = [
             paragraph(f"{name}: {text}")
             for pair in self.examples
@@ -333,7 +347,7 @@ class ReleaseReport(ScoreTable):
         return [*parts, legend, known, bullets(self.before()), *quoted]
 
 
-def _card(score: Score, unread: bool) -> Fragment:
+def _card(score: Score, unread: bool, bound: Bound | None) -> Fragment:
     """One row: what, how much, and what would lower it."""
     asked, said = question_of(score), conclusion(score, unread)
     at = {n: f"{100 * max(getattr(score, n), 0):.2f}%" for n in _ENDS}
@@ -350,6 +364,8 @@ def _card(score: Score, unread: bool) -> Fragment:
         f"<strong>{percent(score.value)}</strong> found; at least "
         f"{at_least(score.low)}, guessing {percent(score.chance)}"
     )
+    if bound is not None:
+        numbers += f", proved at most {percent_up(bound.share)}"
     advice = f" {asked.advice}" if said == asked.above else ""
     by = "" if score.adversary == "reading" else f" By: {adversary_name(score)}."
     above = " skdp-above" if said == asked.above else ""

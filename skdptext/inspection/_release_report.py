@@ -4,47 +4,47 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from skdptext.attacks import (
-    ColumnFinding,
-    Decoded,
     ReleasedTexts,
     Score,
     Translation,
     as_texts,
-    column_findings,
     common_words,
     copies,
     decode,
-    holds_words,
     in_another_order,
     label_scores,
     linkage_rows,
     same_person_rows,
     similar_documents,
-    texts_by_person,
     word_scores,
-    words_of,
 )
 from skdptext.base import fitted_releaser, perturbs_words
 from skdptext.datasets import load_docstring_embedding
 from skdptext.embeddings import WordEmbedding, check_embedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.inspection._other_texts import Used, background_rows, control_report
+from skdptext.inspection._given import (
+    Given,
+    Held,
+    held_texts,
+    known_texts,
+    named_labels,
+    read,
+    refuse,
+)
+from skdptext.inspection._other_texts import background_rows, control_report
 from skdptext.inspection._release_display import Provenance, ReleaseReport
-from skdptext.inspection._wording import ANOTHER_ORDER, IN_ORDER
+from skdptext.inspection._wording import ANOTHER_ORDER, Bound
 from skdptext.utils import (
     check_flag,
     check_integer,
-    check_labels,
     check_n_jobs,
     check_rng,
     kind_of,
-    percent_up,
     show_progress,
 )
 
@@ -55,11 +55,6 @@ _N_EXAMPLES, _QUOTED = 3, 300
 _ENGLISH, _OF_ENGLISH = frozenset(("the", "of", "and", "to", "a", "in", "is")), 0.05
 # Share of the words of the originals that built-in vectors must have.
 _COVERED = 0.5
-_TAKEN = (
-    "linkage", "when sure", "words", "rare words", "copies", "same person", "person"
-)  # fmt: skip
-# People, sorted, and the words of all that is held of each.
-Held = tuple[np.ndarray, list[list[str]]]
 
 
 def release_report(
@@ -67,6 +62,7 @@ def release_report(
     released: Any,
     *,
     text: str | None = None,
+    ids: Any = None,
     authors: Any = None,
     topics: Any = None,
     labels: Any = None,
@@ -104,6 +100,9 @@ def release_report(
         or repeats them, is reported first.
     text : str, default=None
         The column of the texts in data frames of several columns.
+    ids : str, or pair of array-like of shape (n_documents,), default=None
+        Which rows belong together, where no index says it: a column of both data
+        frames, or the ids of the originals and those of the releases.
     authors, topics : array-like of shape (n_documents,), default=None
         Labels. If None, the author, or topic, is not asked for. With authors, releases
         of the same person are looked for, too. With `background_ids`, the person of
@@ -229,331 +228,36 @@ def release_report(
     check_flag("examples", examples)
     check_integer("verbose", verbose, low=0)
     check_n_jobs(n_jobs)
+    rng = check_rng(random_state)
     if embedding is not None:
         embedding = check_embedding(embedding)
-    _check_mechanism(mechanism)
+    of_pairs = {"ids": ids, "topics": topics, "labels": labels, "known": known,
+                "public": public, "mechanism": mechanism}  # fmt: skip
     if control is not None:
-        _refuse(
-            "with control", topics=topics, labels=labels, known=known, public=public,
-            mechanism=mechanism, background=background, examples=examples or None,
-        )  # fmt: skip
-        return _without_partners(
-            original, released, control, text, authors, embedding, max_documents,
-            check_rng(random_state), verbose,
-        )  # fmt: skip
-    if original is None and background is None:
-        raise InvalidParameterError(
-            "original must be given unless there is a background, got None."
-        )
-    given = _read(
-        released if original is None else original, released, text,
-        _named_labels(_repeating(authors, background), topics, labels),
-        None if background is None else authors,
-    )  # fmt: skip
-    held = None
-    if background is not None:
-        held = _held(background, background_ids, given)
-        if original is None:
-            _refuse("without original", topics=topics, labels=labels, known=known,
-                    public=public, mechanism=mechanism)  # fmt: skip
-            return _people_only(
-                given, held, embedding, n_candidates, max_documents,
-                check_rng(random_state), verbose,
+        refuse("with control", **of_pairs, background=background,
+               examples=examples or None)  # fmt: skip
+        with show_progress(verbose):
+            return control_report(
+                original, released, control, text=text, authors=authors,
+                vectors=lambda words: _vectors(embedding, None, words),
+                most=max_documents, rng=rng,
             )  # fmt: skip
-    more = _known(known, given.labels)
-    if mechanism is not None:
-        mechanism = fitted_releaser(mechanism, given.original, ["log_likelihood"])
-    common = None if public is None else _common(public)
-    rng = check_rng(random_state)
-    seed = int(rng.integers(_SEEDS))
-    given = given.with_words()
-    picked = given.sample(max_documents, rng)
+    if original is None and background is not None:
+        refuse("without original", **of_pairs)
+    given = read(
+        original, released, text=text, ids=ids,
+        labels=named_labels(authors, topics, labels, background),
+        people=None if background is None else authors,
+    )  # fmt: skip
+    held = held_texts(background, background_ids, given)
+    more, common = known_texts(known, given.labels), _common(public)
+    mechanism = _fitted(mechanism, given)
     with show_progress(verbose):
-        decoded = decode(*given.pick(picked))
-        task = _Attack(given, picked, decoded, seed, mechanism, embedding)
-        rows = task.documents(n_candidates, common)
-        for target, values in given.labels.items():
-            chosen = _repeated(target, values, max_documents, rng, given.notes)
-            rows += _of_label(task, target, chosen, more, n_candidates, n_jobs)
-        if held is not None:
-            rows += task.people(held, picked)
-    if next(iter(rows)).value < 0.5 and in_another_order(
-        task.texts, picked, given.original
-    ):
-        given.notes.insert(0, ANOTHER_ORDER)
-    return ReleaseReport(
-        _in_order_of_report(rows, given.labels),
-        columns=given.columns,
-        readable=(decoded.readable, decoded.usual) if decoded.unread else None,
-        notes=given.notes,
-        provenance=Provenance(
-            original="originals",
-            released="releases",
-            n_documents=len(task.texts),
-            n_given=given.n_given,
-            n_candidates=min(n_candidates, len(task.texts)),
-            matched="matched by id" if given.by_id else "matched by order",
-            vectors=task.vectors,
-            codes=decoded.codes,
-        ),
-        examples=_surest(task.texts, task.similar) if examples else [],
-        bound=_bound(mechanism, min(n_candidates, len(task.texts))),
-    )
-
-
-# -- what was given --------------------------------------------------------------------
-
-
-@dataclass
-class _Given:
-    """Texts that belong together, their labels, and what their tables give away."""
-
-    original: list[Any]
-    released: list[Any]
-    labels: dict[str, np.ndarray]
-    by_id: bool
-    columns: list[ColumnFinding]
-    n_given: int
-    notes: list[str] = field(default_factory=list)
-    people: np.ndarray | None = None
-
-    def with_words(self) -> _Given:
-        """Without originals in which there is nothing to find."""
-        held = [i for i, text in enumerate(self.original) if holds_words(text)]
-        if len(held) < 2:
-            raise InvalidParameterError(
-                f"original must hold at least 2 texts with words, got {len(held)}."
-            )
-        left = self.n_given - len(held)
-        if not left:
-            return self
-        fate = "holds no word, and is" if left == 1 else "hold no word, and are"
-        self.notes.append(f"{left:,} of the originals {fate} left out.")
-        self.original, self.released = self.pick(held)
-        self.labels = {name: values[held] for name, values in self.labels.items()}
-        if self.people is not None:
-            self.people = self.people[held]
-        return self
-
-    def sample(self, most: int, rng: np.random.Generator) -> np.ndarray:
-        """Rows that are attacked."""
-        n = len(self.original)
-        if n <= most:
-            return np.arange(n)
-        self.notes.append(
-            f"Of {n:,} documents, a random sample of {most:,} was attacked."
-        )
-        return np.sort(rng.choice(n, most, replace=False))
-
-    def pick(self, rows: Any) -> tuple[list[Any], list[Any]]:
-        return [self.original[i] for i in rows], [self.released[i] for i in rows]
-
-
-def _read(
-    original: Any, released: Any, text: str | None, labels: Any, people: Any = None
-) -> _Given:
-    """Check all that is given, before any work."""
-    released = _matched("released", released, original)
-    by_id = _by_id(original, released)
-    tables = original, released
-    original, clear = _texts_and_columns("original", original, text)
-    released, columns = _texts_and_columns("released", released, text)
-    labels = {
-        name: _matched(shown, values, tables[0])
-        for name, (shown, values) in labels.items()
-    }
-    original, released = as_texts("original", original), as_texts("released", released)
-    n = len(original)
-    if len(released) != n:
-        raise InvalidParameterError(
-            "original and released must be of equal length, got "
-            f"{n} and {len(released)} texts."
-        )
-    if n < 2:
-        raise InvalidParameterError(f"original must hold at least 2 texts, got {n}.")
-    checked = {
-        name: _labels(_SHOWN.get(name, "labels"), values, n)
-        for name, values in labels.items()
-    }
-    notes = [] if by_id else [IN_ORDER]
-    found = column_findings(clear, columns, checked)
-    if people is not None:
-        people = check_labels("authors", _matched("authors", people, tables[0]), n)
-    return _Given(original, released, checked, by_id, found, n, notes, people)
-
-
-def _texts_and_columns(
-    name: str, table: Any, text: str | None
-) -> tuple[Any, dict[str, list[Any]]]:
-    """The texts of a data frame, and its other columns."""
-    found: Any = getattr(table, "column_names", None)  # of Arrow
-    if found is None:
-        found = getattr(table, "columns", ())
-    names = list(found)
-    if len(names) < 2 and text not in names:
-        return table, {}
-    if text not in names:
-        raise InvalidParameterError(
-            f"text must name the column of the texts in {name}, got {text!r} where "
-            f"there are {len(names)} columns."
-        )
-    others = {str(each): _as_list(table[each]) for each in names if each != text}
-    return table[text], others
-
-
-def _as_list(column: Any) -> list[Any]:
-    for method in ("to_pylist", "to_list", "tolist"):
-        if hasattr(column, method):
-            return list(getattr(column, method)())
-    return list(column)
-
-
-_SHOWN = {"author": "authors", "topic": "topics"}
-
-
-def _named_labels(authors: Any, topics: Any, labels: Any) -> dict[str, Any]:
-    """All labels that are asked for, with the parameter that each comes from."""
-    named = {
-        name: (_SHOWN[name], values)
-        for name, values in (("author", authors), ("topic", topics))
-        if values is not None
-    }
-    if labels is None:
-        return named
-    rule = "labels must map names to one label per document"
-    if not isinstance(labels, Mapping):
-        raise InvalidParameterError(f"{rule}, got {kind_of(labels)}.")
-    for name, values in labels.items():
-        if not isinstance(name, str) or name in (*named, *_TAKEN):
-            raise InvalidParameterError(
-                "labels must have names that are text and not those of other scores, "
-                f"got {kind_of(name)}."
-            )
-        named[name] = ("labels", values)
-    return named
-
-
-def _repeating(authors: Any, background: Any) -> Any:
-    """Authors to be guessed from other releases: not where each has one of them."""
-    if authors is None or background is None:
-        return authors
-    counts = Counter(_as_list(authors))
-    return authors if sum(n > 1 for n in counts.values()) > 1 else None
-
-
-def _held(background: Any, ids: Any, given: _Given) -> Held:
-    """What attackers hold of each person; the people of the releases go with it."""
-    texts = as_texts("background", background)
-    if ids is None:
-        if len(texts) != given.n_given:
-            raise InvalidParameterError(
-                "background must hold a text for each release where background_ids is "
-                f"None, got {len(texts)} texts and {given.n_given} releases."
-            )
-        given.people = ids = np.arange(given.n_given)
-    elif given.people is None:
-        raise InvalidParameterError(
-            "authors must say whose text each release is where background_ids are "
-            "given, got None."
-        )
-    else:
-        ids = check_labels("background_ids", ids, len(texts), of="text")
-    rows = [i for i, text in enumerate(texts) if holds_words(text)]
-    names, held = texts_by_person([texts[i] for i in rows], ids[rows])
-    if len(names) < 2:
-        raise InvalidParameterError(
-            f"background must hold texts with words of at least 2 people, got "
-            f"{len(names)}."
-        )
-    return names, held
-
-
-def _refuse(where: str, **options: Any) -> None:
-    for name, value in options.items():
-        if value is not None:
-            raise InvalidParameterError(
-                f"{name} must be None {where}, got {kind_of(value)}."
-            )
-
-
-def _without_partners(
-    original: Any,
-    released: Any,
-    control: Any,
-    text: str | None,
-    authors: Any,
-    embedding: WordEmbedding | None,
-    most: int,
-    rng: np.random.Generator,
-    verbose: int,
-) -> ReleaseReport:
-    """A report on synthetic texts, with control."""
-    if original is None:
-        raise InvalidParameterError("original must be given with control, got None.")
-    training = _used("original", original, text)
-    if authors is not None:
-        training.authors = check_labels("authors", authors, len(training.texts))
-    names = control if isinstance(control, Mapping) else getattr(control, "columns", ())
-    if "texts" in names:
-        mine = _used("control", control["texts"], None)
-        if authors is not None and "authors" in names:
-            mine.authors = check_labels(
-                "control['authors']", control["authors"], len(mine.texts), of="text"
-            )
-    else:
-        mine = _used("control", control, text)
-    if authors is not None and mine.authors is None:
-        raise InvalidParameterError(
-            "control must map 'texts' to texts and 'authors' to their authors where "
-            f"authors are given, got {kind_of(control)}."
-        )
-    synthetic = [t for t in _used("released", released, text).texts if holds_words(t)]
-    if not synthetic:
-        raise InvalidParameterError(
-            "released must hold at least one text with words, got none."
-        )
-    words = [words_of(document) for document in training.texts]
-    with show_progress(verbose):
-        return control_report(
-            training, mine, synthetic, vectors=_vectors(embedding, None, words),
-            most=most, rng=rng, seed=int(rng.integers(_SEEDS)),
-        )  # fmt: skip
-
-
-def _used(name: str, texts: Any, column: str | None) -> Used:
-    return Used(name, as_texts(name, _texts_and_columns(name, texts, column)[0]))
-
-
-def _check_mechanism(mechanism: Any) -> None:
-    if mechanism is not None and not hasattr(mechanism, "log_likelihood"):
-        raise InvalidParameterError(
-            "mechanism must be a word perturber or have log_likelihood(documents, "
-            f"released), got {kind_of(mechanism)}."
-        )
-
-
-def _common(public: Any) -> set[str]:
-    common = common_words(as_texts("public", public))
-    if not common:
-        raise InvalidParameterError("public must hold at least one word, got none.")
-    return common
-
-
-def _bound(mechanism: Any, n_candidates: int) -> str | None:
-    """What no adversary exceeds, where the mechanism's guarantee says so."""
-    if mechanism is None or perturbs_words(mechanism):
-        return None
-    guarantee = mechanism.guarantee()
-    if not hasattr(guarantee, "found_at_most"):
-        return None
-    found = percent_up(guarantee.found_at_most(n_candidates))
-    return (
-        f"on average at most {found} of the documents are found among "
-        f"{n_candidates:,} equally likely candidates, by anyone."
-    )
-
-
-# -- the attack ------------------------------------------------------------------------
+        task = _Attack(given, held, mechanism, embedding, max_documents, rng)
+        rows = task.documents(n_candidates, common) + task.people()
+        for target in given.labels:
+            rows += task.labels(target, more.get(target), n_candidates, n_jobs)
+    return task.report(rows, n_candidates, examples)
 
 
 class _Attack:
@@ -561,33 +265,42 @@ class _Attack:
 
     def __init__(
         self,
-        given: _Given,
-        picked: np.ndarray,
-        decoded: Decoded,
-        seed: int,
+        given: Given,
+        held: Held | None,
         mechanism: Any,
         embedding: WordEmbedding | None,
+        most: int,
+        rng: np.random.Generator,
     ) -> None:
-        self.given, self.seed, self.mechanism = given, seed, mechanism
-        original, self.written = given.pick(picked)
-        self.texts = ReleasedTexts(original, [decoded.texts], seed)
-        self.embedding, self.vectors = _vectors(embedding, mechanism, self.texts.clear)
+        self.given, self.held, self.mechanism = given, held, mechanism
+        self.most, self.rng, self.seed = most, rng, int(rng.integers(_SEEDS))
+        self.picked = given.sample(most, rng)
+        original, self.written = given.pick(self.picked)
+        # who holds no original knows the words of other texts
+        clear = held[1] if held is not None and given.original is None else original
+        self.decoded = decode(clear, self.written)
+        if given.original is None:
+            original = self.decoded.texts
+        self.texts = ReleasedTexts(original, [self.decoded.texts], self.seed)
+        words = self.texts.clear if given.original is not None else clear
+        self.embedding, self.vectors = _vectors(embedding, mechanism, words)
+        self.similar: np.ndarray | None = None
         blank = sum(len(text) == 0 for text in self.written)
         if blank:
             verb = "is" if blank == 1 else "are"
             given.notes.append(f"{blank:,} of the releases {verb} empty.")
-        self.codes = decoded.codes
-        if self.codes:
-            given.notes.insert(
-                0, f"The releases were decoded first: {'; then '.join(self.codes)}."
-            )
+        if self.decoded.codes:
+            codes = "; then ".join(self.decoded.codes)
+            given.notes.insert(0, f"The releases were decoded first: {codes}.")
 
     def documents(self, n_candidates: int, common: set[str] | None) -> list[Score]:
         """Linkage, words and copies."""
-        texts = self.texts
+        texts, given = self.texts, self.given
+        if given.original is None:
+            return []
         if n_candidates > len(texts):
             n_candidates = len(texts)
-            self.given.notes.append(f"There are only {n_candidates:,} candidates.")
+            given.notes.append(f"There are only {n_candidates:,} candidates.")
         translation = None
         if Translation.applies(texts.clear, texts.noisy):
             translation = Translation(texts.clear, texts.noisy, self.seed)
@@ -595,107 +308,142 @@ class _Attack:
             texts,
             embedding=self.embedding,
             mechanism=self.mechanism,
-            written=self.written if self.codes else None,
+            written=self.written if self.decoded.codes else None,
             translation=translation,
         )
         rows = linkage_rows(texts, adversaries, n_candidates)
         best = next(row for row in rows if row.strongest)
         self.similar = adversaries.scores[best.adversary]
+        if best.value < 0.5 and in_another_order(texts, self.picked, given.original):
+            given.notes.insert(0, ANOTHER_ORDER)
         translated = None if translation is None else translation.texts()
-        return [*sorted(rows, key=lambda r: not r.strongest),
-                *word_scores(texts, common, translated), *copies(texts)]  # fmt: skip
+        return [*rows, *word_scores(texts, common, translated), *copies(texts)]
 
-    def people(self, held: Held, picked: np.ndarray) -> list[Score]:
+    def people(self) -> list[Score]:
         """Whose text each release is, by other texts of many."""
+        if self.held is None:
+            return []
         people = self.given.people
         assert people is not None
         return background_rows(
-            self.texts.released, people[picked], held,
+            self.texts.released, people[self.picked], self.held,
             embedding=self.embedding, seed=self.seed, notes=self.given.notes,
         )  # fmt: skip
 
-    def part(self, rows: np.ndarray) -> ReleasedTexts:
-        """Other rows than those of the sample, read in the same way."""
-        original, released = self.given.pick(rows)
-        if self.codes:
+    def labels(
+        self, target: str, known: Any, n_candidates: int, n_jobs: int | None
+    ) -> list[Score]:
+        """How often a label is guessed; of authors, how often releases of one are."""
+        given = self.given
+        rows = _repeated(target, given.labels[target], self.most, self.rng, given.notes)
+        values = given.labels[target][rows]
+        if len(np.unique(values)) < 2:
+            given.notes.append(
+                f"{target.capitalize()}s are not attacked: too few of the documents "
+                "share one."
+            )
+            return []
+        original, released = given.pick(rows)
+        if self.decoded.codes:
             released = decode(original, released).texts
-        return ReleasedTexts(original, [released], self.seed)
+        texts, found = ReleasedTexts(original, [released], self.seed), []
+        if given.original is not None:
+            found = label_scores(
+                texts, values, target, known=known, mechanism=self.mechanism,
+                n_jobs=n_jobs,
+            )  # fmt: skip
+        if target == "author":
+            found += same_person_rows(texts, values, n_candidates)
+        return found
 
-
-def _people_only(
-    given: _Given,
-    held: Held,
-    embedding: WordEmbedding | None,
-    n_candidates: int,
-    most: int,
-    rng: np.random.Generator,
-    verbose: int,
-) -> ReleaseReport:
-    """A report by attackers who hold no original."""
-    seed = int(rng.integers(_SEEDS))
-    given.notes.clear()
-    picked = given.sample(most, rng)
-    people = given.people
-    assert people is not None
-    decoded = decode(held[1], given.pick(picked)[1])
-    if decoded.codes:
-        given.notes.append(
-            f"The releases were decoded first: {'; then '.join(decoded.codes)}."
+    def report(
+        self, rows: list[Score], n_candidates: int, examples: bool
+    ) -> ReleaseReport:
+        """The report on what was found."""
+        given, decoded, alone = self.given, self.decoded, self.given.original is None
+        n, n_people = len(self.texts), 0 if self.held is None else len(self.held[0])
+        matched = "matched by id" if given.by_id else "matched by order"
+        n_candidates = min(n_candidates, n)
+        return ReleaseReport(
+            _in_order_of_report(rows, given.labels),
+            columns=given.columns,
+            readable=(decoded.readable, decoded.usual) if decoded.unread else None,
+            notes=given.notes,
+            provenance=Provenance(
+                original="texts of people" if alone else "originals",
+                released="releases",
+                n_documents=n,
+                n_given=given.n_given,
+                n_candidates=n_people if alone else n_candidates,
+                matched=f"{n_people:,} people" if alone else matched,
+                vectors=self.vectors,
+                codes=decoded.codes,
+            ),
+            examples=self.surest() if examples else [],
+            bounds=_bounds(self.mechanism, rows, given.labels.get("author")),
         )
-    vectors = _vectors(embedding, None, held[1])
-    texts = ReleasedTexts(decoded.texts, [decoded.texts], seed)
-    with show_progress(verbose):
-        rows = background_rows(
-            decoded.texts, people[picked], held,
-            embedding=vectors[0], seed=seed, notes=given.notes,
-        )  # fmt: skip
-        if "author" in given.labels:
-            rows += same_person_rows(texts, people[picked], n_candidates)
-    return ReleaseReport(
-        rows,
-        columns=[],
-        readable=(decoded.readable, decoded.usual) if decoded.unread else None,
-        notes=given.notes,
-        provenance=Provenance(
-            original="texts of people",
-            released="releases",
-            n_documents=len(texts),
-            n_given=given.n_given,
-            n_candidates=len(held[0]),
-            matched=f"{len(held[0]):,} people",
-            vectors=vectors[1],
-            codes=decoded.codes,
-        ),
-        examples=[],
-    )
+
+    def surest(self) -> list[tuple[str, str]]:
+        """Pairs that stand out most: the next best candidate is far behind."""
+        texts, scores = self.texts, self.similar
+        if scores is None:
+            return []
+        own = np.diagonal(scores)
+        others = np.where(np.eye(len(own), dtype=bool), -np.inf, scores)
+        lead = own - others.max(axis=1)
+        first = np.argsort(-lead, kind="stable")[:_N_EXAMPLES]
+        return [
+            (_quoted(texts.original[i]), _quoted(texts.released[i]))
+            for i in first
+            if lead[i] > 0
+        ]
 
 
-def _of_label(
-    task: _Attack,
-    target: str,
-    rows: np.ndarray,
-    more: dict[str, Any] | None,
-    n_candidates: int,
-    n_jobs: int | None,
-) -> list[Score]:
-    """How often a label is guessed; of authors, how often releases of one are."""
-    values = task.given.labels[target][rows]
-    if len(np.unique(values)) < 2:
-        task.given.notes.append(
-            f"{target.capitalize()}s are not attacked: too few of the documents share "
-            "one."
+def _quoted(document: Any) -> str:
+    text = document if isinstance(document, str) else " ".join(document)
+    text = text.encode("utf-8", "replace").decode("utf-8")  # halves of characters
+    return text if len(text) <= _QUOTED else text[:_QUOTED] + "…"
+
+
+def _fitted(mechanism: Any, given: Given) -> Any:
+    if mechanism is None:
+        return None
+    if not hasattr(mechanism, "log_likelihood"):
+        raise InvalidParameterError(
+            "mechanism must be a word perturber or have log_likelihood(documents, "
+            f"released), got {kind_of(mechanism)}."
         )
-        return []
-    texts = task.part(rows)
-    known = None
-    if more is not None and target in more:
-        known = (more["texts"], more[target])
-    found = label_scores(
-        texts, values, target, known=known, mechanism=task.mechanism, n_jobs=n_jobs
-    )
-    if target == "author":
-        found += same_person_rows(texts, values, n_candidates)
-    return found
+    return fitted_releaser(mechanism, given.original, ["log_likelihood"])
+
+
+def _common(public: Any) -> set[str] | None:
+    if public is None:
+        return None
+    common = common_words(as_texts("public", public))
+    if not common:
+        raise InvalidParameterError("public must hold at least one word, got none.")
+    return common
+
+
+def _bounds(
+    mechanism: Any, rows: Sequence[Score], authors: np.ndarray | None
+) -> dict[str, Bound]:
+    """What no adversary exceeds, by question, where the guarantee says so."""
+    if mechanism is None or perturbs_words(mechanism):
+        return {}
+    guarantee, bounds = mechanism.guarantee(), {}
+    if not hasattr(guarantee, "found_at_most"):
+        return {}
+    among = {row.question: round(1 / row.chance) for row in rows if row.chance}
+    if "linkage" in among:
+        n = among["linkage"]
+        bounds["linkage"] = Bound(guarantee.found_at_most(n), n)
+    if "same person" in among and authors is not None:
+        # all documents of one person, the one of whom there are most
+        n, most = among["same person"], max(Counter(authors.tolist()).values())
+        found = guarantee.compose(most).found_at_most(n)
+        bounds["same person"] = Bound(found, n, most)
+    return bounds
 
 
 def _in_order_of_report(rows: list[Score], labels: Mapping[str, Any]) -> list[Score]:
@@ -706,7 +454,9 @@ def _in_order_of_report(rows: list[Score], labels: Mapping[str, Any]) -> list[Sc
         *labels, "words", "rare words",
     ]  # fmt: skip
     place = {question: i for i, question in reversed(list(enumerate(order)))}
-    return sorted(rows, key=lambda row: place.get(row.question, len(order)))
+    return sorted(
+        rows, key=lambda r: (place.get(r.question, len(order)), not r.strongest)
+    )
 
 
 def _vectors(
@@ -724,78 +474,6 @@ def _vectors(
         if (built_in.find(words) >= 0).mean() >= _COVERED:
             return built_in, "built-in word vectors (documentation in English)"
     return None, "word vectors learned from these texts"
-
-
-# -- reading ---------------------------------------------------------------------------
-
-
-def _by_id(original: Any, released: Any) -> bool:
-    """Whether both have an index that says more than their order does."""
-    return _indexed(original, released) and any(
-        x.index.tolist() != list(range(len(x))) for x in (original, released)
-    )
-
-
-def _indexed(*columns: Any) -> bool:
-    return all(hasattr(x, "index") and hasattr(x, "reindex") for x in columns)
-
-
-def _matched(name: str, values: Any, original: Any) -> Any:
-    """Values in the order of the originals, where both have an index."""
-    if not _indexed(original, values) or original.index.equals(values.index):
-        return values
-    unique = original.index.is_unique and values.index.is_unique
-    if not unique or set(original.index) != set(values.index):
-        raise InvalidParameterError(
-            f"original and {name} must have the same index, got two Series of "
-            f"{len(original)} and {len(values)} values whose indices differ. Where "
-            "their order agrees, use .reset_index(drop=True) on both."
-        )
-    return values.reindex(original.index)
-
-
-def _labels(name: str, values: Any, n: int) -> np.ndarray:
-    """Labels, of which some occur twice."""
-    labels = check_labels(name, values, n)
-    if labels.dtype.kind == "f" and (labels % 1 != 0).any():
-        raise InvalidParameterError(f"{name} must hold classes, got fractions.")
-    kinds, counts = np.unique(labels, return_counts=True)
-    if len(kinds) < 2 or (counts > 1).sum() < 2:
-        raise InvalidParameterError(
-            f"{name} must hold at least 2 labels that occur twice, got "
-            f"{int((counts > 1).sum())} of {len(kinds)}."
-        )
-    return labels
-
-
-def _known(known: Any, labels: Mapping[str, np.ndarray]) -> dict[str, Any] | None:
-    """Texts that adversaries hold, with labels like those of the documents."""
-    if known is None:
-        return None
-    rule = "known must map 'texts' to texts, and 'authors' or 'topics' to their labels"
-    if not isinstance(known, Mapping) and not hasattr(known, "columns"):
-        raise InvalidParameterError(f"{rule}, got {kind_of(known)}.")
-    columns = known if isinstance(known, Mapping) else known.columns
-    names = {"texts", "authors", "topics"} & set(columns)
-    if "texts" not in names or len(names) < 2:
-        raise InvalidParameterError(f"{rule}, got {len(names)} of these three.")
-    held: dict[str, Any] = {"texts": as_texts("known['texts']", known["texts"])}
-    for name in sorted(names - {"texts"}):
-        held[name[:-1]] = check_labels(
-            f"known[{name!r}]", known[name], len(held["texts"]), of="text"
-        )
-    targets = set(labels) & set(held)
-    if not targets:
-        raise InvalidParameterError(
-            "known must come with authors or topics of the documents, got none."
-        )
-    for target in sorted(targets):
-        if not set(held[target].tolist()) & set(labels[target].tolist()):
-            raise InvalidParameterError(
-                f"known[{target + 's'!r}] must hold some of the {target}s of the "
-                "documents, got none of them."
-            )
-    return held
 
 
 def _repeated(
@@ -828,18 +506,3 @@ def _repeated(
             f"{target.capitalize()}s: a random sample of {len(rows):,} documents."
         )
     return rows
-
-
-def _surest(texts: ReleasedTexts, scores: np.ndarray) -> list[tuple[str, str]]:
-    """Pairs that stand out most: the next best candidate is far behind."""
-    own = np.diagonal(scores)
-    others = np.where(np.eye(len(own), dtype=bool), -np.inf, scores)
-    lead = own - others.max(axis=1)
-    first = [i for i in np.argsort(-lead, kind="stable")[:_N_EXAMPLES] if lead[i] > 0]
-    return [(_quoted(texts.original[i]), _quoted(texts.released[i])) for i in first]
-
-
-def _quoted(document: Any) -> str:
-    text = document if isinstance(document, str) else " ".join(document)
-    text = text.encode("utf-8", "replace").decode("utf-8")  # halves of characters
-    return text if len(text) <= _QUOTED else text[:_QUOTED] + "…"

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from skdptext.attacks import ColumnFinding, Score
+from skdptext.utils import percent_up
 
 IN_ORDER = (
     "Texts were matched by their order: the n-th release is taken for that of the n-th "
-    "original. To match them by ids, give pandas Series whose index holds these."
+    "original. If their order may differ, match them by ids."
 )
 ANOTHER_ORDER = (
     "Texts may be in another order: most released texts are closest to an original of "
@@ -71,48 +72,6 @@ _QUESTIONS = {
         "named with certainty",
         "As above.",
     ),
-    "text was used, of two": Question(
-        "Singling out",
-        "training text told from another",
-        "of a training text and one that was not used, the former is named",
-        "told apart",
-        _LEARNED,
-    ),
-    "text was used": Question(
-        "Singling out",
-        "training texts recognised, beyond control",
-        "above the best threshold are so many more training texts than others",
-        "recognised",
-        _LEARNED,
-    ),
-    "text was used, if sure": Question(
-        "Singling out",
-        "the same, 1 % falsely",
-        "above a threshold that hardly any other text reaches",
-        "some are certain",
-        _LEARNED,
-    ),
-    "author was used, of two": Question(
-        "Linkability",
-        "training author told from another",
-        "by all their texts that the adversary holds",
-        "told apart",
-        _LEARNED,
-    ),
-    "author was used": Question(
-        "Linkability",
-        "training authors recognised, beyond control",
-        "above the best threshold are so many more training authors than others",
-        "recognised",
-        _LEARNED,
-    ),
-    "author was used, if sure": Question(
-        "Linkability",
-        "the same, 1 % falsely",
-        "above a threshold that hardly any other author reaches",
-        "some are certain",
-        _LEARNED,
-    ),
     "copies beyond control": Question(
         "Inference",
         "copied {what}, beyond control",
@@ -157,6 +116,36 @@ _QUESTIONS = {
         "Shuffle or change words, so that no sentence is kept.",
     ),
 }
+
+
+# Whether a training text, or a training author, is told from others.
+for _kind, _who, _heading, _by in (
+    ("membership", "text", "Singling out", ""),
+    ("membership of authors", "author", "Linkability", ", by all of their texts"),
+):
+    _QUESTIONS |= {
+        _kind: Question(
+            _heading,
+            f"training {_who} told from another",
+            f"of a training {_who} and one that was not used, the former is named{_by}",
+            "told apart",
+            _LEARNED,
+        ),
+        f"{_kind}, at best": Question(
+            _heading,
+            f"training {_who}s recognised, beyond control",
+            f"above the best threshold are so many more training {_who}s than others",
+            "recognised",
+            _LEARNED,
+        ),
+        f"{_kind}, if sure": Question(
+            _heading,
+            "the same, 1 % falsely",
+            f"above a threshold that hardly any other {_who} reaches",
+            "some are certain",
+            _LEARNED,
+        ),
+    }
 
 
 def question_of(score: Score) -> Question:
@@ -233,6 +222,39 @@ def conclusion(score: Score, unread: bool = False) -> str:
     return "not read" if unread else "no clear gain"
 
 
+class Bound(NamedTuple):
+    """What no adversary exceeds on average, by the guarantee of the mechanism.
+
+    Attributes
+    ----------
+    share : float
+        Share of the documents, or persons, that are found.
+    n_candidates : int
+        Among so many that are equally likely.
+    n_documents : int
+        Of a person, whose releases' guarantees compose; 0: of each document.
+    """
+
+    share: float
+    n_candidates: int
+    n_documents: int = 0
+
+
+def bound_sentence(bound: Bound) -> str:
+    """What is proved."""
+    found = f"on average at most {percent_up(bound.share)} of"
+    among = f"{bound.n_candidates:,} equally likely"
+    if not bound.n_documents:
+        return (
+            f"Proved limit: {found} the documents are found among {among} candidates, "
+            "by anyone."
+        )
+    return (
+        f"Proved limit of persons with {bound.n_documents:,} documents each, all known "
+        f"(guarantees compose): {found} them are found among {among} ones, by anyone."
+    )
+
+
 class Verdict(NamedTuple):
     """The result in capitals, what it rests on, and whether it is a finding."""
 
@@ -286,7 +308,7 @@ def verdict(
 # What decides whether training texts show: one number of each kind, so that chance
 # decides seldom.
 _DECIDING = (
-    "text was used, of two", "author was used, of two",
+    "membership", "membership of authors",
     "copies beyond control: spans of 5 words",
 )  # fmt: skip
 

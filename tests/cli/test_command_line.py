@@ -376,10 +376,7 @@ def test_report_on_what_another_tool_released(files, capsys):
     assert "copied whole texts 0 %" in printed
     assert (files / "by-order.html").exists()
     assert "Texts may be in another order" in printed
-    assert (
-        "by the order of the rows. Both files have the column 'row': --id row."
-        in printed
-    )
+    assert "match them by ids. Both have the column 'row'." in printed
     # pandas writes its index without a name
     Path("in.csv").write_text(Path("in.csv").read_text().replace("row,", ",", 1))
     Path("unnamed.csv").write_text(Path("out.csv").read_text().replace("row,", ",", 1))
@@ -394,7 +391,8 @@ def test_report_on_what_another_tool_released(files, capsys):
         write_rows("other.csv", ["row", "said"], zip(ids, texts, strict=True))
         assert main(["report", "in.csv", "other.csv", "--text", "said"]) == 0
         printed = " ".join(capsys.readouterr().out.split())
-        assert "by the order of the rows. If it may differ, give a column of" in printed
+        assert "match them by ids." in printed
+        assert "Both have" not in printed
     # of the originals each name is rare; this public text says that nothing here is
     write_rows("web.csv", ["said"], [[" ".join(texts)]])
     assert main([*report, "--id", "row", "--public", "web.csv"]) == 0
@@ -428,7 +426,7 @@ def test_report_refuses_what_does_not_match(files, capsys):
     write_rows("in.csv", ["row", "said"], rows)
     for other, message in (
         (rows[:-1], "got 1 that only the originals have and 0 that only the releases"),
-        ([*rows[:-1], rows[0]], "0 missing and 1 repeated among the 5 of the released"),
+        ([*rows[:-1], rows[0]], "0 missing and 1 repeated among the 5 of released"),
         ([*rows[:-1], ("", "zqcanary")], "--id must"),
     ):
         write_rows("out.csv", ["row", "said"], other)

@@ -81,7 +81,7 @@ REFUSED = [
     ),
     (
         ["redacted.csv", "--background", "profiles.csv", "--author", "gone"],
-        "--text and --author must name columns",
+        "--author must name columns",
     ),
 ]  # fmt: skip
 

@@ -160,7 +160,7 @@ def test_a_model_that_remembers_is_told_from_one_that_never_saw(prose):
         random_state=0,
     )  # fmt: skip
     assert leaking.verdict.found
-    assert leaking.scores["text was used, of two"].low > 0.6
+    assert leaking.scores["membership"].low > 0.6
     assert 0.3 < leaking.epsilon <= leaking.epsilon_shown
     assert not honest.verdict.found
     assert honest.epsilon == 0
@@ -216,7 +216,7 @@ def test_authors_are_told_by_all_of_their_texts(prose):
         control={"texts": control, "authors": theirs}, random_state=0,
     )  # fmt: skip
     author, text = (
-        report.scores[f"{what} was used, of two"] for what in ("author", "text")
+        report.scores[what] for what in ("membership of authors", "membership")
     )
     assert author.low > 0.7
     assert author.n_documents == 12 < text.n_documents
@@ -231,7 +231,7 @@ def test_authors_are_told_by_all_of_their_texts(prose):
         training, synthetic, authors=np.arange(120) % 2,
         control={"texts": control, "authors": theirs}, random_state=0,
     )  # fmt: skip
-    assert "author was used, of two" not in few.scores
+    assert "membership of authors" not in few.scores
     assert any("Authors are not told apart" in note for note in few.notes)
 
 
@@ -240,7 +240,7 @@ BAD_CONTROLS = [
     ({"control": TWENTY[:3]}, "control must hold at least 10 different texts"),
     ({"control": TWENTY}, "control must hold at least 10 .* none of them of original"),
     ({"control": [1, 2]}, "document 0"),
-    ({"control": ["x"] * 9, "mechanism": 1}, "mechanism must be a word perturber"),
+    ({"control": ["x"] * 9, "mechanism": 1}, "mechanism must be None with control"),
     ({"control": ["x"] * 9, "public": ["x"]}, "public must be None with control"),
     ({"control": ["x"] * 9, "examples": True}, "examples must be None with control"),
     (

@@ -14,10 +14,11 @@ import pyarrow as pa
 import pytest
 from sklearn.base import clone
 
-from skdptext import DPWordPerturber, WordEmbedding
+from skdptext import DPDocumentReplacer, DPWordPerturber, WordEmbedding
 from skdptext.datasets import make_documents, make_embedding
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.inspection import ReleaseReport, release_report
+from skdptext.utils import percent_up
 
 RNG = np.random.default_rng(0)
 WORDS = np.array([f"w{i}" for i in range(300)])
@@ -211,6 +212,31 @@ def test_a_known_mechanism_finds_more():
     assert "mechanism" in {row.adversary for row in reports[0].of("linkage")}
     named = [row.adversary for row in reports[0].of("author")]
     assert any("with the mechanism" in name for name in named)
+
+
+def test_what_is_proved_stands_beside_what_is_found(prose):
+    """Of documents, and of persons, whose documents' guarantees compose."""
+    texts = list(dict.fromkeys(prose[0]))
+    public, private = texts[:40], texts[40:80]
+    replacer = DPDocumentReplacer(public, n_groups=4, epsilon=3.0, random_state=0).fit()
+    authors = np.arange(40) // 4
+    report = release_report(
+        private, replacer.transform(private), authors=authors, mechanism=replacer,
+        n_candidates=10, random_state=0,
+    )  # fmt: skip
+    guarantee = replacer.guarantee()
+    assert report.bounds["linkage"][:2] == (guarantee.found_at_most(10), 10)
+    persons = report.bounds["same person"]
+    assert persons == (guarantee.compose(4).found_at_most(10), 10, 4)
+    assert report.scores["linkage"].low <= report.bounds["linkage"].share
+    lines = str(report).splitlines()
+    (line,) = (line for line in lines if line.startswith("  same person"))
+    assert f"≤ {percent_up(persons.share)}" in line
+    assert "Proved limit of persons with 4 documents each" in str(report)
+    assert f"proved at most {percent_up(persons.share)}" in report.to_html()
+    assert report.to_dict()["bounds"]["same person"]["n_documents"] == 4
+    of_words = release_report(private, private, authors=authors, random_state=0)
+    assert (of_words.bounds, "proved" in str(of_words)) == ({}, False)
 
 
 @pytest.mark.no_cover

@@ -179,6 +179,41 @@ def test_columns_of_data_frames_are_reported_first(texts, kind):
             release_report(clear, released, text=name)
 
 
+@pytest.mark.parametrize("kind", [pd.DataFrame, pa.table, dict])
+def test_rows_belong_together_by_ids(texts, kind):
+    number = list(range(40))
+    clear = kind({"body": texts, "number": number})
+    # numbers in one, text in the other, in another order
+    shuffled = kind({"body": texts[::-1], "number": [str(i) for i in number[::-1]]})
+    by_column, by_pair, by_order = (
+        release_report(clear, shuffled, text="body", ids=ids, random_state=0)
+        for ids in ("number", (number, number[::-1]), None)
+    )
+    for report in (by_column, by_pair):
+        assert report.scores["copies: whole texts"].value == 1
+        assert report.provenance.matched == "matched by id"
+        assert not any("their order" in note for note in report.notes)
+    assert by_order.scores["copies: whole texts"].value == 0
+    assert any("Both have the column 'number'." in note for note in by_order.notes)
+
+
+BAD_IDS = [
+    ("gone", "ids must name a column of original and of released"),
+    (7, "ids must name a column, or hold the ids"),
+    ((range(39), range(40)), "got 0 that only the originals have and 1"),
+    (([None, 1], [1, 1]), "got 1 missing and 0 repeated among the 2 of original"),
+    ((range(4), [0, 1, 2, 2]), "0 missing and 1 repeated among the 4 of released"),
+]
+
+
+@pytest.mark.parametrize(("ids", "message"), BAD_IDS)
+def test_ids_that_match_nothing_are_refused(texts, ids, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        release_report(texts, texts, ids=ids)
+    with pytest.raises(InvalidParameterError, match="ids must be None without orig"):
+        release_report(None, texts, background=texts, ids=ids)
+
+
 def test_labels_of_any_name(texts):
     ages = np.array(["old", "young"])[np.arange(40) % 2]
     marked = [f"{text} {age}" for text, age in zip(texts, ages, strict=True)]
