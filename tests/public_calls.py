@@ -333,6 +333,7 @@ VALID: dict[Any, Valid] = {
     ),
     attacks.as_released: Valid(lambda: (released(), TEXTS, 0)),
     attacks.bayes_of_released: Valid(lambda: ()),
+    attacks.as_texts: Valid(lambda: ("documents", TEXTS)),
     attacks.found_among: Valid(lambda: (np.eye(4), [0, 1, 2, 3], 2)),
     attacks.holds_words: Valid(lambda: ("w0",)),
     attacks.learned_similarity: Valid(lambda: ({"a": np.eye(10)}, list(range(10)))),

@@ -163,7 +163,7 @@ def _order_of(
     if isinstance(ids, str):
         if ids not in clear or ids not in beside:
             raise InvalidParameterError(
-                f"ids must name a column of original and of released, got {ids!r}."
+                "ids must name a column of original and of released, got another name."
             )
         ids = clear[ids], beside[ids]
     if not isinstance(ids, tuple | list) or len(ids) != 2:
