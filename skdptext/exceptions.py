@@ -57,8 +57,8 @@ class PrivacyLeakWarning(UserWarning):
     """Something about the protected documents is released outside the guarantee.
 
     Issued when the number of words of each document is released, when unknown words
-    pass through in clear, and when ε or λ is chosen by documents that are not said to
-    be public or released before.
+    pass through in the clear, and when ε or λ is chosen by documents that are not said
+    to be public or released before.
     """
 
 

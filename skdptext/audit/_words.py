@@ -260,7 +260,7 @@ def audit_word_privacy(
     nearest neighbours of words in sparser regions, with claims up to what the draws can
     refute. Of the remaining pairs, half are found by the sweep and half are random.
 
-    *Sweep.* A single word released in clear goes unnoticed unless it is in a tested
+    *Sweep.* A single word released in the clear goes unnoticed unless it is in a tested
     pair. So pairs of nearest words (w, w') with claims that can be refuted are drawn a
     few times each, at least 20, and compared by how often w comes out of w and of w': a
     true claim t implies Pr[w | w] ≤ e^t Pr[w | w']. The tenth with the largest excess

@@ -16,7 +16,7 @@ from skdptext.utils import check_bags, is_count_matrix, working_memory_bytes
 
 
 class Candidates:
-    """Documents in clear, one of which each release of words is of.
+    """Documents in the clear, one of which each release of words is of.
 
     `written` are their known words; `sample_length` is what they are redrawn to, if
     they are, and else `ordered` says whether releases have their order. `ids` are all
@@ -98,8 +98,8 @@ class Candidates:
 class WordLikelihood:
     """ln Pr[release | document] of the words of a channel.
 
-    `written` are the known words of documents in clear, one of which each release is
-    of; `sample_length` is what they are redrawn to, if they are, and else `ordered`
+    `written` are the known words of documents in the clear, one of which each release
+    is of; `sample_length` is what they are redrawn to, if they are, and else `ordered`
     says whether releases have their order. Further options are those of
     `transitions_of`. What is drawn is kept for the next call.
     """

@@ -55,7 +55,7 @@ class NoiseRun:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Codes of the noisy words of all documents, and their offsets.
 
-        Negative codes are words kept in clear.
+        Negative codes are words kept in the clear.
         """
         offsets = documents.offsets
         if self.sample_length is not None:
@@ -123,8 +123,8 @@ class NoiseRun:
                 None if repeats is None else repeats[ends[0] : ends[-1]],
             )
             lengths = np.full(stop - start, self.sample_length)
-        # Words kept in clear are negative. All others start as a number that no word
-        # has, so that one that got no noise could not be released.
+        # Words kept in the clear are negative. All others start as a number that no
+        # word has, so that one that got no noise could not be released.
         noisy = np.where(codes < 0, codes, np.iinfo(codes.dtype).max)
         known = np.flatnonzero(codes >= 0)
         done = 0

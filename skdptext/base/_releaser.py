@@ -162,7 +162,7 @@ class BaseReleaser(
         Parameters
         ----------
         documents : iterable of str, or of lists of str
-            Candidates in clear.
+            Candidates in the clear.
         released : list, matrix or ndarray
             What `transform` released.
 
@@ -222,7 +222,7 @@ class BaseReleaser(
         Parameters
         ----------
         candidates : iterable of str, or of lists of str
-            Candidates in clear.
+            Candidates in the clear.
         n_draws, ordered, random_state, verbose : object
             As for `skdptext.metrics.ReleaseLikelihood`. Only releasers of words use
             them.

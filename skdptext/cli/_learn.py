@@ -51,7 +51,7 @@ corpus.
 """
 
 _SHARED = (
-    "Public texts may be among the private ones: whoever learned has accepted that "
+    "Public texts may be among the private ones: who learned has accepted that "
     "(--allow-shared-texts), and that all of these are public is taken on trust. "
     "Whatever of them was not public is published, and nothing below holds for it."
 )

@@ -44,7 +44,7 @@ Noise is drawn from a secret key. Anyone who has the key can undo the noise. It 
 needed until the release is complete and sealed; then destroy it, and nobody can.
 
 Input and output are Parquet, CSV or JSON lines. Each document needs an id,
-which is released in clear. _release.json in the output states what is promised.
+which is released in the clear. _release.json in the output states what is promised.
 
 example:
   skdptext release reviews.csv --column text --id id --embedding glove.6B.100d.txt \\
@@ -112,7 +112,7 @@ def _add_release(commands: Any) -> None:
     group = parser.add_argument_group("columns and files")
     add_option(group, "--column", "column with the documents", "text")
     add_option(group, "--id", "column with the ids", "id")
-    text = "another column, released IN CLEAR; may be repeated"
+    text = "another column, released IN THE CLEAR; may be repeated"
     add_several(group, "--keep", text, metavar="COLUMN")
     text = (
         "what to release: texts, lists of words, or bags of words, which show no "

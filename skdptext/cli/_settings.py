@@ -158,7 +158,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     )
     add_option(group, "--length", text, type=int, metavar="N")
     add_stop_words(group)
-    text = "words unknown to the embedding: left out, released IN CLEAR, or an error"
+    text = "words unknown to the embedding: left out, released IN THE CLEAR or refused"
     choices = ["drop", "keep", "error"]
     add_option(group, "--oov", text, _DEFAULTS["oov"], choices=choices)
 

@@ -228,7 +228,7 @@ def _counted(
         read = reader.read(group)
         for word in read.in_clear if grow else ():
             number.setdefault(word, len(number))
-        # codes -1, -2, … stand for words in clear; -1 is then what has no column
+        # codes -1, -2, … stand for words in the clear; -1 is then what has no column
         columns = np.array(
             [number.get(word, -1) for word in read.in_clear], dtype=np.int64
         )

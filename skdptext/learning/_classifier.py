@@ -902,7 +902,7 @@ def _check_delta(delta: float, n_expected: int) -> None:
     if delta > 1 / n_expected:
         raise InvalidParameterError(
             f"delta must be at most 1/n_expected ({1 / n_expected:.2g}), got "
-            f"{delta:g}: with more, a person in so many may be shown in clear."
+            f"{delta:g}: with more, a person in so many may be shown in the clear."
         )
 
 

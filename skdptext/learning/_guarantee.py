@@ -323,9 +323,9 @@ class LearningGuarantee(Guarantee):
         )
         share = rounded_up(100 * self.found_at_most(_CANDIDATES), 3)
         promises = [
-            f"Whoever sees {seen} and knows {others} is right about whether one {one} "
-            f"is in {'it' if self.releases == 1 else 'them'} at most {right} times in "
-            "100 (a coin: 50).",
+            f"Anyone who sees {seen} and knows {others} is right about whether one "
+            f"{one} is in {'it' if self.releases == 1 else 'them'} at most {right} "
+            "times in 100 (a coin: 50).",
             f"If one {one} is added or removed, {whole}, the odds of any result change "
             f"by at most a factor of exp({rounded_up(self.epsilon)}) = "
             f"{odds_factor(self.epsilon)}{but}; if one is replaced by another, by "

@@ -131,7 +131,7 @@ class SensitiveWordsChannel(WordChannel):
         return [
             f"This promise is one-sided. {which}, and only those are protected: each "
             f"could have been {denied}.",
-            "A word that is not sensitive is released in clear with probability "
+            "A word that is not sensitive is released in the clear with probability "
             f"{1 - p:.12g}; exponents from it are infinite, and such a release shows "
             "that the word was not sensitive, and which word it was.",
             public,
@@ -143,7 +143,7 @@ class SensitiveWords(WordMechanism):
 
     S is a public list of sensitive words. A word of S becomes a word of S, by the
     exponential mechanism among the words of S. Any other word does the same with
-    probability p, and otherwise is released in clear.
+    probability p, and otherwise is released in the clear.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ class SensitiveWords(WordMechanism):
         taken from the documents to be protected, such as their rarest words, voids the
         promise, and nothing here can see that.
     probability : float in [0, 1], default=0.2
-        P. 0: every word outside of S is released in clear.
+        P. 0: every word outside of S is released in the clear.
 
     See Also
     --------

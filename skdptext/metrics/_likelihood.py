@@ -30,7 +30,7 @@ class ReleaseLikelihood:
         Fitted or not; its `random_state` is not used. A releaser of whole documents
         states its likelihood, and the parameters below are not used for it.
     documents : iterable of str, of lists of str, or count matrix (n_documents, n_words)
-        The candidates in clear; at least one.
+        The candidates in the clear; at least one.
     n_draws : int, default=100
         As for `word_transitions`, which gives Pr[z | w].
     ordered : bool, default=None
@@ -52,8 +52,8 @@ class ReleaseLikelihood:
     Notes
     -----
     *Length.* A document that keeps its length has likelihood 0 for a release of another
-    length. Words that ``oov="keep"`` leaves in clear are ignored; where they identify
-    the document, no attack is needed.
+    length. Words that ``oov="keep"`` leaves in the clear are ignored; where they
+    identify the document, no attack is needed.
 
     *Privacy.* An adversary who knows the mechanism computes exactly this.
 

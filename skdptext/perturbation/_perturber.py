@@ -218,8 +218,8 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
     ``embedding="one-hot"``, which takes its vocabulary from it. A repeatable release
     (an integer `random_state`) shows which documents are equal.
 
-    *Caches.* ``Pipeline(memory=...)`` writes the texts to files in clear, and reuses
-    noise: leave it None.
+    *Caches.* ``Pipeline(memory=...)`` writes the texts to files in the clear, and
+    reuses noise: leave it None.
 
     *Cost.* A product of (words × dim) by (dim × vocabulary); memory beyond the output
     stays within scikit-learn's ``working_memory``.
@@ -642,7 +642,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         Parameters
         ----------
         documents : iterable of str, of lists of str, or count matrix
-            Candidates in clear.
+            Candidates in the clear.
         released : iterable of str, of lists of str, or count matrix
             What `transform` released.
         n_draws : int, default=100
@@ -695,7 +695,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         Parameters
         ----------
         candidates : iterable of str, of lists of str, or count matrix
-            Candidates in clear.
+            Candidates in the clear.
         n_draws, ordered, random_state, verbose : object
             As for `skdptext.metrics.ReleaseLikelihood`.
 

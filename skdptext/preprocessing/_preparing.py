@@ -38,8 +38,8 @@ class DocumentPreparer(
 
     This is what [1]_ (appendix B.1) and [2]_ (§5.2) do to every text first: no stop
     words, no punctuation, lower case, and N words each. It adds no noise: its output is
-    as private as its input. Use it for texts that an adversary knows in clear, or to
-    see the words that a perturber with the same parameters perturbs.
+    as private as its input. Use it for texts that an adversary knows in the clear, or
+    to see the words that a perturber with the same parameters perturbs.
 
     Parameters
     ----------

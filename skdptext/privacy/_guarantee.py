@@ -100,7 +100,7 @@ class PrivacyGuarantee(Guarantee):
         Words per document, if that is fixed.
     resampled, ordered, unknown_kept : bool or None
         Whether documents are redrawn, the order of words is released, and words unknown
-        to the embedding are released in clear.
+        to the embedding are released in the clear.
 
     Raises
     ------
@@ -263,7 +263,7 @@ class PrivacyGuarantee(Guarantee):
 
     @property
     def unknown_kept(self) -> bool | None:
-        """Whether unknown words are released in clear."""
+        """Whether unknown words are released in the clear."""
         return self._shared("unknown_kept")
 
     @property

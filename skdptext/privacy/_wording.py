@@ -373,7 +373,7 @@ def _instead(row: Row) -> str:
 def broken_by(parts: Parts) -> list[str]:
     """What voids the guarantee, and therefore comes first."""
     clear = (
-        "Words unknown to the embedding are released in clear: what follows holds "
+        "Words unknown to the embedding are released in the clear: what follows holds "
         "only between documents that have the same ones, in the same places."
     )
     sentences = []

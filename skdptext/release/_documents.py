@@ -65,15 +65,15 @@ class DocumentRelease:
     id : str, default="id"
         Name of the column of ids, strings or integers, one per document. They come from
         the data (never from an engine: its row numbers change), must not be null, empty
-        or repeated, and are released in clear.
+        or repeated, and are released in the clear.
     author : str, default=None
         Name of a column of strings or integers that says who wrote each document, for
         `DPDocumentReplacer`: each author answers once for all their documents. It is
         not released, unless `keep` names it, too. It needs all rows of an author, and
         so `release_files`; a batch is refused.
     keep : iterable of str, or mapping of str to pyarrow.DataType, default=()
-        Further columns, which are released in clear. If types are given, the columns
-        are cast to them.
+        Further columns, which are released in the clear. If types are given, the
+        columns are cast to them.
     allow_shared_texts : bool, default=False
         Release although public texts of the releaser are among the documents, copies
         and near-copies: all of them are public. The manifest says so. Without it, such

@@ -198,8 +198,8 @@ def release_files(
     # that `out` is the key itself, a file, is told as with any file
     if place and Path(out).resolve() in Path(place).resolve().parents:
         raise InvalidParameterError(
-            "key must not be in the folder of the release, where whoever gets it can "
-            f"undo the noise, got {release.key.source}. Take a new one elsewhere."
+            "key must not be in the folder of the release, where anyone who gets it "
+            f"can undo the noise, got {release.key.source}. Take a new one elsewhere."
         )
     form = inputs[0].format if format is None else format
     check_option("format", form, FORMATS)
@@ -374,8 +374,8 @@ def digest_of(path: Path, key: bytes = b"") -> str:
 def _tell_of_other_names(out: Path, release: DocumentRelease) -> None:
     """Warn if a release beside `out` is of this key and another name.
 
-    Whoever gets a key undoes all that was released with it. Only what lies beside `out`
-    can be seen: nothing is written anywhere to remember keys by.
+    Anyone who gets a key undoes all that was released with it. Only what lies beside
+    `out` can be seen: nothing is written anywhere to remember keys by.
     """
     if (out / FILE_NAME).exists() or not out.absolute().parent.is_dir():
         return
@@ -391,8 +391,8 @@ def _tell_of_other_names(out: Path, release: DocumentRelease) -> None:
         if check_value(release.key, name) == there["key_check"]:
             warnings.warn(
                 f"The key of {shown(path.parent.name)} is used again, for another "
-                "name: whoever gets it can undo the noise of both. Take a new one for "
-                "each release, and destroy it when that is sealed.",
+                "name: anyone who gets it can undo the noise of both. Take a new one "
+                "for each release, and destroy it when that is sealed.",
                 PrivacyLeakWarning,
                 stacklevel=3,
             )

@@ -28,7 +28,7 @@ _PACKAGES = ("numpy", "randomgen", "scikit-learn", "pyarrow")
 
 # The same whatever the documents are: a number of them would tell something.
 _SHARED = (
-    "Public texts may be among the documents to be released: whoever made the release "
+    "Public texts may be among the documents to be released: the maker of the release "
     "has accepted that (allow_shared_texts), and that all of these are public is taken "
     "on trust. Whatever of them was not public is published, and nothing below holds "
     "for it."

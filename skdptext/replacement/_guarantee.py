@@ -378,8 +378,8 @@ class ReplacementGuarantee(Guarantee):
         Parameters
         ----------
         n_candidates : int >= 1
-            Documents that the adversary holds in clear, equally likely, one of which
-            was released; or persons with equally many documents, all of them known.
+            Documents that the adversary holds in the clear, equally likely, one of
+            which was released; or persons with equally many documents, all known.
 
         Returns
         -------
@@ -474,7 +474,7 @@ class ReplacementGuarantee(Guarantee):
         return [
             f"Of {_CANDIDATES} equally likely candidates{said['alike']}, nobody finds "
             f"more than {most} on average: anyone who holds {_CANDIDATES} "
-            f"{said['held']} in clear and sees {seen} names the right one with "
+            f"{said['held']} in the clear and sees {seen} names the right one with "
             f"probability at most {rounded_up(share, 3)}, whatever they know of the "
             "mechanism.",
             f"Between {said['any two']}{said['whatever']}, the odds change by at most "

@@ -532,7 +532,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
     # -- what adversaries, guarantees and audits ask for -----------------------
 
     def groups_of(self, X: Any) -> np.ndarray:
-        """The groups of documents in clear, before any noise.
+        """The groups of documents in the clear, before any noise.
 
         Parameters
         ----------
@@ -552,7 +552,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         Parameters
         ----------
         documents : iterable of str, or of lists of str
-            Candidates in clear.
+            Candidates in the clear.
         released : list of str, matrix or ndarray
             What `transform` released, in the form that `output` names.
 

@@ -69,7 +69,7 @@ TABLE = {
         lambda: stepping(lambda p: vickrey(p, looks=True)), True, False, set()
     ),
     "fallback": (lambda: stepping(lambda p: keep_if_far(p, 2.0)), True, False, set()),
-    "one word in clear": (
+    "one word in the clear": (
         lambda: stepping(lambda p: one_in_clear(p, 7)), True, False, set()
     ),
     "workers": (

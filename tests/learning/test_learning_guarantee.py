@@ -194,7 +194,7 @@ def test_k_fits(guarantee_of, kind):
         assert three.epsilon < 1.9
     assert three.compose(2).releases == 6
     assert one.compose(one).compose(one).epsilon == three.epsilon
-    assert three.details().startswith("Whoever sees all 3 models")
+    assert three.details().startswith("Anyone who sees all 3 models")
 
 
 def test_fits_of_different_kinds(guarantee_of):
@@ -239,7 +239,7 @@ def test_unlike_units_do_not_add_up(guarantee_of, public, words):
         assert one.compose(other).epsilon is None
     said = four.details()
     assert said.startswith("Numbers of unlike units")
-    for start in ("For a person. Whoever", "For a document. Of 100", "For a word. "):
+    for start in ("For a person. Anyone", "For a document. Of 100", "For a word. "):
         assert start in " ".join(said.split())
     assert "besides the changed words" in said.replace("\n", " ")
     assert "Guarantee(LearningGuarantee of a person, " in repr(four)
@@ -271,8 +271,8 @@ def test_in_words(guarantee_of, kind, people):
     first, *others = guarantee.sentences
     one = "person" if people else "document"
     assert re.fullmatch(
-        rf"Whoever sees the model and knows .* is right about whether one {one} is in "
-        r"it at most [\d.]+ times in 100 \(a coin: 50\)\.",
+        rf"Anyone who sees the model and knows .* is right about whether one {one} is "
+        r"in it at most [\d.]+ times in 100 \(a coin: 50\)\.",
         first,
     )
     number = float(re.search(r"at most ([\d.]+) times", first)[1])

@@ -89,7 +89,7 @@ def test_the_whole_rate_is_too_much():
 
 
 def test_a_word_that_a_list_lacks_has_no_epsilon():
-    """dp-diffractor leaves stop words in clear, and lists hold different words."""
+    """dp-diffractor leaves stop words in the clear, and lists hold different words."""
     channel = WordLists(order="random").prepare(table(6), 1.0, 0.0)
     P = np.exp(channel.log_proba(np.arange(6)))
     P[2] = np.eye(6)[2]

@@ -86,7 +86,7 @@ STATEMENTS = {
     r"exp\(−NUMBER·d\(w, z\)\)": "rate",
     r"stays as it is with probability NUMBER,": "kept",
     r"with p = NUMBER,": "p",
-    r"in clear with probability NUMBER;": "1 - p",
+    r"in the clear with probability NUMBER;": "1 - p",
 }
 
 

@@ -110,10 +110,10 @@ def test_oov_keep_releases_in_clear_and_says_so(small_embedding):
     perturber = DPWordPerturber(
         small_embedding, epsilon=FAITHFUL, oov="keep", output="text"
     )
-    with pytest.warns(PrivacyLeakWarning, match="released in clear"):
+    with pytest.warns(PrivacyLeakWarning, match="released in the clear"):
         perturber.fit(DOCUMENTS)
     promise = " ".join(perturber.guarantee().details().split())
-    first = promise.index("Words unknown to the embedding are released in clear:")
+    first = promise.index("Words unknown to the embedding are released in the clear:")
     assert first < promise.index("For anyone who sees")
     documents = ["Alice met w1, Alice left w2"]
     with pytest.warns(OutOfVocabularyWarning, match="4 of 6 words"):

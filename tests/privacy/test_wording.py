@@ -71,8 +71,8 @@ def test_each_kind_says_what_it_promises(small_embedding, say):
     assert "20 times its own exponent" in drawn
     assert "odds that a released word was w before the noise, and not" in drawn
     assert "odds that a word was w, and not another word w', change" in fixed
-    assert "released in clear" in words(unknown_kept=True)
-    assert "released in clear" not in plain
+    assert "released in the clear" in words(unknown_kept=True)
+    assert "released in the clear" not in plain
     several = words(releases=3)
     assert "all 3 releases of a document" in several
     assert "exp(3·4·d(w, w'))" in several
@@ -297,7 +297,7 @@ def test_composed(small_embedding):
             "sum of the exponents of the parts",
             "every document has 3 words",
             "documents of different length are not protected",
-            "released in clear",
+            "released in the clear",
             "More than 3 releases",
         ):
             assert part in text
