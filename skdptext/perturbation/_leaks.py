@@ -36,7 +36,7 @@ def warn_of_leaks(perturber: Any, has_ids: bool) -> None:
     if perturber.oov == "keep":
         warn_once(
             'oov="keep": words unknown to the embedding (often names) are released in '
-            "clear.",
+            "the clear.",
             PrivacyLeakWarning,
         )
     if isinstance(perturber.embedding, str):
