@@ -298,7 +298,6 @@ VALID: dict[Any, Valid] = {
     ),
     DocumentLinkageAttack.log_likelihood: Valid(lambda: (linkage(), BAGS)),
     DocumentLinkageAttack.predict: Valid(lambda: (linkage(), BAGS)),
-    DocumentLinkageAttack.rank: Valid(lambda: (linkage(), BAGS)),
     DocumentLinkageAttack.score: Valid(lambda: (linkage(), BAGS, [0, 1, 2, 3])),
     FastTextClassifier: Valid(
         lambda: (table(), False, 2, 1),
@@ -328,9 +327,6 @@ VALID: dict[Any, Valid] = {
     ),
     WordReconstructionAttack.predict_top: Valid(lambda: (reconstruction(), ["w0"], 1)),
     WordReconstructionAttack.score: Valid(lambda: (reconstruction(), ["w0"], ["w1"])),
-    WordReconstructionAttack.score_naive: Valid(
-        lambda: (reconstruction(), ["w0"], ["w1"])
-    ),
     attacks.as_released: Valid(lambda: (released(), TEXTS, 0)),
     attacks.bayes_of_released: Valid(lambda: ()),
     attacks.as_texts: Valid(lambda: ("documents", TEXTS)),
@@ -425,7 +421,6 @@ VALID: dict[Any, Valid] = {
     inspection.ReleaseReport.to_html: Valid(
         lambda: (released_report(), folder() / "report.html"), names=("path",)
     ),
-    inspection.words_under_noise: Valid(lambda: (released(), "w0 w1")),
     # -- learning --------------------------------------------------------------
     DPTextClassifier: Valid(
         lambda: (TEXTS,), lambda made: made.fit(TEXTS, TOPICS).predict(TEXTS)

@@ -15,6 +15,7 @@ from skdptext.attacks._columns import ColumnFinding as ColumnFinding
 from skdptext.attacks._columns import column_findings as column_findings
 from skdptext.attacks._decoding import Decoded as Decoded
 from skdptext.attacks._decoding import decode as decode
+from skdptext.attacks._documents import found_at_most as found_at_most
 from skdptext.attacks._documents import in_another_order as in_another_order
 from skdptext.attacks._documents import linkage_rows as linkage_rows
 from skdptext.attacks._documents import same_person_rows as same_person_rows

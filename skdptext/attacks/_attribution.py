@@ -159,38 +159,32 @@ def _released(
     rng: np.random.Generator | None,
 ) -> tuple[Any, ReleasedTexts]:
     """A fitted releaser, and what it makes of the documents."""
+    original = documents
     with quiet(PrivacyLeakWarning, OutOfVocabularyWarning):
         if perturbs_words(releaser):
             # words are looked for in any order, so that tokens are enough, unless
             # unknown ones are kept
             output = "text" if releaser.oov == "keep" else "tokens"
-            original, releases = documents, []
-            for _ in range(n_releases):
-                # not an int, which would give equal documents equal noise
-                state = None
-                if rng is not None:
-                    state = np.random.default_rng(rng.integers(_SEEDS))
-                noisy = clone(releaser).set_params(random_state=state, output=output)
-                releases.append(noisy.fit(documents).transform(documents))
+            fitted = clone(releaser).set_params(output=output).fit(documents)
             if is_count_matrix(documents):
-                original = noisy.known_words(documents)
-            fitted = noisy.set_params(output=releaser.output)
-            return fitted, ReleasedTexts(original, releases, seed)
-        rule = "documents must hold texts or lists of words for a releaser of documents"
-        if is_count_matrix(documents, rule):
-            raise InvalidParameterError(f"{rule}, got a matrix of numbers.")
-        fitted, releases = fitted_releaser(releaser, documents), []
-        for _ in range(n_releases):
-            texts = fitted.fresh(rng).transform(documents)
-            if not isinstance(texts, list) or not all(
-                isinstance(text, str | list | tuple) for text in texts
-            ):
-                raise InvalidParameterError(
-                    "perturber must release texts or lists of words, got "
-                    f"{kind_of(texts)} of something else."
-                )
-            releases.append(texts)
-        return fitted, ReleasedTexts(documents, releases, seed)
+                original = fitted.known_words(documents)
+        else:
+            rule = "documents must hold texts or lists of words for a releaser of them"
+            if is_count_matrix(documents, rule):
+                raise InvalidParameterError(f"{rule}, got a matrix of numbers.")
+            fitted = fitted_releaser(releaser, documents)
+        releases = [fitted.fresh(rng).transform(documents) for _ in range(n_releases)]
+    for texts in releases:
+        if not isinstance(texts, list) or not all(
+            isinstance(text, str | list | tuple) for text in texts
+        ):
+            raise InvalidParameterError(
+                "perturber must release texts or lists of words, got "
+                f"{kind_of(texts)} of something else."
+            )
+    if perturbs_words(releaser):
+        fitted = fitted.set_params(output=releaser.output)
+    return fitted, ReleasedTexts(original, releases, seed)
 
 
 def check_adversaries(adversaries: Any, with_topics: bool) -> dict[str, Any]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
+from skdptext.attacks._similarity import bags_of, numbered
 from skdptext.documents import token_list
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
@@ -38,17 +38,10 @@ def words_and_bags(
                 "got None."
             )
         return list(embedding.words), check_bags(X, n_words=len(embedding))
-    number: dict[str, int] = {}
-    columns: list[int] = []
-    ends = [0]
+    texts = []
     for position, document in enumerate(X):
         check_document(document, position)
         is_text = isinstance(document, str)
-        for word in document.split() if is_text else token_list(document, position):
-            columns.append(number.setdefault(word, len(number)))
-        ends.append(len(columns))
-    bags = sp.csr_array(
-        (np.ones(len(columns)), columns, ends), shape=(len(ends) - 1, len(number))
-    )
-    bags.sum_duplicates()
-    return list(number), bags
+        texts.append(document.split() if is_text else token_list(document, position))
+    words, (coded,) = numbered(texts)
+    return words, bags_of(coded, len(words))

@@ -23,6 +23,7 @@ from skdptext.attacks._similarity import (
 )
 from skdptext.attacks._table import Score, make_halves, scored, when_sure
 from skdptext.attacks._translation import Translation
+from skdptext.base import perturbs_words
 from skdptext.exceptions import (
     EmptyDocumentWarning,
     PrivacyLeakWarning,
@@ -179,6 +180,20 @@ def in_another_order(
             sources.append(best if best != rows[i] else -1)
     once = [j for j, times in Counter(sources).items() if times == 1 and j >= 0]
     return len(once) > n / 2
+
+
+def found_at_most(releaser: Any, n_candidates: int, times: int = 1) -> float | None:
+    """What no adversary exceeds on average, where the guarantee of a releaser says so.
+
+    Of documents that are released so many times, or persons with so many documents.
+    """
+    guarantee = releaser.guarantee()
+    needed = ["found_at_most"] + ["compose"] * (times > 1)
+    if perturbs_words(releaser) or not all(hasattr(guarantee, x) for x in needed):
+        return None
+    if times > 1:
+        guarantee = guarantee.compose(times)
+    return float(guarantee.found_at_most(n_candidates))
 
 
 def log_likelihood(

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.pipeline import make_pipeline
 
 from skdptext.attacks._fasttext import FastTextClassifier
 from skdptext.attacks._koppel import KoppelAuthorClassifier
 from skdptext.attacks._pairs import ReleasedTexts
-from skdptext.attacks._similarity import parts_of_words, words_of
+from skdptext.attacks._similarity import bags_of, numbered, parts_of_words, words_of
 from skdptext.attacks._table import Score, make_halves, scored, strongest_of
 from skdptext.attacks._trials import (
     Split,
@@ -191,7 +191,7 @@ def _views(
         views["texts"] = documents | whole
     if not given:
         counts, words = _counts(documents)
-        names = WordEmbedding(words.tolist(), np.zeros((len(words), 1)))
+        names = WordEmbedding(words, np.zeros((len(words), 1)))
         of_word = sp.csr_array(parts_of_words(words))
         views["counts"] = counts
         views["parts"] = {
@@ -218,19 +218,14 @@ def _views(
     return views, names
 
 
-def _counts(documents: View) -> tuple[View, np.ndarray]:
+def _counts(documents: View) -> tuple[View, list[str]]:
     """Counts of all words, and these."""
-    every = CountVectorizer(analyzer=lambda d: d or ["∅"], dtype=np.float64)
-    every.fit([text for parts in documents.values() for part in parts for text in part])
-    names = every.get_feature_names_out()
-    counts = {
-        name: [
-            sp.csr_array(every.transform(part) if part else (0, len(names)))
-            for part in parts
-        ]
-        for name, parts in documents.items()
-    }
-    return counts, names
+    parts = [(name, part) for name, each in documents.items() for part in each]
+    words, coded = numbered(*([text or ["∅"] for text in part] for _, part in parts))
+    counts: View = {name: [] for name in documents}
+    for (name, _), codes in zip(parts, coded, strict=True):
+        counts[name].append(bags_of(codes, len(words)))
+    return counts, words
 
 
 def _bags(texts: ReleasedTexts, mechanism: Any, more: Sequence[Any]) -> View:

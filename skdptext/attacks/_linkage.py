@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from skdptext.attacks._bags import TextEstimator
-from skdptext.attacks._documents import gathered
-from skdptext.attacks._similarity import text_similarities
+from skdptext.attacks._documents import found_at_most, gathered
+from skdptext.attacks._similarity import found_among, text_similarities
 from skdptext.attacks._table import Score, ScoreTable, make_halves
 from skdptext.base import fitted_releaser, perturbs_words
 from skdptext.exceptions import (
@@ -23,7 +22,6 @@ from skdptext.exceptions import (
 )
 from skdptext.metrics import ReleaseLikelihood, words_unchanged
 from skdptext.utils import (
-    as_array,
     check_flag,
     check_integer,
     check_labels,
@@ -37,6 +35,9 @@ from skdptext.utils import (
 )
 
 _SEEDS = 2**63
+# Adversaries who know the mechanism, by whether words are perturbed, and whether they
+# read a release in order.
+_ORDERS = {True: {"ordered text": True, "bag": False}, False: {"likelihood": False}}
 _LEARNED = (
     '"learned" combines the adversaries who know words, and "all, learned" all of '
     "them: how much each counts is learned from other documents and their releases."
@@ -172,24 +173,6 @@ class DocumentLinkageAttack(TextEstimator):
         check_is_fitted(self)
         return _added(self._likelihood(releases), groups)
 
-    def rank(self, releases: Any, groups: Any = None) -> np.ndarray:
-        """Rank the candidates, the most likely first.
-
-        Parameters
-        ----------
-        releases : see `log_likelihood`
-            Released documents.
-        groups : see `log_likelihood`
-            As for `log_likelihood`.
-
-        Returns
-        -------
-        candidates : ndarray of int, shape (n_releases or n_groups, n_candidates)
-            Rows of the candidates.
-        """
-        joint = self.log_likelihood(releases, groups) + self._log_prior
-        return np.argsort(-joint, axis=1, kind="stable")
-
     def predict(self, releases: Any, groups: Any = None) -> np.ndarray:
         """Index of the most likely candidate.
 
@@ -205,10 +188,11 @@ class DocumentLinkageAttack(TextEstimator):
         candidates : ndarray of int, shape (n_releases or n_groups,)
             Rows of the candidates.
         """
-        return self.rank(releases, groups)[:, 0]
+        joint = self.log_likelihood(releases, groups) + self._log_prior
+        return joint.argmax(axis=1)
 
-    def score(self, releases: Any, truth: Any, k: int = 1, groups: Any = None) -> float:
-        """Share of the releases whose document is among the `k` most likely.
+    def score(self, releases: Any, truth: Any, groups: Any = None) -> float:
+        """Share of the releases whose document is the most likely one.
 
         Parameters
         ----------
@@ -216,8 +200,6 @@ class DocumentLinkageAttack(TextEstimator):
             Released documents.
         truth : array-like of int, shape (n_releases or n_groups,)
             Indices of the candidates that were released; for groups, in sorted order.
-        k : int >= 1, default=1
-            How many of the likeliest count.
         groups : array-like of shape (n_releases,), default=None
             As for `log_likelihood`.
 
@@ -226,10 +208,8 @@ class DocumentLinkageAttack(TextEstimator):
         success : float in [0, 1]
             Ties between equally likely candidates are shared.
         """
-        k = check_integer("k", k, low=1)
         joint = self.log_likelihood(releases, groups) + self._log_prior
-        truth = _check_truth(truth, *joint.shape)
-        return float(_among_first(joint, truth, k).mean())
+        return float(found_among(joint, truth, self.n_candidates_).mean())
 
 
 class Linkages(ScoreTable):
@@ -408,20 +388,28 @@ def linkage_attack(
     n_targets = check_integer("n_targets", n_targets, low=1, high=n_candidates)
     n_releases = check_integer("n_releases", n_releases, low=1)
     check_flag("distances", distances)
-    fresh = random_state is None
     rng = check_rng(random_state)
     targets = np.sort(rng.choice(n_candidates, n_targets, replace=False))
     seed = int(rng.integers(_SEEDS))
-    task = _Task(documents, targets, n_releases, distances, None if fresh else rng)
-    if of_words:
-        changed, likelihoods, similar = _of_words(
-            perturber, task, n_draws, seed, verbose
+    with quiet(PrivacyLeakWarning, OutOfVocabularyWarning, EmptyDocumentWarning):
+        noisy, clear, changed = perturber, documents, None
+        if of_words:
+            oov = "drop" if perturber.oov == "keep" else perturber.oov
+            noisy = clone(perturber).set_params(output="tokens", oov=oov)
+            clear = noisy.fit(documents).known_words(documents)
+            changed = 1 - words_unchanged(noisy, [clear[i] for i in targets])
+        noisy = noisy.fresh(None if random_state is None else rng)
+        released = noisy.transform(
+            [clear[i] for _ in range(n_releases) for i in targets]
         )
-        bound = None
-    else:
-        noisy = perturber.fresh(task.rng)
-        likelihoods, similar = _of_releaser(noisy, task)
-        changed, bound = None, _bound(noisy, n_releases, n_candidates)
+        groups = np.tile(np.arange(n_targets), n_releases)
+        likelihoods = _likelihoods(
+            noisy, clear, released, groups, n_draws=n_draws, random_state=seed,
+            verbose=verbose,
+        )  # fmt: skip
+        similar = _similarities(
+            noisy, clear, released, groups, "ordered text" in likelihoods, distances
+        )
     adversaries = gathered(likelihoods, similar, targets, seed)
     halves = make_halves(np.arange(n_targets), seed)
     return Linkages(
@@ -430,101 +418,44 @@ def linkage_attack(
         n_targets=n_targets,
         n_releases=n_releases,
         changed=changed,
-        bound=bound,
+        bound=None if of_words else found_at_most(noisy, n_candidates, n_releases),
     )
 
 
-class _Task(NamedTuple):
-    """Candidates, which of them are released how often, and the noise."""
-
-    documents: Any
-    targets: np.ndarray
-    n_releases: int
-    distances: bool
-    rng: np.random.Generator | None
-
-    @property
-    def groups(self) -> np.ndarray:
-        """Numbers of the targets, for each release."""
-        return np.tile(np.arange(len(self.targets)), self.n_releases)
+def _likelihoods(
+    noisy: Any, clear: Any, released: Any, groups: np.ndarray, **options: Any
+) -> dict[str, np.ndarray]:
+    """Of each document's releases together, by those who know the mechanism."""
+    found = {}
+    for name, ordered in _ORDERS[perturbs_words(noisy)].items():
+        likelihood = noisy.likelihood(clear, ordered=ordered, **options)
+        if likelihood.ordered == ordered:
+            found[name] = _added(likelihood(released), groups)
+    return found
 
 
-_Scores = dict[str, np.ndarray]
-
-
-def _of_words(
-    perturber: Any, task: _Task, n_draws: int, seed: int, verbose: int
-) -> tuple[float, _Scores, _Scores]:
-    """Share of the words that change; likelihoods and similarities."""
-    state = None
-    if task.rng is not None:
-        state = np.random.default_rng(task.rng.integers(_SEEDS))
-    with quiet(PrivacyLeakWarning, OutOfVocabularyWarning, EmptyDocumentWarning):
-        noisy = clone(perturber).set_params(
-            output="tokens",
-            oov="drop" if perturber.oov == "keep" else perturber.oov,
-            random_state=state,
-        )
-        clear = noisy.fit(task.documents).known_words(task.documents)
-        released = [
-            release
-            for _ in range(task.n_releases)
-            for release in noisy.transform([clear[i] for i in task.targets])
-        ]
-        changed = 1 - words_unchanged(noisy, [clear[i] for i in task.targets])
-        likelihoods = {}
-        for name, ordered in (("ordered text", True), ("bag", False)):
-            likelihood = ReleaseLikelihood(
-                noisy,
-                clear,
-                n_draws=n_draws,
-                ordered=ordered,
-                random_state=seed,
-                verbose=verbose,
-            )
-            if likelihood.ordered == ordered:
-                likelihoods[name] = _added(likelihood(released), task.groups)
-        # topics have no place among the words of the embedding
-        in_words = noisy.mechanism_.released is noisy.embedding_
-        similar = text_similarities(
-            clear,
-            released,
-            embedding=noisy.embedding_ if in_words else None,
-            ordered="ordered text" in likelihoods,
-            groups=task.groups,
-            distances=task.distances and in_words,
-        )
-    return changed, likelihoods, similar
-
-
-def _of_releaser(noisy: Any, task: _Task) -> tuple[_Scores, _Scores]:
-    """Likelihood and similarities of a releaser that states the first."""
-    with quiet(PrivacyLeakWarning):
-        released = noisy.transform(
-            [task.documents[i] for _ in range(task.n_releases) for i in task.targets]
-        )
-        likelihood = noisy.likelihood(task.documents)
-        likelihoods = {"likelihood": _added(likelihood(released), task.groups)}
-    if not (isinstance(released, list) and all(isinstance(d, str) for d in released)):
-        return likelihoods, {}
-    return likelihoods, text_similarities(
-        task.documents,
-        released,
-        ordered=False,
-        groups=task.groups,
-        distances=task.distances,
-    )
-
-
-def _bound(releaser: Any, n_releases: int, n_candidates: int) -> float | None:
-    """What no adversary exceeds, where a guarantee says so."""
-    guarantee = releaser.guarantee()
-    needed = ["found_at_most"] + ["compose"] * (n_releases > 1)
-    if not all(hasattr(guarantee, name) for name in needed):
-        return None
-    if n_releases > 1:
-        guarantee = guarantee.compose(n_releases)
-    return float(guarantee.found_at_most(n_candidates))
+def _similarities(
+    noisy: Any,
+    clear: Any,
+    released: Any,
+    groups: np.ndarray,
+    ordered: bool,
+    distances: bool,
+) -> dict[str, np.ndarray]:
+    """By those who know words; none where no words are released."""
+    embedding = None
+    if perturbs_words(noisy) and noisy.mechanism_.released is noisy.embedding_:
+        embedding = noisy.embedding_
+    elif perturbs_words(noisy):  # topics have no place among the words of the embedding
+        distances = False
+    elif not isinstance(released, list) or not all(
+        isinstance(text, str) for text in released
+    ):
+        return {}
+    return text_similarities(
+        clear, released, embedding=embedding, ordered=ordered, groups=groups,
+        distances=distances,
+    )  # fmt: skip
 
 
 def _added(values: Any, groups: Any) -> Any:
@@ -534,26 +465,3 @@ def _added(values: Any, groups: Any) -> Any:
     labels = check_labels("groups", groups, values.shape[0], of="release")
     names, numbers = np.unique(labels, return_inverse=True)
     return sums_by_label(numbers, values, len(names))
-
-
-def _check_truth(truth: Iterable[int], n: int, n_candidates: int) -> np.ndarray:
-    rule = f"truth must hold the index of a candidate per document ({n})"
-    places = as_array(truth, rule)
-    if places.shape != (n,) or places.dtype.kind not in "iu":
-        raise InvalidParameterError(
-            f"{rule}, got shape {places.shape} of {places.dtype}."
-        )
-    if n and not 0 <= places.min() <= places.max() < n_candidates:
-        raise InvalidParameterError(
-            f"truth must hold indices in [0, {n_candidates}), got {places.min()} to "
-            f"{places.max()}."
-        )
-    return places
-
-
-def _among_first(scores: np.ndarray, truth: np.ndarray, k: int) -> np.ndarray:
-    """Probability that the truth is among the first k, ties being broken at random."""
-    own = scores[np.arange(len(truth)), truth][:, None]
-    better, equal = (scores > own).sum(axis=1), (scores == own).sum(axis=1)
-    # `equal` counts the truth itself, which has any of their places with equal chance
-    return np.clip((k - better) / equal, 0, 1)

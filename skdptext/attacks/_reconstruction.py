@@ -278,32 +278,6 @@ class WordReconstructionAttack(TextEstimator):
         truth = self._truth(y, len(guesses))
         return float((guesses == truth[:, None]).any(axis=1).mean())
 
-    def score_naive(self, X: Any, y: Iterable[str]) -> float:
-        """Share of the words that came out unchanged: the guess "output = input".
-
-        Parameters
-        ----------
-        X : array-like of str, shape (n_releases,) or (n_words_written, n_releases)
-            The released words. For several releases of a word, the guess is the most
-            frequent one, and the first of equally frequent ones.
-        y : iterable of str
-            The written words.
-
-        Returns
-        -------
-        accuracy : float in [0, 1]
-            On average not above that of the Bayes-optimal guess, except for the error
-            of the simulation and for a wrong prior.
-        """
-        check_is_fitted(self)
-        ids = self._ids(X)
-        truth = self._truth(y, len(ids))
-        # How often each release of a row occurs in that row; the first of the most
-        # frequent ones is the guess.
-        votes = (ids[:, :, None] == ids[:, None, :]).sum(axis=2)
-        guess = ids[np.arange(len(ids)), votes.argmax(axis=1)]
-        return float((self._released.word_array[guess] == truth).mean())
-
     def _truth(self, y: Iterable[str], n: int) -> np.ndarray:
         if isinstance(y, str | bytes) or not isinstance(y, Iterable):
             raise InvalidParameterError(

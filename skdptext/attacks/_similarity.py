@@ -279,8 +279,11 @@ def bags_of(texts: Sequence[np.ndarray], n_words: int) -> sp.csr_array:
     """How often each number below `n_words` is in each text."""
     ends = np.cumsum([0, *map(len, texts)])
     codes = np.concatenate([*texts, np.array([], dtype=int)])
+    # some estimators of scikit-learn refuse wide indices
+    width = np.int32 if max(len(codes), n_words) < 2**31 else np.int64
+    places = codes.astype(width), ends.astype(width)
     shape = (len(texts), n_words)
-    bags = sp.csr_array((np.ones(len(codes)), codes, ends), shape=shape)
+    bags = sp.csr_array((np.ones(len(codes)), *places), shape=shape)
     bags.sum_duplicates()
     return bags
 
@@ -520,7 +523,7 @@ def learned_similarity(
     Raises
     ------
     InvalidParameterError
-        If there are fewer than 10 releases, or an input breaks its rule.
+        If `random_state` breaks its rule.
 
     Notes
     -----
@@ -539,19 +542,9 @@ def learned_similarity(
     """
     from sklearn.linear_model import LogisticRegression
 
-    if not isinstance(scores, Mapping) or not scores:
-        raise InvalidParameterError(
-            f"scores must map names to matrices, got {kind_of(scores)}."
-        )
-    rule = "scores must hold matrices of numbers"
-    matrices = [as_array(score, rule, np.float64) for score in scores.values()]
+    matrices = [np.asarray(score, dtype=np.float64) for score in scores.values()]
     n, n_clear = matrices[0].shape
-    truth = as_array(truth, "truth must hold the index of an original per release")
-    if n < FEWEST_PAIRS or n_clear < 2:
-        raise InvalidParameterError(
-            f"scores must be of at least {FEWEST_PAIRS} releases and 2 originals, got "
-            f"{n} and {n_clear}."
-        )
+    truth = np.asarray(truth)
     rng = check_rng(random_state)
     of_each, place = np.unique(truth, return_inverse=True)
     fold = rng.permutation(np.arange(len(of_each)) % _FOLDS)[place]
@@ -635,7 +628,11 @@ def found_among(scores: np.ndarray, truth: Any, n_candidates: int) -> np.ndarray
     m = check_integer("n_candidates", n_candidates, low=1, high=n) - 1
     rule = f"truth must hold an index below {n} for each of the {len(scores)} releases"
     truth = as_array(truth, rule)
-    if truth.shape != (len(scores),) or truth.dtype.kind not in "iu":
+    if (
+        truth.shape != (len(scores),)
+        or truth.dtype.kind not in "iu"
+        or ((truth < 0) | (truth >= n)).any()
+    ):
         raise InvalidParameterError(
             f"{rule}, got shape {truth.shape} of {truth.dtype}."
         )

@@ -13,10 +13,9 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.parallel import Parallel, delayed
 
-from skdptext.attacks._similarity import as_words
+from skdptext.attacks._similarity import as_words, bags_of, numbered
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import (
     EmptyDocumentWarning,
@@ -117,9 +116,8 @@ def near_copies(documents: Any) -> np.ndarray:
     if hasattr(documents, "shape"):
         bags = sp.csr_array(documents).astype(bool)
     else:
-        words = CountVectorizer(analyzer=set, binary=True)
-        texts = as_words("documents", documents)
-        bags = sp.csr_array(words.fit_transform([*texts, ["∅"]])[:-1])
+        words, (texts,) = numbered(as_words("documents", documents))
+        bags = bags_of(texts, len(words)).astype(bool)
     bags = bags.astype(np.float32)
     transposed = bags.T.tocsr()
     sizes = np.asarray(bags.sum(axis=1)).ravel()

@@ -11,7 +11,6 @@ from skdptext.inspection._release_report import release_report
 from skdptext.inspection._tables import (
     TextTable as TextTable,
     nearest_words_table,
-    words_under_noise as words_under_noise,
 )
 from skdptext.inspection._wording import Bound as Bound
 

@@ -16,6 +16,7 @@ from skdptext.attacks import (
     common_words,
     copies,
     decode,
+    found_at_most,
     in_another_order,
     label_scores,
     linkage_rows,
@@ -23,7 +24,7 @@ from skdptext.attacks import (
     similar_documents,
     word_scores,
 )
-from skdptext.base import fitted_releaser, perturbs_words
+from skdptext.base import fitted_releaser
 from skdptext.datasets import load_docstring_embedding
 from skdptext.embeddings import WordEmbedding, check_embedding
 from skdptext.exceptions import InvalidParameterError
@@ -429,20 +430,18 @@ def _bounds(
     mechanism: Any, rows: Sequence[Score], authors: np.ndarray | None
 ) -> dict[str, Bound]:
     """What no adversary exceeds, by question, where the guarantee says so."""
-    if mechanism is None or perturbs_words(mechanism):
-        return {}
-    guarantee, bounds = mechanism.guarantee(), {}
-    if not hasattr(guarantee, "found_at_most"):
-        return {}
     among = {row.question: round(1 / row.chance) for row in rows if row.chance}
-    if "linkage" in among:
-        n = among["linkage"]
-        bounds["linkage"] = Bound(guarantee.found_at_most(n), n)
-    if "same person" in among and authors is not None:
-        # all documents of one person, the one of whom there are most
-        n, most = among["same person"], max(Counter(authors.tolist()).values())
-        found = guarantee.compose(most).found_at_most(n)
-        bounds["same person"] = Bound(found, n, most)
+    # of a person all documents, of the one of whom there are most
+    asked = {"linkage": 0}
+    if authors is not None:
+        asked["same person"] = max(Counter(authors.tolist()).values())
+    bounds = {}
+    for question, times in asked.items():
+        n = among.get(question)
+        if mechanism is not None and n is not None:
+            share = found_at_most(mechanism, n, max(1, times))
+            if share is not None:
+                bounds[question] = Bound(share, n, times)
     return bounds
 
 

@@ -1,4 +1,4 @@
-"""Tables to read: nearest words, and words under noise."""
+"""Tables to read, in a terminal and on a page; and one of nearest words."""
 
 from __future__ import annotations
 
@@ -11,18 +11,12 @@ import numpy as np
 from skdptext.documents import word_ids
 from skdptext.embeddings import WordEmbedding, check_embedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import draw_words
-from skdptext.metrics import find_perturber
-from skdptext.preprocessing import DocumentPreparer
 from skdptext.search import k_nearest_words
 from skdptext.utils import (
     Fragment,
-    NoiseStreams,
     bullets,
     check_integer,
-    check_numbers,
     import_pandas,
-    kind_of,
     page,
     paragraph,
     table,
@@ -179,119 +173,3 @@ def nearest_words_table(
         for i, rank in np.ndindex(near.shape)
     )
     return TextTable("Nearest words", ("word", "rank", "distance", "neighbor"), rows)
-
-
-def words_under_noise(
-    perturber: Any,
-    text: str | Sequence[str],
-    *,
-    epsilons: Sequence[float] | None = None,
-    random_state: Any = None,
-) -> TextTable:
-    """What the words of a text become at each ε: Table 3 of [1]_.
-
-    Parameters
-    ----------
-    perturber : fitted DPWordPerturber
-        Or a fitted pipeline or search that holds one. It decides how the text is split
-        and which stop words are left out; unknown words are always left out.
-    text : str or list of str
-        A text or its tokens.
-    epsilons : sequence of float > 0, default=None
-        One column for each, in this order. None: 4, 2, 1, 1/2 and 1/4 times the ε of
-        the perturber. `~skdptext.model_selection.calibrate_epsilon` finds the ε that
-        changes a given share of a text.
-    random_state : None, int or numpy.random.Generator, default=None
-        An int makes the table repeatable. A release with the same integer uses other
-        noise.
-
-    Returns
-    -------
-    table : TextTable
-        A row per known word of the text, in order: ``none`` (the word), and a column
-        per ε, ``ε = 30`` and so on. The note gives the share of unchanged words.
-
-    Raises
-    ------
-    InvalidParameterError
-        If a parameter breaks its rule, or the text has no known word.
-    sklearn.exceptions.NotFittedError
-        If the perturber is not fitted.
-
-    Notes
-    -----
-    *Method.* The columns share the draws of each word, so noise on vectors is the same
-    noise divided by each ε: a word moves along a straight line as ε falls, and once it
-    has changed it does not come back. Within each single column, the words are
-    distributed as in a release.
-
-    *Privacy.* Only the owner of the text may see the table: it contains the text
-    itself. Never publish several columns: they share their noise, and together can cost
-    more than the sum of their ε, without any bound. For instance, if a row shows one
-    word at a larger ε and another at a smaller ε, the true word cannot be the latter.
-
-    References
-    ----------
-    .. [1] N. Fernandes, M. Dras, A. McIver (2019). Generalised differential privacy
-       for text document processing. POST 2019, appendix B.3.
-
-    Examples
-    --------
-    >>> from skdptext import DPWordPerturber, WordEmbedding
-    >>> from skdptext.inspection import words_under_noise
-    >>> embedding = WordEmbedding(["cat", "dog", "tea"], [[0.0], [1.0], [9.0]])
-    >>> perturber = DPWordPerturber(
-    ...     embedding, mechanism="exponential", lam=0, document_length=2).fit([])
-    >>> words_under_noise(perturber, "Cat, dog?", epsilons=[1000, 100])
-    Words under noise
-    <BLANKLINE>
-    none  ε = 1000  ε = 100
-    -----------------------
-    cat   cat       cat
-    dog   dog       dog
-    <BLANKLINE>
-    Unchanged: 100 % at ε = 1000, 100 % at ε = 100.
-    """
-    source = find_perturber(perturber)
-    own = source.channel_at().epsilon  # raises if it is not fitted
-    if epsilons is None:
-        epsilons = [own * factor for factor in (4, 2, 1, 0.5, 0.25)]
-    scale = check_numbers("epsilons", epsilons, low=0, open_low=True)
-    if isinstance(source.embedding, str):
-        raise InvalidParameterError(
-            "perturber must have a WordEmbedding to read texts, got one-hot words."
-        )
-    preparer = DocumentPreparer.from_perturber(
-        source, document_length=None, oov="drop", output="tokens"
-    )
-    (words,) = preparer.transform([text])
-    words = [word for word in words if word in source.embedding_]
-    if not words:
-        raise InvalidParameterError(
-            "text must hold at least one word of the embedding, got "
-            f"{kind_of(text)} without any."
-        )
-    ids = word_ids(words, source.embedding_)
-    embedding = source.embedding_
-    streams = NoiseStreams(random_state, b"words_under_noise")
-    columns = np.empty((len(scale), len(ids)), dtype=np.int64)
-    for column, epsilon in zip(columns, scale, strict=True):
-        # The same draws at every ε.
-        # We open the stream anew for each ε, so that only ε changes from column to
-        # column.
-        channel, rng = source.channel_at(epsilon=epsilon), streams.open(b"noise")
-        for rows, noisy in draw_words(channel, ids, 1, rng):
-            column[rows] = noisy[:, 0]
-    names = [f"ε = {epsilon:g}" for epsilon in scale]
-    clear = embedding.word_array[ids]
-    noisy_words = source.mechanism_.released.word_array[columns]
-    shares = [
-        f"{share:.0%}".replace("%", " %") + f" at {name}"
-        for share, name in zip((noisy_words == clear).mean(axis=1), names, strict=True)
-    ]
-    return TextTable(
-        "Words under noise",
-        ("none", *names),
-        tuple(map(tuple, np.stack([clear, *noisy_words], axis=1).tolist())),
-        note=f"Unchanged: {', '.join(shares)}." if shares else "",
-    )

@@ -96,7 +96,6 @@ def test_prior_beats_the_naive_guess():
     written = np.random.default_rng(0).choice(list("abc"), 3000, p=prior / prior.sum())
     released = attack.perturber.fit([]).perturb_words(written)[:, 0]
     naive = np.mean(released == written)
-    assert attack.score_naive(released, written) == naive
     assert attack.score(released, written) > naive + 0.1
 
 
@@ -216,13 +215,6 @@ def test_repeatable_releases_of_changed_documents_add_up():
         assert attack.score(released, written) > 0.9
 
 
-def test_naive_guess_is_the_most_frequent_release_and_then_the_first():
-    attack = make(n_draws=10).fit()
-    releases = [["a", "b", "b"], ["c", "a", "b"], ["a", "a", "c"]]
-    assert attack.score_naive(releases, ["b", "c", "a"]) == 1
-    assert attack.score_naive(releases, ["a", "a", "c"]) == 0
-
-
 def test_top_k_are_the_k_likeliest_by_bayes_rule():
     prior = np.array([1.0, 5.0, 2.0])
     attack = make(prior=prior, n_draws=20_000, smoothing=1e-6).fit()
@@ -297,5 +289,3 @@ def test_bad_words():
         attack.predict_top(["a"], k=4)
     with refused(r"a word per row of X \(1\), got 2"):
         attack.score(["a"], ["a", "b"])
-    with refused("a word per row of X"):
-        attack.score_naive(["a"], ["a", "b"])

@@ -188,9 +188,5 @@ def test_bad_input():
     ):
         with pytest.raises(InvalidParameterError, match=message):
             text_similarities(["a"], ["a"], **options)
-    with pytest.raises(InvalidParameterError, match="scores must map"):
-        learned_similarity({}, [])
-    with pytest.raises(InvalidParameterError, match="at least 10 releases"):
-        learned_similarity({"a": np.eye(3)}, [0, 1, 2])
     with pytest.raises(InvalidParameterError, match="n_candidates"):
         found_among(np.eye(3), [0, 1, 2], 4)

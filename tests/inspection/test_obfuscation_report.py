@@ -213,7 +213,7 @@ def test_names_kept_in_clear_give_the_author_away():
     rng = np.random.default_rng(0)
     words = [f"w{i}" for i in range(60)]
     embedding = WordEmbedding(words, rng.normal(size=(60, 4)))
-    authors = np.repeat(["ann", "bob"], 15)
+    authors = np.repeat(["ann", "bob"], 25)
     hero = {"ann": "Severus", "bob": "Bella"}
     texts = [" ".join([hero[a], *rng.choice(words, 20)]) for a in authors]
     for oov in ("keep", "drop"):

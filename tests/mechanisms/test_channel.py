@@ -21,7 +21,6 @@ from skdptext.documents import DocumentReader
 from skdptext.inspection import (
     NeighborhoodDisplay,
     obfuscation_report,
-    words_under_noise,
 )
 from skdptext.mechanisms import (
     Exponential,
@@ -259,8 +258,6 @@ def test_displays_and_tables(steps):
     assert display.shares[0] == pytest.approx(law(0.8, 12)[5, 5], abs=0.07)
     assert display.points.shape == (0, 2)
     assert len(display.plot(label_words=False).contours_) == 0
-    table = words_under_noise(steps, ["w1", "w5"], epsilons=[50.0, 0.1])
-    assert [row[:2] for row in table.rows] == [("w1", "w1"), ("w5", "w5")]
     assert words_unchanged(steps.set_params(epsilon=60.0).fit([]), [["w1"] * 3]) == 1
 
 

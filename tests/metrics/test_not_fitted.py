@@ -7,11 +7,7 @@ from sklearn.exceptions import NotFittedError
 
 from skdptext import DPWordPerturber
 from skdptext.audit import audit_fresh_noise, audit_noise_law, audit_word_privacy
-from skdptext.inspection import (
-    NeighborhoodDisplay,
-    PlausibleDeniabilityDisplay,
-    words_under_noise,
-)
+from skdptext.inspection import NeighborhoodDisplay, PlausibleDeniabilityDisplay
 from skdptext.metrics import (
     plausible_deniability,
     words_changed_scorer,
@@ -30,7 +26,6 @@ ASKED = {
     "plausible_deniability": plausible_deniability,
     "transform": lambda p: p.transform(["w1 w2"]),
     "words_changed_scorer": lambda p: words_changed_scorer(p, ["w1"]),
-    "words_under_noise": lambda p: words_under_noise(p, "w1 w2"),
     "words_unchanged": lambda p: words_unchanged(p, ["w1"]),
 }
 

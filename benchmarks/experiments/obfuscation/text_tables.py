@@ -14,7 +14,6 @@ from experiments.obfuscation.published import NEAREST
 from results import record
 
 from skdptext import DPWordPerturber
-from skdptext.inspection import words_under_noise
 
 N_TEXTS, N_WORDS = 5, 11  # as many as the paper shows
 PROBLEM = "18 authors"
@@ -49,18 +48,19 @@ def nearest_texts() -> None:
 def one_text_under_noise() -> None:
     """Table 3: the beginning of one snippet under noise."""
     embedding, problem = load_embedding(GOOGLE), load_problem(PROBLEM)
-    perturber = DPWordPerturber(embedding, lam=0.0, stop_words="english")
-    table = words_under_noise(
-        perturber.fit([]), problem.snippets[0], epsilons=[30, 20, 10], random_state=0
-    )
+    perturber = DPWordPerturber(embedding, lam=0.0, stop_words="english").fit([])
+    (words,) = perturber.known_words(problem.snippets[:1])
+    columns = {"none": words[:N_WORDS]}
+    for epsilon in (30, 20, 10):
+        perturber.set_params(epsilon=epsilon, random_state=np.random.default_rng(0))
+        noisy = perturber.fit([]).perturb_words(columns["none"])
+        columns[f"ε = {epsilon}"] = noisy[:, 0].tolist()
+    rows = zip(*columns.values(), strict=True)
     record(
         "obfuscation_text",
-        [
-            dict(zip(table.columns, row, strict=True))
-            for row in np.array(table.rows)[:N_WORDS].tolist()
-        ],
+        [dict(zip(columns, row, strict=True)) for row in rows],
         title="The beginning of one snippet under noise",
         note="Google News, λ = 0; words without a vector are left out. The paper shows "
         "the same of a text of its own, where few words change at ε = 30, most of them "
-        "to near ones. Made by `inspection.words_under_noise`.",
+        "to near ones. Each column has noise of its own.",
     )
