@@ -4,14 +4,16 @@ Fan fiction, cut to its first 200 words, as released by rule, by published packa
 by us. The packages are installed into throw-away environments (benchmarks/peers.py)::
 
     python benchmarks/bench_release_report.py [releases] [codes] [time] [unrelated]
+        [authors]
 
-``codes``, ``time`` and ``unrelated`` keep what is done in ``build/release_report``;
+All but ``releases`` keep what is done in ``build/release_report``;
 ``--budget 50`` stops after so many seconds, and the same command goes on.
 
 ``releases`` is the table of what each gives away; ``time``, CPU time against documents;
 ``codes``, what is found where texts are in codes (benchmarks/release_codes.py);
 ``unrelated``, how often a report on lists that have nothing to do with each other holds
-chance inside its intervals.
+chance inside its intervals; ``authors``, how often `obfuscation_report` finds authors
+who have nothing to do with the text.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ import time
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -40,12 +42,13 @@ from results import bracketed, record
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.attacks import found_among
-from skdptext.datasets import load_docstrings
-from skdptext.inspection import release_report
+from skdptext.datasets import load_docstring_embedding, load_docstrings
+from skdptext.inspection import obfuscation_report, release_report
 from skdptext.mechanisms import Exponential
 from skdptext.model_selection import calibrate_epsilon
 from skdptext.replacement import DPDocumentReplacer
 from skdptext.search import k_nearest_words
+from skdptext.utils import share_interval
 
 PEER = Path(__file__).with_name("release_peer.py")
 CELLS = Path(__file__).parents[1] / "build" / "release_report"
@@ -367,14 +370,20 @@ def table_of_time(args: Any) -> None:
     )
 
 
-def unrelated(trial: int) -> dict[str, list[float]]:
-    """A report on two lists that have nothing to do with each other."""
-    texts, seen = [], set()
+@cache
+def docstring_texts() -> list[str]:
+    """The first words of docstrings, no two of which begin alike."""
+    texts: dict[str, str] = {}
     for text in load_docstrings(remove=("examples", "headers", "names")).data:
         words = text.split()
-        if len(words) >= 40 and (start := " ".join(words[:12])) not in seen:
-            seen.add(start)
-            texts.append(" ".join(words[:40]))
+        if len(words) >= 40:
+            texts.setdefault(" ".join(words[:12]), " ".join(words[:40]))
+    return list(texts.values())
+
+
+def unrelated(trial: int) -> dict[str, list[float]]:
+    """A report on two lists that have nothing to do with each other."""
+    texts = docstring_texts()
     rng = np.random.default_rng(trial)
     order = rng.permutation(len(texts))
     lists = ([texts[i] for i in order[k : k + 100]] for k in (0, 100))
@@ -420,11 +429,68 @@ def table_of_unrelated(args: Any) -> None:
     )
 
 
+def unrelated_authors(trial: int) -> list[bool]:
+    """Whether authors at random are found: the strongest of all, and any of them."""
+    texts = docstring_texts()
+    rng = np.random.default_rng(trial)
+    texts = [texts[i] for i in rng.permutation(len(texts))[:N_AUTHORED]]
+    authors = rng.permutation(np.arange(N_AUTHORED) % 4).astype(str)
+    perturber = DPWordPerturber(
+        load_docstring_embedding(n_words=2000), epsilon=20.0, document_length=20
+    )
+    report = obfuscation_report(
+        texts, authors, None, perturber, linkage=False, random_state=trial
+    )
+    rows = report.of("author")
+    return [rows[0].low > rows[0].chance, any(row.low > row.chance for row in rows)]
+
+
+N_AUTHORED = 80
+
+
+def table_of_authors(args: Any) -> None:
+    """Record how often authors at random are found."""
+    cells = [
+        Cell(f"authors-{trial}", {"version": 1}, partial(unrelated_authors, trial))
+        for trial in range(N_TRIALS)
+    ]
+    found = results_of(cells, args.budget)
+    if not found:
+        return
+    strongest, any_of_them = np.array(found, dtype=int).T
+    rows = [
+        {
+            "trials": n,
+            "false finds of the strongest": int(strongest[:n].sum()),
+            "as a share": bracketed(
+                float(strongest[:n].mean()), *share_interval(strongest[:n])
+            ),
+            "trials in which any of all adversaries is above": int(
+                any_of_them[:n].sum()
+            ),
+        }
+        for n in (24, N_TRIALS)
+    ]
+    record(
+        "obfuscation_alarms",
+        rows,
+        title="False alarms of obfuscation_report: authors who are drawn at random",
+        note=(
+            f"{N_AUTHORED} docstrings of 40 words, four authors at random; the default "
+            "adversaries, by noise on words at ε = 20. A find: the 95 % interval of "
+            "the strongest adversary, chosen on one half of the documents and scored "
+            "on the other, is above chance. The last column is what the maximum of all "
+            "adversaries would report."
+        ),
+    )
+
+
 PARTS = {
     "releases": table_of_releases,
     "codes": table_of_codes,
     "time": table_of_time,
     "unrelated": table_of_unrelated,
+    "authors": table_of_authors,
 }
 
 

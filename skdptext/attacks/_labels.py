@@ -19,6 +19,7 @@ from skdptext.attacks._pairs import ReleasedTexts
 from skdptext.attacks._similarity import bags_of, numbered, parts_of_words, words_of
 from skdptext.attacks._table import Score, make_halves, scored, strongest_of
 from skdptext.attacks._trials import (
+    Asked,
     Split,
     Trial,
     as_released,
@@ -85,15 +86,11 @@ def label_scores(
         guessers = {name: Guesser(m, view) for name, m in adversaries.items()}
     usual = {"always the most frequent": _usual(labels, splits)}
     right = {part: dict(usual) for part in ("originals", "cut", "releases")}
-    trials, places = _planned(guessers, views, labels, trained_on, known)
+    trials = _planned(guessers, views, labels, trained_on, known)
     with quiet(Warning):
         answers = run_trials(trials, splits, n_jobs, f"{target} adversaries")
-    shares: dict[tuple[str, str], list[np.ndarray]] = {}
-    for place, answer in zip(places, answers, strict=True):
-        for at, share in zip(place, answer, strict=True):
-            shares.setdefault(at, []).append(share)
-    for (part, name), each in shares.items():
-        right[part][name] = np.mean(each, axis=0)
+    for (part, name), shares in answers.items():
+        right[part][name] = shares
     attacked = np.unique(np.concatenate([np.arange(len(labels))[h] for _, h in splits]))
     halves = make_halves(attacked, texts.seed)
     clear, cut = (
@@ -120,39 +117,29 @@ def _planned(
     labels: np.ndarray,
     trained_on: Sequence[str],
     known: Known | None,
-) -> tuple[list[Trial], list[list[tuple[str, str]]]]:
-    """What is fitted and asked, and the part and name that each answer belongs to."""
-    trials: list[Trial] = []
-    places: list[list[tuple[str, str]]] = []
+) -> list[Trial]:
+    """What is fitted and asked; answers belong to a part, and to who learned from what.
 
-    def plan(guesser: Guesser, learned: Any, asked: list[Any], at: Any) -> None:
-        more = None
-        if known is not None:
-            more = views[guesser.view]["known"][0], known[1]
-        trials.append(Trial(guesser.model, labels, learned, asked, more))
-        places.append(at)
-
+    Of what is in clear, those are asked who learned from it, also where only releases
+    are learned from.
+    """
+    trials = []
     for name, guesser in guessers.items():
         view = views[guesser.view]
-        released = view["releases"]
-        knows = f"{name}, trained on originals"
-        if guesser.informed:
-            if "originals" in trained_on:
-                at = [("releases", knows)] * len(released)
-                plan(guesser, view["originals"][0], released, at)
-            continue
-        # of what is in clear, also where only releases are learned from
-        whole = [*view["originals"], *view["cut"]]
-        at = [("originals", knows), ("cut", knows)]
-        if "originals" in trained_on:
-            at += [("releases", knows)] * len(released)
-            whole += released
-        plan(guesser, view["originals"][0], whole, at)
-        if "releases" in trained_on:
-            knows = f"{name}, trained on releases"
-            for one in released:
-                plan(guesser, one, [one], [("releases", knows)])
-    return trials, places
+        more = None if known is None else (view["known"][0], known[1])
+        for source in ("originals", "releases")[: 1 if guesser.informed else 2]:
+            knows = f"{name}, trained on {source}"
+            for learned in view[source]:
+                asked: list[Asked] = []
+                if source == "originals" and not guesser.informed:
+                    for part in ("originals", "cut"):
+                        asked.append(((part, knows), view[part][0]))
+                if source in trained_on:
+                    each = view["releases"] if source == "originals" else [learned]
+                    asked += [(("releases", knows), one) for one in each]
+                if asked:
+                    trials.append(Trial(guesser.model, labels, learned, asked, more))
+    return trials
 
 
 def _usual(labels: np.ndarray, splits: Sequence[Split]) -> np.ndarray:

@@ -5,6 +5,7 @@ The frame of `skdptext.inspection.obfuscation_report` and `release_report`.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -37,45 +38,48 @@ _COPIED, _FEWEST_WORDS = 0.5, 10
 # frequency of each word, lest one be 0, does not count.
 _UNIT = 1e-20
 Split = tuple[np.ndarray, np.ndarray]
+Asked = tuple[tuple[str, str], Any]  # what an answer belongs to, and documents
 
 
 class Trial(NamedTuple):
     """A classifier, what it is fitted on, and what it is asked, in one order.
 
-    It is fitted once per split, and answers for all of `attacked`.
+    It is fitted once per split, and answers for all that is asked.
     """
 
     model: Any
     labels: np.ndarray  # of the documents
     known: Any
-    attacked: Sequence[Any]
+    asked: Sequence[Asked]
     more: tuple[Any, np.ndarray] | None = None  # known besides, with their labels
 
 
 def run_trials(
     trials: Sequence[Trial], splits: Sequence[Split], n_jobs: int | None, what: str
-) -> list[np.ndarray]:
-    """Share of right answers of each trial, shape (n_attacked, n_documents).
+) -> dict[tuple[str, str], np.ndarray]:
+    """Share of right answers on each document, by what the answers belong to.
 
     NaN for documents that are never held out.
     """
-    places = [(t, s) for t in range(len(trials)) for s in range(len(splits))]
+    each = [(t, s) for t in range(len(trials)) for s in range(len(splits))]
     answers = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_attack)(trials[t], *splits[s]) for t, s in places
+        delayed(_attack)(trials[t], *splits[s]) for t, s in each
     )
-    hits = [np.zeros((len(t.attacked), len(t.labels))) for t in trials]
-    for (t, s), right in zip(progress(places, what), answers, strict=True):
-        for row, marks in zip(hits[t], right, strict=True):
-            np.add.at(row, splits[s][1], marks)
-    tries = np.zeros(len(trials[0].labels))
-    for _, held in splits:  # not bincount: rows may be counted from the end
-        np.add.at(tries, held, 1)
+    n = len(trials[0].labels)
+    hits: defaultdict[tuple[str, str], np.ndarray] = defaultdict(
+        lambda: np.zeros((2, n))
+    )
+    for (t, s), right in zip(progress(each, what), answers, strict=True):
+        for (place, _), marks in zip(trials[t].asked, right, strict=True):
+            # not bincount: rows may be counted from the end
+            np.add.at(hits[place][0], splits[s][1], marks)
+            np.add.at(hits[place][1], splits[s][1], 1)
     with np.errstate(invalid="ignore"):
-        return [hit / tries for hit in hits]
+        return {place: hit / tries for place, (hit, tries) in hits.items()}
 
 
 def _attack(trial: Trial, known: np.ndarray, held: np.ndarray) -> np.ndarray:
-    """Which held-out documents are named rightly, in each attacked set."""
+    """Which held-out documents are named rightly, of all that is asked."""
     learned, truth = trial.labels[known], trial.labels[held]
     texts = take(trial.known, known)
     if trial.more is not None:
@@ -84,9 +88,9 @@ def _attack(trial: Trial, known: np.ndarray, held: np.ndarray) -> np.ndarray:
     # a report mentions documents without words once
     with quiet(EmptyDocumentWarning, ConvergenceWarning):
         if len(np.unique(learned)) == 1:  # a single label leaves nothing to learn
-            return np.tile(truth == learned[0], (len(trial.attacked), 1))
+            return np.tile(truth == learned[0], (len(trial.asked), 1))
         model = clone(trial.model).fit(texts, learned)
-        return np.stack([model.predict(take(x, held)) == truth for x in trial.attacked])
+        return np.stack([model.predict(take(x, held)) == truth for _, x in trial.asked])
 
 
 def take(documents: Any, rows: np.ndarray) -> Any:

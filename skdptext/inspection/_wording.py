@@ -289,14 +289,8 @@ def verdict(
         return Verdict("THESE ADVERSARIES CANNOT READ THIS.", unread, False)
     left = [s for q, s in scores.items() if q != "topic" and is_above(s)]
     if left:
-        what = "; ".join(
-            f"{question_of(s).name}: at least {at_least(s.low)} (guessing "
-            f"{percent(s.chance)})"
-            for s in left
-        )
-        return Verdict(
-            "DOCUMENTS WERE NOT FOUND, AND SOMETHING CAN BE READ.", f"{what}.", True
-        )
+        result = "DOCUMENTS WERE NOT FOUND, AND SOMETHING CAN BE READ."
+        return Verdict(result, _listed(left), True)
     return Verdict(
         "NOTHING WAS FOUND ABOVE CHANCE.",
         "By these adversaries, in these documents. A bound for all others needs a "
@@ -324,12 +318,16 @@ def _of_training(scores: Mapping[str, Score]) -> Verdict:
             "guarantee.",
             False,
         )
-    what = "; ".join(
+    return Verdict("THE SYNTHETIC TEXTS SHOW WHAT WAS USED.", _listed(seen), True)
+
+
+def _listed(scores: Sequence[Score]) -> str:
+    said = (
         f"{question_of(s).name}: at least {at_least(s.low)} (guessing "
         f"{percent(s.chance)})"
-        for s in seen
+        for s in scores
     )
-    return Verdict("THE SYNTHETIC TEXTS SHOW WHAT WAS USED.", f"{what}.", True)
+    return f"{'; '.join(said)}."
 
 
 def _found(score: Score) -> str:
