@@ -198,7 +198,7 @@ def of_topic_shares(seed):
 # With each, how many trials take about a second or two.
 TRIALS = {
     "linkage_attack": (of_linkage, 2),
-    "release_report": (of_a_report, 1),
+    "release_report": (of_a_report, 3),
     "release_report, people": (of_people, 3),
     "release_report, control": (of_control, 3),
     "release_report, copies": (of_copies, 12),

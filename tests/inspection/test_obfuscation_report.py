@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from html.parser import HTMLParser
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -18,6 +17,7 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection import PrivacyUtilityDisplay, obfuscation_report
 from skdptext.preprocessing import DocumentPreparer
 from tests.inspection.corpus import CLEAN, Lookup, bayes, few, small
+from tests.utils.test_html import read
 
 
 class Spy(ClassifierMixin, BaseEstimator):
@@ -445,27 +445,6 @@ def test_bad_input(synthetic, change, message):
 # -- text, HTML and figure -------------------------------------------------------------
 
 
-class Outline(HTMLParser):
-    """Checks that tags close in order, and collects texts."""
-
-    void = frozenset({"br", "hr", "meta"})
-
-    def __init__(self):
-        super().__init__()
-        self.open, self.tags, self.texts = [], [], []
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        if tag not in self.void:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.texts.append(data)
-
-
 @pytest.mark.no_cover
 @pytest.mark.parametrize("several", [False, True])
 def test_views_are_well_formed_and_begin_with_linkage(synthetic, several):
@@ -478,9 +457,7 @@ def test_views_are_well_formed_and_begin_with_linkage(synthetic, several):
         synthetic, perturbers if several else perturbers[0],
         adversaries={name: (bayes(), "author")}, cv=2,
     )  # fmt: skip
-    outline = Outline()
-    outline.feed(report._repr_html_())
-    assert outline.open == []
+    outline = read(report._repr_html_())
     assert "script" not in outline.tags
     assert outline.tags.count("table") == 2
     assert outline.tags.count("li") == len(report.warnings)

@@ -136,7 +136,11 @@ def test_a_translation_is_learned_though_a_word_is_inserted():
     report = release_report(texts, released, random_state=0)
     by = {row.adversary: row for row in report.of("linkage")}
     assert by["translation learned from other pairs"].low > 0.9
-    assert report.scores["words"].value > 0.8
+    words = report.scores["words"]
+    assert words.adversary == "translation learned from other pairs"
+    (itself,) = (r for r in report.of("words") if r.adversary.endswith("itself"))
+    assert words.value > 0.8 > 0.2 > itself.value
+    assert report.scores["copies: spans of 5 words"].value == 0
 
 
 # -- columns ---------------------------------------------------------------------------
