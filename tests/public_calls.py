@@ -337,11 +337,6 @@ VALID: dict[Any, Valid] = {
     attacks.split_words: Valid(lambda: ("w0 w1",)),
     attacks.words_of: Valid(lambda: ("w0 w1",)),
     attacks.text_similarities: Valid(lambda: (TEXTS, TEXTS)),
-    attacks.linear_topic_classifier: Valid(
-        lambda: (table(),),
-        lambda made: made.fit(TEXTS, TOPICS),
-        names=("stop_words",),  # of scikit-learn's own vectorizer
-    ),
     attacks.linkage_attack: Valid(lambda: (TEXTS, released(), 1, 1, 1)),
     attacks.paper_adversaries: Valid(lambda: (table(),)),
     # -- audit -----------------------------------------------------------------

@@ -47,7 +47,7 @@ from skdptext.attacks._similarity import (
     text_similarities,
     words_of as words_of,
 )
-from skdptext.attacks._standard import linear_topic_classifier, paper_adversaries
+from skdptext.attacks._standard import paper_adversaries
 from skdptext.attacks._table import Score as Score
 from skdptext.attacks._table import lead as lead
 from skdptext.attacks._table import ScoreTable as ScoreTable
@@ -67,7 +67,6 @@ __all__ = [
     "FastTextClassifier",
     "KoppelAuthorClassifier",
     "WordReconstructionAttack",
-    "linear_topic_classifier",
     "linkage_attack",
     "paper_adversaries",
     "text_similarities",

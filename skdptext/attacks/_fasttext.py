@@ -76,7 +76,7 @@ class FastTextClassifier(ClassifierMixin, TextEstimator):
 
     See Also
     --------
-    linear_topic_classifier : Needs no extra package.
+    paper_adversaries : Makes it, or a linear model, which needs no extra package.
 
     Notes
     -----

@@ -6,7 +6,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 from sklearn.feature_extraction.text import TfidfTransformer
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 
 from skdptext.attacks._fasttext import FastTextClassifier
 from skdptext.attacks._koppel import KoppelAuthorClassifier
@@ -14,65 +14,6 @@ from skdptext.embeddings import WordEmbedding, check_embedding
 from skdptext.neighbors import WMDKNNClassifier
 from skdptext.preprocessing import DocumentPreparer
 from skdptext.utils import check_option
-
-
-def linear_topic_classifier(
-    embedding: WordEmbedding, *, stop_words: Any = None
-) -> Pipeline:
-    """Logistic regression on tf-idf weights of words.
-
-    The standard baseline of text classification; it needs only scikit-learn.
-
-    Parameters
-    ----------
-    embedding : WordEmbedding
-        The words in use, and the columns of bags.
-    stop_words : {"english"} or list of str, default=None
-        Words to leave out of texts.
-
-    Returns
-    -------
-    classifier : Pipeline
-        Takes texts, token lists and bags-of-words. Steps ``documentpreparer``,
-        ``tfidftransformer`` (with the logarithm of counts) and ``logisticregression``.
-
-    Raises
-    ------
-    InvalidParameterError
-        If `embedding` is not a `WordEmbedding`.
-
-    Notes
-    -----
-    *Privacy.* It measures how useful a release still is, or what an adversary learns.
-
-    Examples
-    --------
-    >>> from skdptext import WordEmbedding
-    >>> from skdptext.attacks import linear_topic_classifier
-    >>> embedding = WordEmbedding(["cat", "dog", "tea"], [[0.0], [1.0], [9.0]])
-    >>> model = linear_topic_classifier(embedding)
-    >>> model.fit(["a cat", "a dog", "tea, tea"], ["pets", "pets", "food"])
-    Pipeline(...)
-    >>> model.predict(["cat and dog", "more tea"]).tolist()
-    ['pets', 'food']
-    >>> model.predict([[0, 0, 2]]).tolist()
-    ['food']
-    """
-    embedding = check_embedding(embedding)
-    return tfidf_regression(
-        DocumentPreparer(embedding, stop_words=stop_words, output="bow")
-    )
-
-
-def tfidf_regression(reader: Any) -> Pipeline:
-    """Logistic regression on tf-idf weights of the counts that `reader` makes."""
-    from sklearn.linear_model import LogisticRegression
-
-    return make_pipeline(
-        reader,
-        TfidfTransformer(sublinear_tf=True),
-        LogisticRegression(C=10.0, max_iter=1000),
-    )
 
 
 def paper_adversaries(
@@ -91,7 +32,7 @@ def paper_adversaries(
     topic_model : {"fasttext", "linear"}, default="fasttext"
         The topic classifier with a different representation: `FastTextClassifier`,
         which starts from the vectors of the embedding and needs the extra ``fasttext``,
-        or `linear_topic_classifier`.
+        or logistic regression on tf-idf weights of words.
     random_state : None, int or numpy.random.Generator, default=None
         Fixes Koppel's subsets and fastText's initial vectors.
     n_jobs : int, default=None
@@ -136,13 +77,19 @@ def paper_adversaries(
     >>> adversaries["SRauth"].fit(bags, authors).predict([[1, 0, 0]]).tolist()
     ['ann']
     """
+    from sklearn.linear_model import LogisticRegression
+
     check_option("topic_model", topic_model, ("fasttext", "linear"))
+    embedding = check_embedding(embedding)
     topic = (
         FastTextClassifier(embedding, pretrained=True, random_state=random_state)
         if topic_model == "fasttext"
-        else linear_topic_classifier(embedding)
+        else make_pipeline(
+            DocumentPreparer(embedding, output="bow"),
+            TfidfTransformer(sublinear_tf=True),
+            LogisticRegression(C=10.0, max_iter=1000),
+        )
     )
-    check_embedding(embedding)
     return {
         "SRauth": WMDKNNClassifier(embedding, n_neighbors=1, n_jobs=n_jobs),
         "SRtopic": WMDKNNClassifier(embedding, n_neighbors=5, n_jobs=n_jobs),

@@ -9,10 +9,10 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.attacks import linear_topic_classifier, make_folds, near_copies
+from skdptext.attacks import make_folds, near_copies
 from skdptext.inspection import obfuscation_report
 from skdptext.preprocessing import DocumentPreparer
-from tests.inspection.corpus import CLEAN
+from tests.inspection.corpus import CLEAN, bayes
 
 
 @pytest.mark.parametrize("as_bags", [False, True])
@@ -80,7 +80,7 @@ def test_an_author_of_copies_only_can_be_attacked():
         texts,
         ["ann"] * 10 + ["bob"] * 10,
         perturber=DPWordPerturber(embedding, epsilon=1e6, document_length=20),
-        adversaries={"linear": (linear_topic_classifier(embedding), "author")},
+        adversaries={"linear": (bayes(), "author")},
         trained_on="originals",
         linkage=False,
         random_state=0,

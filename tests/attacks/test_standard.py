@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
 
 from skdptext import WMDKNNClassifier
 from skdptext.attacks import (
     FastTextClassifier,
     KoppelAuthorClassifier,
-    linear_topic_classifier,
     paper_adversaries,
 )
 from skdptext.exceptions import InvalidParameterError
@@ -31,25 +27,6 @@ def bags():
         weights[i, 120 + a * 10 : 130 + a * 10] += 12
     counts = np.array([rng.multinomial(60, w / w.sum()) for w in weights])
     return counts, topic, author
-
-
-def test_linear_model_reads_texts_and_bags(small_embedding, bags):
-    counts, topic, _ = bags
-    model = linear_topic_classifier(small_embedding).fit(counts, topic)
-    texts = [" ".join(np.repeat(small_embedding.words, bag)) for bag in counts]
-    expected = (
-        make_pipeline(
-            CountVectorizer(vocabulary=small_embedding.words),
-            TfidfTransformer(sublinear_tf=True),
-            LogisticRegression(C=10.0, max_iter=1000),
-        )
-        .fit(texts, topic)
-        .predict_proba(texts)
-    )
-    np.testing.assert_allclose(model.predict_proba(counts), expected, rtol=1e-6)
-    np.testing.assert_allclose(model.predict_proba(texts), expected, rtol=1e-6)
-    tokens = [[w.upper() for w in text.split()] for text in texts]
-    np.testing.assert_allclose(model.predict_proba(tokens), expected, rtol=1e-6)
 
 
 def test_the_four_of_table_1(small_embedding, bags):
@@ -82,6 +59,5 @@ def test_options(small_embedding):
     assert adversaries["DRauth"].random_state == 3
     with pytest.raises(InvalidParameterError, match="topic_model must be one of"):
         paper_adversaries(small_embedding, topic_model="bert")
-    for make in (paper_adversaries, linear_topic_classifier):
-        with pytest.raises(InvalidParameterError, match="embedding must be"):
-            make(None)
+    with pytest.raises(InvalidParameterError, match="embedding must be"):
+        paper_adversaries(None)
