@@ -36,7 +36,7 @@ def _characters(document: Any) -> list[str]:
 
 _UNITS: dict[str, Callable[[Any], list[str]]] = {
     "words": words_of,
-    "words as written": _written,
+    "words between blanks": _written,
     "characters": _characters,
 }
 
@@ -52,19 +52,21 @@ def pattern_similarities(
     noisy = {name: [part(d) for d in released] for name, part in _UNITS.items()}
     scores: dict[str, np.ndarray] = {}
     for name, units in noisy.items():
-        if name == "words as written" and units == noisy["words"]:
+        if name == "words between blanks" and units == noisy["words"]:
             continue
         other, size = _agreeing(units, clear)
         if not size:
             continue
         sized = [_grouped(document, size) for document in units]
-        who = name if name == other else f"{name} for {other}"
+        who = f"{name} repeat"
+        if name != other:
+            who += f" as {other} of the original do"
         kinds: dict[str, Callable[[Sequence[Any]], list[Any]]] = {
-            f"where {who} repeat": _places
+            f"where {who}": _places
         }
         if "characters" not in (name, other):
-            kinds[f"how far apart {who} repeat"] = _gaps
-            scores[f"how often {who} repeat"] = _counts_alike(sized, clear[other])
+            kinds[f"how far apart {who}"] = _gaps
+            scores[f"how often {who}"] = _counts_alike(sized, clear[other])
         for kind, features in kinds.items():
             same = _cosines(sized, clear[other], features)
             if same is not None:
@@ -73,7 +75,9 @@ def pattern_similarities(
         ("lengths of words, in order", _lengths),
         ("letters that repeat in words", _shapes),
     ):
-        same = _cosines(noisy["words as written"], clear["words as written"], features)
+        same = _cosines(
+            noisy["words between blanks"], clear["words between blanks"], features
+        )
         if same is not None:
             scores[kind] = same
     for name in ("words", "characters"):

@@ -23,6 +23,7 @@ from skdptext.inspection._wording import (
     Verdict,
     adversary_name,
     at_least,
+    at_most,
     bound_sentence,
     column_sentence,
     conclusion,
@@ -32,7 +33,7 @@ from skdptext.inspection._wording import (
     unread_sentence,
     verdict,
 )
-from skdptext.utils import Fragment, bullets, page, paragraph, percent_up, wrapped
+from skdptext.utils import Fragment, bullets, page, paragraph, wrapped
 
 _HEADER = (
     *("what was looked for", "found", "95 % interval", "guessing", "proved"),
@@ -58,6 +59,9 @@ class Provenance:
         The word vectors that adversaries used.
     codes : list of str
         Codes that were undone before the attack.
+    seed : int or None
+        The `random_state` of the report; None if no integer was given, so that another
+        report would draw other halves.
     """
 
     original: str
@@ -68,6 +72,7 @@ class Provenance:
     matched: str
     vectors: str
     codes: list[str]
+    seed: int | None = None
 
 
 class ReleaseReport(ScoreTable):
@@ -184,7 +189,7 @@ class ReleaseReport(ScoreTable):
             percent(score.value),
             interval(score),
             percent(score.chance),
-            "" if bound is None else f"≤ {percent_up(bound.share)}",
+            "" if bound is None else f"≤ {at_most(bound.share)}",
             conclusion(score, self.unread),
         ]
 
@@ -225,10 +230,11 @@ class ReleaseReport(ScoreTable):
     def _origin(self) -> str:
         at = self.provenance
         few = "" if at.n_documents == at.n_given else f" of {at.n_given:,}"
+        seed = "no seed" if at.seed is None else f"seed {at.seed}"
         today = date.today()
         return (
             f"{at.n_documents:,}{few} texts, {at.matched}; {at.vectors}; skdptext "
-            f"{__version__}, {today.day} {today:%B %Y}"
+            f"{__version__}, {seed}, {today.day} {today:%B %Y}"
         )
 
     # -- as data -----------------------------------------------------------------------
@@ -365,7 +371,7 @@ def _card(score: Score, unread: bool, bound: Bound | None) -> Fragment:
         f"{at_least(score.low)}, guessing {percent(score.chance)}"
     )
     if bound is not None:
-        numbers += f", proved at most {percent_up(bound.share)}"
+        numbers += f", proved at most {at_most(bound.share)}"
     advice = f" {asked.advice}" if said == asked.above else ""
     by = "" if score.adversary == "reading" else f" By: {adversary_name(score)}."
     above = " skdp-above" if said == asked.above else ""

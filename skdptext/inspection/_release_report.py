@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -238,11 +239,12 @@ def release_report(
         refuse("with control", **of_pairs, background=background,
                examples=examples or None)  # fmt: skip
         with show_progress(verbose):
-            return control_report(
+            report = control_report(
                 original, released, control, text=text, authors=authors,
                 vectors=lambda words: _vectors(embedding, None, words),
                 most=max_documents, rng=rng,
             )  # fmt: skip
+        return _seeded(report, random_state)
     if original is None and background is not None:
         refuse("without original", **of_pairs)
     given = read(
@@ -258,7 +260,13 @@ def release_report(
         rows = task.documents(n_candidates, common) + task.people()
         for target in given.labels:
             rows += task.labels(target, more.get(target), n_candidates, n_jobs)
-    return task.report(rows, n_candidates, examples)
+    return _seeded(task.report(rows, n_candidates, examples), random_state)
+
+
+def _seeded(report: ReleaseReport, random_state: Any) -> ReleaseReport:
+    if isinstance(random_state, Integral):
+        report.provenance.seed = int(random_state)
+    return report
 
 
 class _Attack:

@@ -185,7 +185,10 @@ _NAMES = {
 
 def adversary_name(score: Score) -> str:
     """Who found it, in words of a stranger."""
-    return _NAMES.get(score.adversary, score.adversary)
+    _, by, name = score.adversary.rpartition("nearest by ")
+    name, more, usual = name.partition(", more")
+    said = f"{_NAMES.get(name, name)}{more}{usual}"
+    return f"the nearest synthetic text, by {said}" if by else said
 
 
 def percent(share: float | None) -> str:
@@ -200,6 +203,11 @@ def percent(share: float | None) -> str:
 def at_least(share: float) -> str:
     """Rounded down, as a lower bound is."""
     return f"{math.floor(100 * share + 1e-9)} %"
+
+
+def at_most(share: float) -> str:
+    """Rounded up, as an upper bound is."""
+    return percent_up(share).replace("%", " %")
 
 
 def interval(score: Score) -> str:
@@ -242,7 +250,7 @@ class Bound(NamedTuple):
 
 def bound_sentence(bound: Bound) -> str:
     """What is proved."""
-    found = f"on average at most {percent_up(bound.share)} of"
+    found = f"on average at most {at_most(bound.share)} of"
     among = f"{bound.n_candidates:,} equally likely"
     if not bound.n_documents:
         return (

@@ -197,11 +197,12 @@ def test_what_is_proved_stands_beside_what_is_found(prose):
     persons = report.bounds["same person"]
     assert persons == (guarantee.compose(4).found_at_most(10), 10, 4)
     assert report.scores["linkage"].low <= report.bounds["linkage"].share
+    at_most = percent_up(persons.share).replace("%", " %")
     lines = str(report).splitlines()
     (line,) = (line for line in lines if line.startswith("  same person"))
-    assert f"≤ {percent_up(persons.share)}" in line
+    assert f"≤ {at_most}" in line
     assert "Proved limit of persons with 4 documents each" in str(report)
-    assert f"proved at most {percent_up(persons.share)}" in report.to_html()
+    assert f"proved at most {at_most}" in report.to_html()
     assert report.to_dict()["bounds"]["same person"]["n_documents"] == 4
     of_words = release_report(private, private, authors=authors, random_state=0)
     assert (of_words.bounds, "proved" in str(of_words)) == ({}, False)
