@@ -21,19 +21,23 @@ def best_event_bound(
     Statistics have a column each, and rows first of p, then of q. Those in `chosen`
     select statistic and threshold. Returned with the limit: which statistic.
     """
-    most, best, threshold = -math.inf, 0, math.inf
     n = len(chosen) // 2
+    found, hits, of = [], [], []
     for j, column in enumerate(chosen.T):
         of_p, of_q = np.sort(column[:n]), np.sort(column[n:])
         candidates = np.unique(of_p)
         if len(candidates) > _THRESHOLDS:
             picks = np.linspace(0, len(candidates) - 1, _THRESHOLDS).astype(int)
             candidates = candidates[picks]
-        hits = np.array([n - half.searchsorted(candidates) for half in (of_p, of_q)])
-        shown = log_ratio_bound(hits, np.array([n, n]), level, delta)
-        if shown.max() > most:
-            best, most = j, shown.max()
-            threshold = candidates[int(np.argmax(shown))]
+        found.append(candidates)
+        hits.append([n - half.searchsorted(candidates) for half in (of_p, of_q)])
+        of += [j] * len(candidates)
+    # Of many thresholds few numbers of hits: the limits of all are looked up at once.
+    shown = log_ratio_bound(np.concatenate(hits, axis=1), np.array([n, n]), level, delta)
+    most = int(np.argmax(shown))
+    best, threshold = of[most], np.concatenate(found)[most]
+    if shown[most] == -math.inf:
+        threshold = math.inf
     hits = (measured[:, best] >= threshold).reshape(2, -1).sum(axis=1)
     n_each = np.array([len(measured) // 2] * 2)
     bound = float(log_ratio_bound(hits, n_each, level, delta))

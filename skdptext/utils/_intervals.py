@@ -13,12 +13,22 @@ def clopper_pearson(hits: Any, n: Any, tail: float) -> tuple[Any, Any]:
 
     Exact for hits among n independent trials, too wide for sums of fractions.
     """
+    return lower_limit(hits, n, tail), upper_limit(hits, n, tail)
+
+
+def lower_limit(hits: Any, n: Any, tail: float) -> Any:
+    """The lower one of Clopper and Pearson's limits."""
     # Clopper and Pearson (1934): quantiles of Beta(hits, n − hits + 1) and of
     # Beta(hits + 1, n − hits). Hits may be a sum of floats, which ends just below n.
     with np.errstate(invalid="ignore"):
-        low = np.where(hits > 0, betaincinv(hits, n - hits + 1, tail), 0.0)
+        return np.where(hits > 0, betaincinv(hits, n - hits + 1, tail), 0.0)
+
+
+def upper_limit(hits: Any, n: Any, tail: float) -> Any:
+    """The upper one of Clopper and Pearson's limits."""
+    with np.errstate(invalid="ignore"):
         high = betaincinv(hits + 1, n - hits, 1 - tail)
-    return low, np.where(hits < n - 1e-9, high, 1.0)
+    return np.where(hits < n - 1e-9, high, 1.0)
 
 
 def share_interval(values: np.ndarray, alpha: float = 0.05) -> tuple[float, float]:
@@ -75,7 +85,9 @@ def log_ratio_bound(
 
     `hits` has the counts of p in its first row and those of q in its second.
     """
-    low, _ = clopper_pearson(hits[0], n[0], level)
-    _, high = clopper_pearson(hits[1], n[1], level)
+    # of thousands of counts a few hundred differ
+    (p, of_p), (q, of_q) = (np.unique(each, return_inverse=True) for each in hits)
+    low = lower_limit(p, n[0], level)[of_p.reshape(np.shape(hits[0]))]
+    high = upper_limit(q, n[1], level)[of_q.reshape(np.shape(hits[1]))]
     with np.errstate(divide="ignore"):
         return np.log(np.maximum(low - delta, 0.0)) - np.log(high)

@@ -112,8 +112,8 @@ class _Silence:
         self._threads = [thread for thread in self._threads if thread in threads]
         if self._threads:
             return
-        filters: list[Any]
-        for filters in (warnings.filters, *self._lists):  # type: ignore[assignment]
+        lists: list[list[Any]] = [warnings.filters, *self._lists]  # type: ignore[list-item]
+        for filters in {id(each): each for each in lists}.values():
             for each in list(filters):
                 if self._is_of(each):
                     filters.remove(each)
@@ -121,8 +121,9 @@ class _Silence:
         self._compare_with(_NOTHING)
 
     def _is_of(self, entry: Any) -> bool:
-        text = getattr(entry[1], "pattern", None)
-        return text == self._text.pattern and entry[2] is self._kind
+        if entry[2] is not self._kind:
+            return False
+        return getattr(entry[1], "pattern", None) == self._text.pattern
 
     def _leads(self, filters: list[Any]) -> bool:
         """Whether it comes before all filters of others."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import logit, ndtri
 
-from skdptext.utils._intervals import clopper_pearson, share_interval
+from skdptext.utils._intervals import lower_limit, share_interval
 from skdptext.utils._numeric import bisect
 
 # Share of the others that the adversary who is nearly sure takes for members.
@@ -177,7 +177,7 @@ def epsilon_bound(true: Any, false: Any, n: Any, m: Any, level: float = 0.05) ->
     "Privacy auditing with one (1) training run"). Clopper and Pearson's limit of this
     probability errs at `level`.
     """
-    low, _ = clopper_pearson(true, true + false, level)
+    low = lower_limit(true, true + false, level)
     with np.errstate(divide="ignore"):
         return logit(low) - np.log(n) + np.log(m)
 

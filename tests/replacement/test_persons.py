@@ -30,7 +30,7 @@ from tests.memory import traced_memory
 from tests.releases import write_key
 
 SEED = 2**100 + 17
-N = 6000  # collections of each drawn law
+N = 2000  # collections of each drawn law
 # Three groups, of two, two and one public documents.
 PUBLIC = ["cat dog", "dog paw", "tea milk", "milk cake", "star moon"]
 LABELS = ["pets", "pets", "food", "food", "sky"]
@@ -81,6 +81,7 @@ def counts(sequences, shares):
     return np.array([found[z] for z in shares]), np.array(list(shares.values()))
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", COLLECTIONS)
 @pytest.mark.parametrize("noise", [None, SEED, "generator"])
 def test_the_law_of_a_collection(name, noise):
@@ -179,6 +180,7 @@ class FirstRow(DPDocumentReplacer):
         return super().transform([first[a] for a in authors], None, authors)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("mistake", [EachRow, OfItsText, FirstRow])
 def test_mistakes_are_caught(mistake):
     caught = 0
@@ -228,12 +230,13 @@ CHANGES = {
 }
 
 
-def agreement(source, before, after, n=4000):
+def agreement(source, before, after, n=2000):
     """How often authors have the same noisy group before and after."""
     one, two = (drawn(source, documents, n)[:, 0] for documents in (before, after))
     return int((one == two).sum()), n
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_changed_collection_is_answered_anew(change):
     """The number of equal answers is that of independent ones (α = 1e-6).
@@ -286,6 +289,7 @@ def test_clones_of_a_generator_share_no_noise_between_collections():
     assert_counts(np.array([hits, n - hits]), np.array([same, 1 - same]))
 
 
+@pytest.mark.no_cover
 def test_memory_is_that_of_the_authors(monkeypatch):
     """A block of documents and 16 bytes each; 1,000 bytes for each author."""
     block = 512
