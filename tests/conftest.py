@@ -297,13 +297,14 @@ def synthetic():
 
 
 @pytest.fixture(scope="session")
-def prose(built_in):
+def prose(built_in, pytestconfig):
     """(texts, labels) of 1,200 pieces of ten words each of the built-in corpus.
 
     Two topics in equal parts and turns; words without a vector are left out.
     """
     topics = ["signals and images", "statistics"]
-    corpus = load_docstrings(topics=topics, remove=("examples", "headers", "names"))
+    with unwatched(pytestconfig):
+        corpus = load_docstrings(topics=topics, remove=("examples", "headers", "names"))
     known = set(built_in.words)  # a look-up in the embedding is made for many words
     pieces: dict[int, list[str]] = {0: [], 1: []}
     for text, topic in zip(corpus.data, corpus.target, strict=True):

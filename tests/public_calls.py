@@ -347,7 +347,11 @@ VALID: dict[Any, Valid] = {
     audit.audit_fresh_noise: Valid(lambda: (released(epsilon=1.0), "w0", 2, 2)),
     audit.audit_noise_law: Valid(lambda: (released(), 100)),
     audit.audit_training: Valid(
-        lambda: (LabelsCounted(), TEXTS, TOPICS, 0), names=("person",)
+        lambda: (
+            *(LabelsCounted(), TEXTS, TOPICS, 0),
+            *(None, "add/remove", None, None, None, 100),  # as few fits as may be
+        ),
+        names=("person",),
     ),
     audit.audit_word_privacy: Valid(lambda: (released(), [("w0", "w1")], 100)),
     # -- command line ----------------------------------------------------------

@@ -85,7 +85,7 @@ def decode(original: Sequence[Any], released: Sequence[Any]) -> Decoded:
     codes: list[tuple[str, Undo]] = []
     if readable < _READ * reader.usual:
         codes = _search(reader, some, _codes(original, some), _LAYERS)[1]
-    elif any(map(_is_hidden, "".join(some))):  # a text that can be read hides another
+    elif any(map(_is_hidden, set("".join(some)))):  # a text that can be read hides another
         codes = _search(reader, some, _hiding(some), 1, hidden=True)[1]
     for _, undo in codes:
         texts = [_or_same(undo, text) for text in texts]
@@ -99,7 +99,7 @@ def _telling(document: Any) -> list[str]:
     return [
         word
         for word in words_of(document)
-        if len(set(word)) > 1 or ord(word[0]) >= _NO_BLANKS
+        if word.strip(word[0]) or ord(word[0]) >= _NO_BLANKS
     ]
 
 
@@ -227,7 +227,16 @@ def _hiding(texts: Sequence[str]) -> list[tuple[str, Undo]]:
 def _plain(text: str) -> str:
     """Compatible characters, without those that are not seen."""
     text = unicodedata.normalize("NFKC", text)
-    return "".join(c for c in text if c.isspace() or unicodedata.category(c)[0] != "C")
+    return _only(text, lambda c: not _is_strange(c))
+
+
+def _only(text: str, keep: Callable[[str], bool]) -> str:
+    """Some of the characters; each one that differs is asked about once."""
+    return text.translate({ord(c): None for c in set(text) if not keep(c)})
+
+
+def _is_strange(c: str) -> bool:
+    return unicodedata.category(c)[0] == "C" and not c.isspace()
 
 
 def _joined(text: str) -> str:
@@ -268,8 +277,7 @@ def _text_of(data: bytes) -> str:
             data = unpack(data)
             break
     text = data.decode("utf-16" if b"\0" in data[:4] else "utf-8")
-    strange = sum(unicodedata.category(c)[0] == "C" and not c.isspace() for c in text)
-    if strange > len(text) / 20:
+    if sum(map(text.count, filter(_is_strange, set(text)))) > len(text) / 20:
         raise ValueError
     return text
 
@@ -339,13 +347,13 @@ def _by_parts(
 
 def _from_bits(text: str, order: int, width: int, size: int) -> str:
     """Two characters that stand for 0 and 1; anything else parts them."""
-    two = [c for c, _ in Counter(c for c in text).most_common(3)]
+    two = [c for c, _ in Counter(text).most_common(3)]
     if len(two) == 3 and not text.replace(two[2], "").strip("".join(two[:2])) == "":
         raise ValueError
     if len(two) < 2:
         raise ValueError
     ends = sorted(two[:2])[::order]
-    bits = "".join("01"[ends.index(c)] for c in text if c in ends)
+    bits = _only(text, ends.__contains__).translate(str.maketrans("".join(ends), "01"))
     if len(bits) % width:
         raise ValueError
     data = b"".join(
@@ -363,7 +371,7 @@ def _is_hidden(c: str) -> bool:
 
 
 def _hidden(text: str) -> str:
-    return "".join(filter(_is_hidden, text))
+    return _only(text, _is_hidden)
 
 
 def _hidden_bits(text: str, order: int) -> str:
@@ -380,18 +388,20 @@ def _hidden_bits(text: str, order: int) -> str:
 
 def _moved(texts: Sequence[str], hidden: bool) -> Iterator[Undo]:
     """All characters, or the hidden ones, moved by one distance in Unicode."""
-    pooled = "".join(texts)
-    strange = [
-        c for c in pooled if (_is_hidden(c) if hidden else ord(c) >= _OTHER_SPACE)
-    ]
-    if not strange:
+    is_moved = _is_hidden if hidden else _is_of_other_space
+    counts = Counter(_only("".join(texts), is_moved))
+    if not counts:
         return
     # the most frequent character of a text is a blank or a frequent letter; bytes are
     # written from the start of a block
-    often = ord(Counter(strange).most_common(1)[0][0])
+    often = ord(counts.most_common(1)[0][0])
     blocks = {often - ord(c) for c in " etaoE"} | {0x2800, 0xE000, 0xE0000, 0x1F3F7}
     for distance in sorted(blocks | {often & ~0xFF, 0xFE00}):
         yield partial(_moved_back, distance=distance, hidden=hidden)
+
+
+def _is_of_other_space(c: str) -> bool:
+    return ord(c) >= _OTHER_SPACE
 
 
 def _moved_back(text: str, distance: int, hidden: bool) -> str:
@@ -402,8 +412,8 @@ def _moved_back(text: str, distance: int, hidden: bool) -> str:
         return chr(code) if 9 <= code < 0x250 else ""
 
     kept = _hidden(text) if hidden else text
-    moved = "".join(
-        c if not hidden and ord(c) < _OTHER_SPACE else back(c) for c in kept
+    moved = kept.translate(
+        {ord(c): back(c) for c in set(kept) if hidden or _is_of_other_space(c)}
     )
     with_bytes = _undone(lambda t: t.encode("latin-1").decode("utf-8"), moved)
     return moved if with_bytes is None else with_bytes
