@@ -3,8 +3,9 @@
 Each public function that returns an interval is given what has nothing to do with each
 other, so that the truth is known, and its interval must hold it in 95 % of the trials.
 `TRIALS` lists them: a new one joins it. Slow tests count 200 trials of each, in which
-one that misses in 20 % is found with 0.98; quick ones a sample, which finds what misses
-nearly always. False alarms: 1e-6 for each, at a rate of exactly 5 %.
+one that misses in 20 % is found with 0.98; quick ones of those where five or more take
+a second, which finds what misses nearly always: four misses of four are no alarm yet.
+False alarms: 1e-6 for each, at a rate of exactly 5 %.
 """
 
 from __future__ import annotations
@@ -195,21 +196,21 @@ def of_topic_shares(seed):
         yield f"group {k}", found.low[k], np.mean(truth == k), found.high[k]
 
 
-# With each, how many trials take about a second or two.
+# With each, how many trials quick tests count.
 TRIALS = {
     "linkage_attack": (of_linkage, 2),
     "release_report": (of_a_report, 3),
     "release_report, people": (of_people, 3),
     "release_report, control": (of_control, 3),
-    "release_report, copies": (of_copies, 12),
+    "release_report, copies": (of_copies, 5),
     "obfuscation_report": (of_obfuscation, 1),
-    "compare_groupings": (of_groupings, 8),
-    "compare_groupings, many splits": (of_many_splits, 8),
+    "compare_groupings": (of_groupings, 4),
+    "compare_groupings, many splits": (of_many_splits, 3),
     "search_results": (of_a_search, 4),
     "calibrate_epsilon": (of_a_calibration, 15),
-    "audits": (of_audits, 20),
+    "audits": (of_audits, 10),
     "audit_training": (of_training, 6),
-    "topic_shares": (of_topic_shares, 60),
+    "topic_shares": (of_topic_shares, 20),
 }
 
 
@@ -230,7 +231,7 @@ def check(name, n):
     assert {k: m for k, m in missed.items() if m > allowed} == {}
 
 
-@pytest.mark.parametrize("name", TRIALS)
+@pytest.mark.parametrize("name", [name for name, (_, n) in TRIALS.items() if n])
 def test_intervals_hold_the_truth_of_unrelated_data(name):
     check(name, TRIALS[name][1])
 

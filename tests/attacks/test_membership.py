@@ -52,8 +52,8 @@ def test_a_leak_is_found(texts, name):
         assert copies["spans of 5 words"].low > 0.1
 
 
-def false_finds(generator, texts, n, n_trials):
-    trials = [attacked(generator, texts, n, seed) for seed in range(n_trials)]
+def false_finds(generator, texts, n_trials):
+    trials = [attacked(generator, texts, 40, seed) for seed in range(n_trials)]
     counts = [
         [found.area_low > 0.5, found.advantage.low > 0, found.sure.low > 0,
          found.epsilon > 0, *(copy.low > 0 for copy in copies.values())]
@@ -62,18 +62,12 @@ def false_finds(generator, texts, n, n_trials):
     return np.sum(counts, axis=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HONEST)
 def test_who_never_saw_the_texts_is_not_accused(texts, name):
     """False alarms: 1e-6 at a rate of 5 % for each number."""
-    n = 4
-    assert false_finds(HONEST[name], texts, 60, n).max() <= binom.isf(1e-6, n, 0.05)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", HONEST)
-def test_who_never_saw_the_texts_is_not_accused_in_95_percent(texts, name):
     n = 100
-    assert false_finds(HONEST[name], texts, 40, n).max() <= binom.isf(1e-6, n, 0.05)
+    assert false_finds(HONEST[name], texts, n).max() <= binom.isf(1e-6, n, 0.05)
 
 
 def test_which_list_holds_a_text_changes_no_score(texts):

@@ -280,7 +280,7 @@ sys.exit(f"{failed}" if failed else 0)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows does not fork")
 @pytest.mark.no_cover
 @pytest.mark.parametrize(
-    ("processes", "forks"), [(2, 5), pytest.param(100, 20, marks=pytest.mark.slow)]
+    ("processes", "forks"), [(1, 5), pytest.param(100, 20, marks=pytest.mark.slow)]
 )
 def test_children_of_a_process_whose_threads_release(processes, forks):
     """From the first release on, when modules are imported and loops are loaded."""
