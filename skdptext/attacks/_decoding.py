@@ -85,7 +85,7 @@ def decode(original: Sequence[Any], released: Sequence[Any]) -> Decoded:
     codes: list[tuple[str, Undo]] = []
     if readable < _READ * reader.usual:
         codes = _search(reader, some, _codes(original, some), _LAYERS)[1]
-    elif any(map(_is_hidden, set("".join(some)))):  # a text that can be read hides another
+    elif any(map(_is_hidden, set("".join(some)))):  # hidden in a text that is read
         codes = _search(reader, some, _hiding(some), 1, hidden=True)[1]
     for _, undo in codes:
         texts = [_or_same(undo, text) for text in texts]

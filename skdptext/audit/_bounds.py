@@ -33,7 +33,9 @@ def best_event_bound(
         hits.append([n - half.searchsorted(candidates) for half in (of_p, of_q)])
         of += [j] * len(candidates)
     # Of many thresholds few numbers of hits: the limits of all are looked up at once.
-    shown = log_ratio_bound(np.concatenate(hits, axis=1), np.array([n, n]), level, delta)
+    shown = log_ratio_bound(
+        np.concatenate(hits, axis=1), np.array([n, n]), level, delta
+    )
     most = int(np.argmax(shown))
     best, threshold = of[most], np.concatenate(found)[most]
     if shown[most] == -math.inf:

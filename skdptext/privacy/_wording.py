@@ -6,9 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from skdptext.mechanisms import LossDistribution
 from skdptext.privacy._base import COLUMNS, KEY, LARGE, Statement, grade, in_nats
 from skdptext.privacy._part import PerturbationPart
-from skdptext.utils import odds_factor, rounded_up
+from skdptext.utils import Memo, odds_factor, rounded_up
 
 # The small δ that is shown, and words of a message where nothing fixes them.
 _DELTA, _WITH_DELTA = 1e-6, "with δ = 1e-6"
@@ -16,6 +17,8 @@ _MAY_FAIL = "Here δ = 1e-6 is the probability with which the bound may fail."
 # Words of a short message: what a printed guarantee speaks of where the length of
 # documents is not fixed.
 _MESSAGE = 10
+# Each view of a guarantee prints the same exponents, each in several places.
+_exponents: Memo[float] = Memo(64)
 
 Parts = Sequence[PerturbationPart]
 
@@ -216,8 +219,13 @@ def _rows(part: PerturbationPart, times: int, near: str, far: str) -> list[Row]:
     rows = []
     for name, apart, loss in zip((near, far), medians, stated.losses, strict=True):
         pure = each * times * apart
-        rows.append(Row(name, pure, min(pure, loss.times(times).exponent(_DELTA))))
+        rows.append(Row(name, pure, min(pure, _with_delta(loss, times))))
     return rows
+
+
+def _with_delta(loss: LossDistribution, times: int) -> float:
+    key = times, loss.step, loss.lowest, loss.infinite, loss.masses.tobytes()
+    return _exponents.get(key, lambda: loss.times(times).exponent(_DELTA))
 
 
 # -- on one screen -------------------------------------------------------------------

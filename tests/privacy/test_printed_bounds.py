@@ -63,7 +63,7 @@ def stand_ins() -> list[ReplacementGuarantee]:
     for k in (2, 3, 7, 12):
         public = [f"topic{i}" for i in range(k)]
         releaser = DPDocumentReplacer(public, public_labels=range(k))
-        for epsilon in RNG.uniform(0.01, 9, 60).tolist():
+        for epsilon in RNG.uniform(0.01, 9, 12).tolist():
             one = releaser.set_params(epsilon=epsilon).fit().guarantee()
             guarantees.append(one.compose(int(RNG.integers(1, 4))))
     return guarantees
@@ -106,7 +106,7 @@ def test_guarantees_of_stand_ins() -> None:
 
 def test_guarantees_of_models() -> None:
     grid = 2**30
-    for epsilon in RNG.uniform(0.05, 6, 100).tolist():
+    for epsilon in RNG.uniform(0.05, 6, 25).tolist():
         delta = float(10 ** RNG.uniform(-9, -4))
         sigma = gaussian_sigma(epsilon / 2, delta, 40, grid)
         parts = [
@@ -163,7 +163,7 @@ def test_guarantees_of_words(mechanism: str | None) -> None:
     perturber = DPWordPerturber(
         embedding, mechanism=mechanism, lam=0, document_length=7, resize="sample"
     )
-    for epsilon in RNG.uniform(0.5, 40, 25).tolist():
+    for epsilon in RNG.uniform(0.5, 40, 8).tolist():
         guarantee = perturber.set_params(epsilon=epsilon).fit([]).guarantee()
         text = " ".join(guarantee.details().split())
         rows = guarantee.scale()

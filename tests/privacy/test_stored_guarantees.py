@@ -291,6 +291,7 @@ values = st.recursive(
 )
 
 
+@pytest.mark.no_cover
 @given(value=values)
 def test_every_bit_comes_back(value):
     again = decoded(json.loads(json.dumps(encoded(value), allow_nan=False)))

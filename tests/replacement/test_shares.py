@@ -191,11 +191,12 @@ def test_width_that_the_docstring_states() -> None:
     assert (shares.high - shares.low).max() / 2 == pytest.approx(0.004, abs=0.0005)
 
 
-def test_a_million_documents_and_a_single_one() -> None:
+@pytest.mark.no_cover
+def test_many_documents_and_a_single_one() -> None:
     releasing = replacer(output="group")
-    many = np.repeat(releasing.groups_, [500_000, 300_000, 200_000])
+    many = np.repeat(releasing.groups_, [125_000, 75_000, 50_000])
     shares = topic_shares(many, releasing)
-    assert (shares.high - shares.low).max() < 0.01
+    assert (shares.high - shares.low).max() < 0.02
     assert (shares.low <= shares.unbiased).all()
     assert (shares.unbiased <= shares.high).all()
     one = topic_shares(["pets"], releasing)
