@@ -23,6 +23,7 @@ from skdptext.attacks._similarity import (
 )
 from skdptext.attacks._table import Score, make_halves, scored, when_sure
 from skdptext.attacks._translation import Translation
+from skdptext.attacks._trials import N_DRAWS
 from skdptext.base import perturbs_words
 from skdptext.exceptions import (
     EmptyDocumentWarning,
@@ -37,8 +38,6 @@ MANY_CANDIDATES = 1000
 _CLEARLY, _CLOSE_SECOND = 0.5, 0.5
 # More originals than that are not searched for those of other rows.
 _MOST_ORIGINALS = 100_000
-# Simulated draws per word of the law of noise on vectors.
-_N_DRAWS = 20
 
 
 class DocumentAdversaries(NamedTuple):
@@ -101,9 +100,12 @@ def similar_documents(
     similarities |= {name: with_ties(score) for name, score in patterns.items()}
     likelihoods, pairs = {}, {}
     if mechanism is not None:
-        likelihoods["mechanism"] = log_likelihood(
-            mechanism, texts.original, texts.released, texts.seed
-        )
+        with quiet(PrivacyLeakWarning, EmptyDocumentWarning):  # known to an attacker
+            # simulated from `seed`, so that a report can be repeated
+            likelihood = mechanism.likelihood(
+                texts.original, n_draws=N_DRAWS, random_state=texts.seed
+            )
+            likelihoods["mechanism"] = likelihood(texts.released)
     if translation is not None:
         pairs["translation learned from other pairs"] = translation.similarity()
     truth = np.arange(len(texts))
@@ -194,13 +196,3 @@ def found_at_most(releaser: Any, n_candidates: int, times: int = 1) -> float | N
     if times > 1:
         guarantee = guarantee.compose(times)
     return float(guarantee.found_at_most(n_candidates))
-
-
-def log_likelihood(
-    mechanism: Any, original: Any, released: Any, seed: int
-) -> np.ndarray:
-    """ln Pr[release | document], by one who knows the mechanism."""
-    with quiet(PrivacyLeakWarning, EmptyDocumentWarning):  # known to an attacker
-        # simulated from `seed`, so that a report can be repeated
-        likelihood = mechanism.likelihood(original, n_draws=_N_DRAWS, random_state=seed)
-        return likelihood(released)

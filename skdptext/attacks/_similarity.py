@@ -26,7 +26,6 @@ from skdptext.utils import (
     kind_of,
     memo_property,
     plain_documents,
-    progress_bar,
     sums_by_label,
     working_memory_bytes,
 )
@@ -111,7 +110,6 @@ def text_similarities(
     ordered: bool = True,
     groups: Any = None,
     distances: bool = True,
-    verbose: int = 0,
 ) -> dict[str, np.ndarray]:
     """How like each original every released text is, by adversaries of all kinds.
 
@@ -134,9 +132,6 @@ def text_similarities(
         None, each release is of another document.
     distances : bool, default=True
         Also compare by Word Mover's Distance.
-    verbose : int, default=0
-        Above 0, show a progress bar on a terminal or in a notebook; above 1, anywhere.
-
     Returns
     -------
     scores : dict of str to ndarray of shape (n_released or n_groups, n_originals)
@@ -205,12 +200,7 @@ def text_similarities(
         kinds["word by word"] = texts.word_by_word
     if distances:
         kinds["Word Mover's nearest"] = texts.distances
-    scores = {}
-    with progress_bar(verbose, "adversaries", total=len(kinds), unit="") as bar:
-        for name, score in kinds.items():
-            scores[name] = with_ties(score())
-            bar.update()
-    return scores
+    return {name: with_ties(score()) for name, score in kinds.items()}
 
 
 def parts_of_words(words: Iterable[str]) -> Any:

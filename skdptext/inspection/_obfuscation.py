@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -196,109 +196,103 @@ class ObfuscationReport(ScoreTable):
     def _warn(self) -> list[str]:
         warnings = [*self._warn_of_sizes(), *self._warn_of_labels()]
         for i, release in enumerate(self.releases):
-            warnings += self._warn_of_release(i, release)
+            warnings += self._warn_of_release(self._name(i), release)
+            warnings += self._warn_of_topics(i, release)
         warnings += self._warn_of_promise()
         if find_spec("floret") is None:
             warnings.append("fastText was not tried: pip install floret.")
         return list(dict.fromkeys(warnings))
 
-    def _warn_of_sizes(self) -> list[str]:
-        warnings = []
-        n = self._setting.n_documents
-        if n < _FEW:
-            warnings.append(
-                f"Only {n} documents are attacked: differences in accuracy below about "
-                f"{_resolution(n):.2f} mean nothing."
+    def _warn_of_sizes(self) -> Iterator[str]:
+        at = self._setting
+        if at.n_documents < _FEW:
+            # half the width of a 95 % interval of one half
+            far = 0.98 / math.sqrt(at.n_documents)
+            yield (
+                f"Only {at.n_documents} documents are attacked: differences in "
+                f"accuracy below about {far:.2f} mean nothing."
             )
-        if self._setting.n_strangers:
-            warnings.append(
-                f"{self._setting.n_strangers} documents are by authors of whom the "
-                "adversary knows no other document: it cannot name them, hidden or not."
+        if at.n_strangers:
+            yield (
+                f"{at.n_strangers} documents are by authors of whom the adversary "
+                "knows no other document: it cannot name them, hidden or not."
             )
-        if self._setting.by_author.min() < _FEW_OF_AUTHOR:
-            few = int((self._setting.by_author < _FEW_OF_AUTHOR).sum())
-            warnings.append(
-                f"{few} of {len(self._setting.by_author)} authors have fewer than "
+        few = int((at.by_author < _FEW_OF_AUTHOR).sum())
+        if few:
+            yield (
+                f"{few} of {len(at.by_author)} authors have fewer than "
                 f"{_FEW_OF_AUTHOR} documents: an adversary who knows more of them may "
                 "do better."
             )
-        return warnings
 
-    def _warn_of_labels(self) -> list[str]:
-        at, warnings = self._setting, []
-        if not self.of("author"):
-            return []
-        if at.unrelated is not None:
-            warnings.append(
+    def _warn_of_labels(self) -> Iterator[str]:
+        at, asked = self._setting, self.of("author")
+        if asked and at.unrelated is not None:
+            yield (
                 "The topic gives the author away: a guess from the topic alone gets "
                 f"{at.from_topic:.0%} of the authors right, against {at.unrelated:.0%} "
                 "if authors had nothing to do with topics. A release that keeps the "
                 "topic cannot hide this; authors can only be hidden among others who "
                 "write on the same topic."
             )
-        if at.majority > 2 * at.uniform:
-            warnings.append(
+        if asked and at.majority > 2 * at.uniform:
+            yield (
                 f"One author wrote {at.majority:.0%} of the documents: compare "
                 "accuracies with this share, not with a random guess."
             )
-        return warnings
 
-    def _warn_of_release(self, i: int, release: ReportedRelease) -> list[str]:
-        name = self._name(i)
-        warnings = []
+    @staticmethod
+    def _warn_of_release(name: str, release: ReportedRelease) -> Iterator[str]:
         if release.n_empty:
-            warnings.append(f"{release.n_empty} documents have no known word.")
+            yield f"{release.n_empty} documents have no known word."
         if getattr(release.guarantee, "n_words", 0) is None:
-            warnings.append(
+            yield (
                 f"{name} releases the number of words of each document, which no "
                 "noise hides: set document_length."
             )
         if release.keeps_unknown:
-            warnings.append(
+            yield (
                 f"{name} releases unknown words in clear; names among them may give "
                 "the author away."
             )
         if release.words_changed < _HARDLY:
-            warnings.append(
+            yield (
                 f"{name} changes only {release.words_changed:.1%} of the words: ε is "
                 "large for this embedding."
             )
-        topic = next(iter(self.of("topic", i)), None)
-        lost = topic is not None and topic.low <= topic.chance
-        if topic is not None and lost and topic.high < (topic.clear or 0):
-            changes = (
-                "replaces documents"
-                if math.isnan(release.words_changed)
-                else f"changes {release.words_changed:.0%} of the words"
-            )
-            warnings.append(
-                f"{name} {changes}, and no topic classifier is better than chance "
-                "with certainty: ε is small for this purpose."
-            )
-        elif not topic and release.words_changed > _NEARLY_ALL:
-            warnings.append(
-                f"{name} changes {release.words_changed:.0%} of the words: ε is small "
-                "for this embedding."
-            )
-        return warnings
 
-    def _warn_of_promise(self) -> list[str]:
+    def _warn_of_topics(self, i: int, release: ReportedRelease) -> Iterator[str]:
+        topic = next(iter(self.of("topic", i)), None)
+        changes = f"{self._name(i)} changes {release.words_changed:.0%} of the words"
+        if math.isnan(release.words_changed):
+            changes = f"{self._name(i)} replaces documents"
+        if topic is None:
+            if release.words_changed > _NEARLY_ALL:
+                yield f"{changes}: ε is small for this embedding."
+        elif topic.low <= topic.chance and topic.high < (topic.clear or 0):
+            yield (
+                f"{changes}, and no topic classifier is better than chance with "
+                "certainty: ε is small for this purpose."
+            )
+
+    def _warn_of_promise(self) -> Iterator[str]:
         """The guarantee between whole documents, once for all releases."""
         (which,) = np.nonzero(
             np.isfinite(self.exponents) & (self.exponents > _WEAK_EXPONENT)
         )
+        if not len(which):
+            return
         weak = self.exponents[which]
-        if not len(weak):
-            return []
         some = len(weak) < len(self.exponents)
         of = f" ({'; '.join(map(self._name, which.tolist()))})" if some else ""
-        low, high = f"e^{weak.min():.0f}", f"e^{weak.max():.0f}"
-        factor = low if low == high else f"{low} to {high}"
-        return [
+        # one factor, or the smallest and the largest
+        ends = dict.fromkeys(f"e^{end:.0f}" for end in (weak.min(), weak.max()))
+        yield (
             f"Little is promised between whole documents{of}: the odds between two "
-            f"documents by different authors may change by a factor of {factor}. How "
-            "well the author is hidden is measured here, not proven."
-        ]
+            "documents by different authors may change by a factor of "
+            f"{' to '.join(ends)}. How well the author is hidden is measured here, not "
+            "proven."
+        )
 
     def _name(self, i: int) -> str:
         release = self.releases[i]
@@ -373,8 +367,3 @@ def _number(value: float) -> str:
     if math.isnan(value):
         return "unknown"
     return "∞" if math.isinf(value) else f"{value:.4g}"
-
-
-def _resolution(n: int) -> float:
-    """Half the width of a 95 % interval for an accuracy of one half."""
-    return 0.98 / math.sqrt(n)

@@ -51,26 +51,12 @@ _QUESTIONS = {
         "Change more of each text, release only its group or topic, or replace whole "
         "documents by public ones: that alone bounds this number by proof.",
     ),
-    "when sure": Question(
-        "Singling out",
-        "original among {n}, if sure",
-        "named by an adversary who is silent unless nine of ten such names are right",
-        "named with certainty",
-        "As above.",
-    ),
     "person": Question(
         "Singling out",
         "person among {n}",
         "who holds other texts of many people names whose text it is",
         "named",
         "Change what the texts say, and not names only: what somebody did names them.",
-    ),
-    "person, if sure": Question(
-        "Singling out",
-        "person among {n}, if sure",
-        "named by an adversary who is silent unless nine of ten such names are right",
-        "named with certainty",
-        "As above.",
     ),
     "copies beyond control": Question(
         "Inference",
@@ -118,6 +104,14 @@ _QUESTIONS = {
 }
 
 
+for _kind, _sure in (("linkage", "when sure"), ("person", "person, if sure")):
+    _QUESTIONS[_sure] = _QUESTIONS[_kind]._replace(
+        name=f"{_QUESTIONS[_kind].name}, if sure",
+        means="named by an adversary who is silent unless nine of ten such names are "
+        "right",
+        above="named with certainty",
+        advice="As above.",
+    )
 # Whether a training text, or a training author, is told from others.
 for _kind, _who, _heading, _by in (
     ("membership", "text", "Singling out", ""),
