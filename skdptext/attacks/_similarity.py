@@ -132,6 +132,7 @@ def text_similarities(
         None, each release is of another document.
     distances : bool, default=True
         Also compare by Word Mover's Distance.
+
     Returns
     -------
     scores : dict of str to ndarray of shape (n_released or n_groups, n_originals)
