@@ -34,8 +34,8 @@ wording is needed, and no recipient has originals; words are noisy:
   skdptext release reviews.csv --column text --id id --epsilon E --length 20 \\
     --embedding glove.6B.50d.txt --n-words 6000 \\
     --name 2026-q4 --key file:q4.key -o released/
-before a release, and after it:
-  skdptext key q4.key
+before a release of files, and after it:
+  skdptext key q4.key              # --key file:q4.key
   skdptext verify released/        # then destroy the key; _release.json in released/
                                    # states the guarantee
   skdptext report reviews.csv released/ --column text --id id      # attack it

@@ -34,11 +34,11 @@ from skdptext.release import (
 from skdptext.replacement import DPDocumentReplacer
 
 _RELEASE = """\
-Release documents: each is redrawn to --length of its words, and every word is
-replaced by a noisy one; or, with --replace-by, whole documents are replaced by public
-ones, which hides which document it was, and with --author whose they were. If it is
-interrupted, run the same command again: it continues where it stopped, and the files
-are the same, byte for byte.
+Release documents: each is redrawn to --length of its words, and every word is replaced
+by a noisy one; or, with --replace-by, whole documents are replaced by public ones,
+which hides which document it was. With --author each author answers once, and is hidden
+only among those who write about the same group. If it is interrupted, run the same
+command again: it continues where it stopped, and the files are the same, byte for byte.
 
 Noise is drawn from a secret key. Anyone who has the key can undo the noise. It is
 needed until the release is complete and sealed; then destroy it, and nobody can.

@@ -223,6 +223,12 @@ def make_replacer(
     labels = read.get("--label-column")
     if labels is not None:
         labels = [None if label == "" else label for label in labels]
+        if "-1" in labels:  # a CSV file has no numbers, which the replacer refuses
+            raise InvalidParameterError(
+                "public_labels must not be -1, which is scikit-learn's sign for a "
+                f"document without a label, got it in row {labels.index('-1')}. Leave "
+                "the cell empty."
+            )
     return DPDocumentReplacer(texts, public_labels=labels, **options)
 
 

@@ -18,10 +18,12 @@ from skdptext.cli._settings import (
 )
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import ExactResponse
+from skdptext.privacy import Guarantee
 from skdptext.release import read_stand_ins
 from skdptext.replacement import (
     DPDocumentReplacer,
     TopicShares,
+    noise_fingerprint,
     shares_of_groups,
     topic_shares,
 )
@@ -73,6 +75,7 @@ def _shares(arguments: argparse.Namespace) -> int:
         refuse(arguments, flags, "without --replace-by.")
     also = [] if arguments.author is None else [arguments.author]
     manifest, (released, *authors) = read_stand_ins(arguments.out, also)
+    _check_manifest(manifest)
     _check_author(manifest, arguments)
     names = authors[0] if authors else None
     if arguments.replace_by is not None:
@@ -84,6 +87,31 @@ def _shares(arguments: argparse.Namespace) -> int:
             file.write(_as_table(shares, table.suffix))
     print(shares)
     return 0
+
+
+def _check_manifest(manifest: dict[str, Any]) -> None:
+    """Refuse a manifest that was edited: its numbers say what the answers mean.
+
+    Each number stands there twice, and in the fingerprint of the noise.
+    """
+    try:
+        (part,) = Guarantee.from_json(manifest).parts
+        stated = manifest["epsilon"], manifest["mechanism"]["options"]["n_groups"]
+        channel = ExactResponse(part.n_groups, part.epsilon)
+        noise = noise_fingerprint(part.grouping, channel).hex()
+        agrees = (
+            stated == (part.epsilon, part.n_groups)
+            and manifest["public"]["fingerprint"] == part.grouping.hex()
+            and manifest["noise_fingerprint"] == noise
+            and manifest["guarantee"].get("unit", "document") == part.unit
+        )
+    except (InvalidParameterError, AttributeError, KeyError, ValueError):
+        agrees = False
+    if not agrees:
+        raise InvalidParameterError(
+            "out must hold a manifest as it was written, got one whose ε, groups and "
+            "guarantee differ: what its answers mean cannot be told."
+        )
 
 
 def _check_author(manifest: dict[str, Any], arguments: argparse.Namespace) -> None:

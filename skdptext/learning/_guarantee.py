@@ -166,7 +166,8 @@ class LearningGuarantee(Guarantee):
     Privacy statement. A model of noisy sums, ε = 1, for a person.
     <BLANKLINE>
     WHETHER ONE PERSON TOOK PART IS HARD TO TELL.
-    Nobody is right about it more than 73.2 times in 100 (a coin: 50).
+    Nobody is right about it more than 73.2 times in 100 (a coin: 50), if both are
+    equally likely.
     ...
     >>> guarantee.compose(4).epsilon
     4.0
@@ -413,7 +414,8 @@ class LearningGuarantee(Guarantee):
             [
                 f"{promised}.",
                 "Nobody is right about it more than "
-                f"{rounded_up(100 * right, 3)} times in 100 (a coin: 50).",
+                f"{rounded_up(100 * right, 3)} times in 100 (a coin: 50), if both are "
+                "equally likely.",
                 "The holder of the texts is trusted. What is made of the model is "
                 "protected, too.",
             ],

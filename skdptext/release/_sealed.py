@@ -174,7 +174,7 @@ def read_stand_ins(
         raise InvalidParameterError(
             "out must hold stand-ins or their groups, which skdptext release "
             "--replace-by writes as text, group or index, got a release of "
-            f"{shown(manifest['output'])} by {shown(manifest['mechanism'])}."
+            f"{shown(manifest['output'])} by {shown(_mechanism(manifest))}."
         )
     kept = manifest["columns"].get("keep", {})
     for name in also:
@@ -189,6 +189,12 @@ def read_stand_ins(
         for i, column in enumerate(columns):
             column += table.column(i).to_pylist()
     return manifest, columns
+
+
+def _mechanism(manifest: dict[str, Any]) -> Any:
+    """The name of what drew the noise, if the manifest has one."""
+    mechanism = manifest["mechanism"]
+    return mechanism.get("name") if isinstance(mechanism, dict) else mechanism
 
 
 def _answers(manifest: dict[str, Any]) -> bool:

@@ -14,6 +14,7 @@ from skdptext.replacement._groups import (
     has_fitted_steps as has_fitted_steps,
     in_blocks as in_blocks,
     is_classifier as is_classifier,
+    noise_fingerprint as noise_fingerprint,
     words_of as words_of,
 )
 from skdptext.replacement._guarantee import ReplacementGuarantee

@@ -314,8 +314,9 @@ def compare_groupings(
         in one, is taken as it is, with its own number; classifiers learn
         `public_labels`. All are cloned and fitted on a part of the documents, but not
         those in a ``FrozenEstimator``: the score is too high if they learned from
-        these documents. None: `~skdptext.preprocessing.TopicEncoder` of 5, 10 and 30
-        directions and, with labels, the classifier of `DPDocumentReplacer`.
+        these documents. None: the default groups of `DPDocumentReplacer`,
+        `~skdptext.preprocessing.TopicEncoder` of 5, 10 and 30 directions and, with
+        labels, its classifier.
     n_groups : int >= 2 or sequence of int, default=(2, 4, 6, 8, 10, 12)
         Numbers of groups for encoders.
     epsilon : float > 0 or sequence of float, default=4.0
@@ -434,10 +435,10 @@ def compare_groupings(
     n_starts = check_integer("n_starts", n_starts, low=1)
     seed = check_integer("random_state", random_state, low=0, high=2**32 - 1)
     check_n_jobs(n_jobs)
-    chosen = _checked(groupers, labels)
+    chosen = _checked(groupers, labels, sizes)
     splits = _splits(cv, documents, labels, seed)
     fewest = min(len(train) for train, _ in splits)
-    if max(sizes) > fewest and any(map(_is_encoder, chosen.values())):
+    if max(sizes) > fewest and any(_is_encoder(grouper) for _, grouper in chosen):
         raise InvalidParameterError(
             "n_groups must be at most the number of public documents of a split "
             f"({fewest}), got {max(sizes)}."
@@ -448,15 +449,15 @@ def compare_groupings(
     ratio = float(np.mean([len(test) / len(train) for train, test in splits]))
     data = _Data(documents, labels, sizes, epsilons, seed, n_starts, balanced, ratio)
     threads = Parallel(n_jobs=n_jobs, require="sharedmem")
-    groupings = threads(delayed(_of_all)(grouper, data) for grouper in chosen.values())
+    groupings = threads(delayed(_of_all)(grouper, data) for _, grouper in chosen)
     withheld = [_withheld(splits, i, seed) for i in range(len(splits))]
     cells = threads(
         delayed(_split_scores)(grouper, data, of_all, train, test, part)
-        for grouper, of_all in zip(chosen.values(), groupings, strict=True)
+        for (_, grouper), of_all in zip(chosen, groupings, strict=True)
         for (train, test), part in zip(splits, withheld, strict=True)
     )
     rows: list[GroupingScore] = []
-    for i, (name, grouper) in enumerate(chosen.items()):
+    for i, (name, grouper) in enumerate(chosen):
         mine = cells[i * len(splits) : (i + 1) * len(splits)]
         rows += _rows(name, grouper, mine, data, n_candidates)
     criterion, chance = "nats per word", 0.0
@@ -508,9 +509,11 @@ def _as_sizes(n_groups: Any) -> list[int]:
     return sorted(set(sizes))
 
 
-def _checked(groupers: Any, labels: np.ndarray | None) -> dict[str, Any]:
+def _checked(
+    groupers: Any, labels: np.ndarray | None, sizes: list[int]
+) -> list[tuple[str, Any]]:
     if groupers is None:
-        return _default(labels)
+        return _default(labels, sizes)
     if not isinstance(groupers, Mapping) or not groupers:
         raise InvalidParameterError(
             "groupers must be None or a mapping of names to estimators, at least one, "
@@ -533,15 +536,16 @@ def _checked(groupers: Any, labels: np.ndarray | None) -> dict[str, Any]:
                     f"public_labels must be given for a classifier, which grouper {i} "
                     "is, got None."
                 )
-    return dict(groupers)
+    return list(groupers.items())
 
 
-def _default(labels: np.ndarray | None) -> dict[str, Any]:
-    groupers: dict[str, Any] = {
-        f"correspondence analysis {n}": TopicEncoder(n) for n in (5, 10, 30)
-    }
+def _default(labels: np.ndarray | None, sizes: list[int]) -> list[tuple[str, Any]]:
+    from skdptext.replacement._topics import TopicGroups  # late: k-means is slow
+
+    groupers: list[tuple[str, Any]] = [("default", TopicGroups(k)) for k in sizes]
+    groupers += [(f"correspondence analysis {n}", TopicEncoder(n)) for n in (5, 10, 30)]
     if labels is not None:
-        groupers["public labels"] = default_grouper(labels, 0, ())
+        groupers.append(("public labels", default_grouper(labels, 0, ())))
     return groupers
 
 

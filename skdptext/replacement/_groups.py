@@ -27,6 +27,8 @@ from sklearn.utils import get_tags
 from skdptext.documents import DocumentReader, TopicEncoder
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms import ExactResponse
+from skdptext.replacement._guarantee import MOST_GROUPS
 from skdptext.replacement._public import PublicDocuments
 from skdptext.utils import (
     Memo,
@@ -43,9 +45,6 @@ _TOGETHER, _CHARACTERS = 4096, 2**24
 # Documents of a block that are grouped alone, too, to see whether the others matter;
 # all of them, where they are no more than the second number.
 _ALONE, _FEW = 16, 100
-# At ε = 8, randomized response over so many keeps the group in 42 % of the answers; a
-# grouper that makes more of them identifies documents instead of topics.
-_MOST_GROUPS = 4096
 _WORD = re.compile(r"(?u)\b\w\w+\b")
 
 
@@ -423,6 +422,16 @@ def _is_frozen(estimator: Any) -> bool:
     return type(estimator).__name__ == "FrozenEstimator"
 
 
+def noise_fingerprint(grouping: bytes, channel: ExactResponse) -> bytes:
+    """All that an answer depends on besides seed and document.
+
+    Not the output: a text and its group are one answer, and cost ε once.
+    """
+    digest = blake2b(digest_size=32, person=b"skdptext-replace")
+    digest.update(grouping + channel.fingerprint)
+    return digest.digest()
+
+
 def default_grouper(labels: Any, n_groups: int, documents: Sequence[Any]) -> Any:
     """What ``grouper=None`` stands for."""
     from sklearn.feature_extraction.text import TfidfVectorizer  # late, as it is slow
@@ -547,9 +556,9 @@ def _grouped(
             "grouper must have a public document in every group, but "
             f"{empty or 'some'} of {len(possible)} have none. {_WHAT_TO_DO}"
         )
-    if len(names) > _MOST_GROUPS:
+    if len(names) > MOST_GROUPS:
         raise InvalidParameterError(
-            f"grouper must make at most {_MOST_GROUPS} groups, got {len(names)}: with "
+            f"grouper must make at most {MOST_GROUPS} groups, got {len(names)}: with "
             "so many, nothing is hidden."
         )
     if len(names) < 2:

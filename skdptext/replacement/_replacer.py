@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
@@ -30,6 +29,7 @@ from skdptext.replacement._groups import (
     check_not_fitted_on,
     encoder_of,
     in_blocks,
+    noise_fingerprint,
 )
 from skdptext.replacement._guarantee import (
     ReplacementGuarantee,
@@ -434,13 +434,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         return as_column(list(released), X, self._container, self.output)
 
     def _context(self) -> bytes:
-        """All that an answer depends on besides seed and document.
-
-        Not the output: a text and its group are one answer, and cost ε once.
-        """
-        digest = hashlib.blake2b(digest_size=32, person=b"skdptext-replace")
-        digest.update(self._groups.fingerprint + self.channel_.fingerprint)
-        return digest.digest()
+        return noise_fingerprint(self._groups.fingerprint, self.channel_)
 
     def _answers(
         self, groups: PublicGroups, X: Any, ids: list[Any] | None

@@ -33,8 +33,8 @@ from skdptext.utils import (
 # mass that matters beside a tail of 2.5 %: 1e-32.
 _FAR = 12
 _TARGET = (
-    "The intervals are about the {} that were released. What other {} of their source "
-    "would show varies more."
+    "The intervals are about the {} that were released, as the grouper sees them: it "
+    "may take one topic for another. What other {} of their source would show varies more."
 )
 
 

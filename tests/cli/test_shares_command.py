@@ -214,6 +214,28 @@ def test_other_folders_are_refused(folder, capsys):
     assert "out must hold stand-ins or their groups" in capsys.readouterr().err
 
 
+def test_minus_one_is_no_label(folder, capsys):
+    with open("public.csv", "a", newline="") as file:
+        csv.writer(file).writerow(["a tram", "-1"])
+    assert main([*RELEASE, *WITH_LABELS]) == 2
+    assert "--label-column must not be -1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("epsilon", [20.0, 0.5, -2.0, 1e-300, float("nan")])
+@pytest.mark.parametrize("how", [[], ["--output", "group"]])
+def test_an_edited_epsilon_is_refused(folder, capsys, epsilon, how):
+    """Or shares would be computed for noise that nobody drew."""
+    assert main([*RELEASE, *WITH_LABELS, *how]) == 0
+    edited(folder, epsilon=epsilon)
+    assert main(["shares", "out", *([] if how else PUBLICLY)]) == 2
+    assert "out must hold a manifest as it was written" in capsys.readouterr().err
+    manifest = json.loads((folder / "out" / "_release.json").read_text("utf-8"))
+    (part,) = manifest["guarantee"]["stored"]["parts"]
+    part["epsilon"] = epsilon  # the fingerprint of the noise differs still
+    edited(folder, guarantee=manifest["guarantee"])
+    assert main(["shares", "out", *([] if how else PUBLICLY)]) == 2
+
+
 def test_a_release_of_before_names_no_groups(folder, capsys):
     """Those that are there are all, or they must be told by the public documents."""
     assert main([*RELEASE, *WITH_LABELS, "--output", "group"]) == 0

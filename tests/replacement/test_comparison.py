@@ -357,7 +357,7 @@ def test_only_public_documents_come_in(many):
 
 def test_best_is_the_best_within_what_may_be_found(compared):
     frame = pandas.DataFrame(compared.rows)
-    assert len(frame) == len(compared.rows) == (3 * 3 + 1) * 2
+    assert len(frame) == len(compared.rows) == (4 * 3 + 1) * 2
     assert compared.chance == pytest.approx(1 / 3)
     for limit in (0.02, 0.03, 0.1):
         best = compared.best(limit)
@@ -391,9 +391,9 @@ def test_sentences(compared):
     best = compared.best(0.03)
     assert first.startswith("Where nobody may find more than 3% of 100 candidates, ")
     assert f"{best.name} with {best.n_groups} groups at ε = {best.epsilon:g}" in first
-    assert len(others) == 3
+    assert len(others) == 4
     assert last.startswith("Accuracy of the public labels")
-    assert "20 settings" in repr(compared)
+    assert "26 settings" in repr(compared)
     assert str(compared).startswith("- Where nobody may find more than 10%")
     assert "found_at_most" in compared._repr_html_()
     few = compare_groupings(
@@ -513,7 +513,7 @@ def test_a_frozen_grouper_is_not_fitted_again(many):
 
 def test_the_display(compared):
     display = PrivacyUtilityDisplay.from_groupings(compared, found=0.04).plot()
-    assert len(display.lines_) == 8  # four groupers, two ε
+    assert len(display.lines_) == 10  # five groupers, two ε
     best = compared.best(0.04)
     assert display.chosen_.get_offsets().tolist() == [[best.found_at_most, best.score]]
     line = display.lines_["correspondence analysis 10, ε = 3"].lines[0]
