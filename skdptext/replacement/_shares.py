@@ -34,7 +34,8 @@ from skdptext.utils import (
 _FAR = 12
 _TARGET = (
     "The intervals are about the {} that were released, as the grouper sees them: it "
-    "may take one topic for another. What other {} of their source would show varies more."
+    "may take one topic for another. What other {} of their source would show varies "
+    "more."
 )
 
 
