@@ -13,8 +13,8 @@ from skdptext.metrics import PlausibleDeniability, plausible_deniability
 from skdptext.utils import check_kind
 
 _LABELS = {
-    "n_unchanged": r"$N_w$: draws of {n} that leave the word unchanged",
-    "n_distinct": r"$S_w$: different words in {n} draws",
+    "n_unchanged": "$N_w$: draws of {n} that\nleave the word unchanged",
+    "n_distinct": "$S_w$: different words\nin {n} draws",
 }
 
 
@@ -168,7 +168,7 @@ class PlausibleDeniabilityDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        axes = make_axes(ax, 2, (11, 4.2))
+        axes = make_axes(ax, 2, (6, 7.4))
         self.axes_ = np.array(axes, dtype=object)
         self.figure_ = axes[0].figure
         order = np.argsort(self.epsilons)

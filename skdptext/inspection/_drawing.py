@@ -24,13 +24,16 @@ _SIDES = (
 
 
 def make_axes(ax: Any, n_axes: int, size: tuple[float, float]) -> list[Any]:
-    """The given axes, or the axes of a new figure of `size` inches."""
+    """The given axes, or those of a new figure of `size` inches, one below the other.
+
+    Six inches are wide enough: a phone shows them with letters that can be read.
+    """
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
         raise ImportError("Figures need matplotlib: pip install matplotlib.") from error
     if ax is None:
-        _, axes = plt.subplots(1, n_axes, figsize=size, layout="constrained")
+        _, axes = plt.subplots(n_axes, 1, figsize=size, layout="constrained")
         return list(np.ravel(axes))
     axes = list(np.ravel(np.asarray(ax, dtype=object)))
     if len(axes) != n_axes or not all(hasattr(axis, "plot") for axis in axes):
@@ -39,34 +42,51 @@ def make_axes(ax: Any, n_axes: int, size: tuple[float, float]) -> list[Any]:
     return axes
 
 
-def place_legend(axis: Any, **options: Any) -> None:
-    """A legend beside the axes, where it covers nothing; inside where no room is made.
+def place_legend(axis: Any, **options: Any) -> Any:
+    """A legend below the axes, where it covers nothing; inside where no room is made.
 
     A layout of the figure makes room for it, as that of `make_axes` does.
     """
+    from matplotlib.transforms import ScaledTranslation
+
     if axis.figure.get_layout_engine() is None:
-        axis.legend(loc="best", **options)
-    else:
-        axis.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), **options)
+        return axis.legend(loc="best", **options)
+    # below the numbers and the name of the axis, which take 42 points
+    below = ScaledTranslation(0, -42 / 72, axis.figure.dpi_scale_trans)
+    return axis.legend(
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0),
+        bbox_transform=axis.transAxes + below,
+        ncols=2,
+        **options,
+    )
 
 
 def place_labels(
-    axis: Any, points: np.ndarray, texts: Sequence[str], **style: Any
+    axis: Any,
+    points: np.ndarray,
+    texts: Sequence[str],
+    radius: float = 3,
+    **style: Any,
 ) -> list[Any]:
     """Annotate points so that no label covers another or leaves the axes.
 
     Each label takes the first of 32 places around its point that is free of labels and
-    points, or the one with the least overlap. Call it last: it fixes the layout.
+    points, which have a radius, or the one with the least overlap. Call it last: it
+    fixes the layout.
     """
     axis.figure.canvas.draw()
     frame = axis.get_window_extent()
     spots = axis.transData.transform(points)
-    taken: list[np.ndarray] = [np.concatenate([spot - 3, spot + 3]) for spot in spots]
+    pixels = axis.figure.dpi / 72
+    wide = radius * pixels
+    taken: list[np.ndarray] = [
+        np.concatenate([spot - wide, spot + wide]) for spot in spots
+    ]
     if axis.get_legend() is not None:
         legend = axis.get_legend().get_window_extent()
         taken.append(np.array([*legend.p0, *legend.p1]))
     labels = []
-    pixels = axis.figure.dpi / 72
     for spot, text in zip(points, texts, strict=True):
         label = axis.annotate(
             text, spot, xytext=(0, 0), textcoords="offset points", **style

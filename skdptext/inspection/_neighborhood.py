@@ -10,7 +10,12 @@ from scipy.special import gammaincinv
 
 from skdptext.documents import word_ids
 from skdptext.exceptions import InvalidParameterError
-from skdptext.inspection._drawing import COLORS, make_axes, place_labels
+from skdptext.inspection._drawing import (
+    COLORS,
+    make_axes,
+    place_labels,
+    place_legend,
+)
 from skdptext.mechanisms import WordChannel
 from skdptext.metrics import find_perturber
 from skdptext.search import k_nearest_words
@@ -221,7 +226,7 @@ class NeighborhoodDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        (axis,) = make_axes(ax, 1, (6.4, 5.4))
+        (axis,) = make_axes(ax, 1, (6, 5.8))
         self.ax_, self.figure_ = axis, axis.figure
         self.points_ = axis.scatter(
             *self.points.T, s=5, color=COLORS[5], alpha=0.35, linewidths=0,
@@ -249,9 +254,7 @@ class NeighborhoodDisplay:
             "words not shown",
         )
         axis.title.set(fontsize="medium", parse_math=False)  # "$" may be a word
-        legend = axis.legend(
-            fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2
-        )
+        legend = place_legend(axis, fontsize="small")
         legend.legend_handles[0].set_sizes([20])
         legend.legend_handles[-1].set_sizes([60])
         # Words and contours set the limits; some noisy vectors may lie outside. Both

@@ -151,7 +151,7 @@ class ObfuscationReport(ScoreTable):
                     )
             return self._display().plot(ax, kind=kind)
         rows, (release,) = [*self.of("author"), *self.of("topic")], self.releases
-        (self.ax_,) = make_axes(ax, 1, (8.0, 1.6 + 0.32 * len(rows)))
+        (self.ax_,) = make_axes(ax, 1, (6.4, 2 + 0.32 * len(rows)))
         self.figure_ = self.ax_.figure
         changed = release.words_changed
         title = f"ε = {release.epsilon:g}, {release.noise}" + (

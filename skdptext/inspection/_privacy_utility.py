@@ -239,7 +239,7 @@ class PrivacyUtilityDisplay:
                 f"{row.name}, ε = {row.epsilon:g}" if several else row.name
                 for row in rows
             ],
-            privacy_name=f"found at most, of {comparison.n_candidates:,} candidates",
+            privacy_name=f"identified among {comparison.n_candidates:,}, at most",
             utility_name=comparison.criterion,
             chance=comparison.chance,
             labels=[f"K = {row.n_groups}" for row in rows],
@@ -272,7 +272,7 @@ class PrivacyUtilityDisplay:
         """
         check_option("kind", kind, ("trade", "privacy", "utility"))
         check_flag("label_front", label_front)
-        (self.ax_,) = make_axes(ax, 1, (8.4, 4.4))
+        (self.ax_,) = make_axes(ax, 1, (6, 4.8))
         self.figure_ = self.ax_.figure
         against = "epsilon" if kind != "trade" else "privacy"
         over = kind if kind != "trade" else "utility"
@@ -353,7 +353,8 @@ class PrivacyUtilityDisplay:
             self.ax_,
             points,
             [labels[row] for row in rows.tolist()],
-            fontsize=8,
+            radius=3 if self.chosen is None else 8,  # that of the ring
+            fontsize="small",
             color="0.2",
             zorder=5,  # above the ring
             bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.5},

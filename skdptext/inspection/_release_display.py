@@ -284,7 +284,7 @@ class ReleaseReport(ScoreTable):
             If matplotlib is not installed.
         """
         rows = [score for _, scores in self.lines() for score in scores]
-        (self.ax_,) = make_axes(ax, 1, (8.0, 1.4 + 0.42 * len(rows)))
+        (self.ax_,) = make_axes(ax, 1, (6.4, 1.8 + 0.42 * len(rows)))
         self.figure_ = self.ax_.figure
         draw_scores(self.ax_, rows, [question_of(s).name for s in rows], self._title())
         return self

@@ -391,7 +391,7 @@ def test_says_at_least_and_is_one_file(tmp_path):
         _, ax = plt.subplots(layout=layout)
         legend = report.plot(ax=ax).ax_.get_legend()
         ax.figure.canvas.draw()
-        assert (legend.get_window_extent().x1 < ax.bbox.x1) == inside
+        assert (legend.get_window_extent().y0 > ax.bbox.y0) == inside
     drawn = report.plot()  # itself, as displays do
     assert drawn is report
     axes = drawn.ax_
