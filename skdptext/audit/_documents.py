@@ -250,8 +250,8 @@ def audit_document_pair(
     ...     embedding, mechanism="exponential", lam=0, epsilon=1.0, document_length=2,
     ...     tokenizer=str.split)
     >>> audit = audit_document_pair(perturber.fit([]), "a a", "a b", random_state=0)
-    >>> round(audit.claimed, 3), audit.violated
-    (0.717, False)
+    >>> audit.violated
+    False
     """
     releaser = fitted_releaser(perturber, [x, y])
     n_releases = check_integer("n_releases", n_releases, low=100)
