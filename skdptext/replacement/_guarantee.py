@@ -581,7 +581,8 @@ class ReplacementGuarantee(Guarantee):
             "Within one group odds do not change at all.",
             [
                 *said["short"],
-                "The author, where few write about the group; nor the stand-in's.",
+                "The author, where few write about the group, and that of the "
+                "stand-in.",
                 "Anything, if public documents, labels, groups or ε come from the "
                 "private texts.",
                 COLUMNS,
