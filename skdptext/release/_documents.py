@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, field
@@ -31,6 +32,10 @@ BAG_COLUMNS = ("word_ids", "counts")
 
 # Canaries that this process has repeated.
 _repeated: set[str] = set()
+# A column of labels has more documents per value, one of people fewer.
+_MOST_PER_PERSON = 100
+# We count the values of a column kept up to so many, in some 10 MB.
+_MOST_VALUES = 1 << 16
 # What is asked of a releaser that does not inherit from BaseReleaser.
 _METHODS = ("transform", "guarantee")
 
@@ -73,7 +78,9 @@ class DocumentRelease:
         so `release_files`; a batch is refused.
     keep : iterable of str, or mapping of str to pyarrow.DataType, default=()
         Further columns, which are released in the clear. If types are given, the
-        columns are cast to them.
+        columns are cast to them. Without `author`, a warning names each column whose
+        values repeat as people do: strings or integers with 2 to 100 documents
+        per value on average, but for the groups of the releaser.
     allow_shared_texts : bool, default=False
         Release although public texts of the releaser are among the documents, copies
         and near-copies: all of them are public. The manifest says so. Without it, such
@@ -338,10 +345,14 @@ class DocumentRelease:
             )
         # We look for public texts before we release anything: a stand-in for a public
         # text would be published as if it had been private.
+        _, texts, columns = columns_of(self, batch)
         count = self._count_shared_texts()
         if count is not None:
-            count.see(columns_of(self, batch)[1])
+            count.see(texts)
             self._check_shared_texts(count.result())
+        repeats = Repeats(self)
+        repeats.see(columns)
+        repeats.tell()
         return self._of_checked(batch)
 
     def _releaser(self) -> Any:
@@ -471,6 +482,49 @@ def _canary(releaser: Any) -> str:
 # -- columns -----------------------------------------------------------------------
 
 
+class Repeats:
+    """Values of the columns kept that repeat, as people with several documents do."""
+
+    def __init__(self, release: DocumentRelease) -> None:
+        self.release = release
+        # labels that are the groups stand for no people
+        labelled = getattr(release.perturber, "public_labels", None) is not None
+        known = release.perturber.groups_.tolist() if labelled else []
+        self.groups = {*known, *map(str, known)}
+        self.counts: dict[str, Counter[int]] = {}
+        if release.author is None:
+            self.counts = {name: Counter() for name in release.keep}
+
+    def see(self, columns: list[Any]) -> None:
+        """The columns kept of some documents."""
+        for counts, column in zip(self.counts.values(), columns, strict=False):
+            if not _is_of(column.type, "is_integer"):
+                continue
+            for value in column.to_pylist():
+                if value is None or value in self.groups:
+                    continue
+                key = hash(value)  # strings of any length would fill memory
+                if key in counts or len(counts) < _MOST_VALUES:
+                    counts[key] += 1
+
+    def tell(self) -> None:
+        """Warn of each column whose values may stand for people."""
+        answer = ""
+        if hasattr(self.release.perturber, "person_answers"):
+            answer = " Name the column as author, too, and each of them answers once."
+        for name, counts in self.counts.items():
+            total, most = counts.total(), max(counts.values(), default=0)
+            if len(counts) < 2 or most < 2 or total > _MOST_PER_PERSON * len(counts):
+                continue
+            warn_once(
+                f"Values of the column {name!r}, which the release keeps, repeat: the "
+                f"most frequent one has {most:,} documents. If they stand for people, "
+                f"k documents of one cost k times ε, here up to {most:,} "
+                f"times.{answer}",
+                PrivacyLeakWarning,
+            )
+
+
 def columns_of(
     release: DocumentRelease, batch: Any, start: int = 0
 ) -> tuple[list[str], list[str], list[Any]]:
@@ -538,13 +592,21 @@ def ids_of(column: Any, start: int = 0, role: str = "id") -> list[str]:
     return ids
 
 
+def _is_of(kind: Any, also: str) -> bool:
+    """Whether a type is of strings, or of a further test of pyarrow, encoded or not."""
+    types = import_pyarrow("DocumentRelease").types
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    allowed = ("is_string", "is_large_string", "is_string_view", also)
+    return any(getattr(types, test)(kind) for test in allowed)
+
+
 def _values(column: Any, role: str, wanted: str, also: str, start: int) -> list[Any]:
     """Values of a column of strings, or of a further type of pyarrow's tests."""
     types = import_pyarrow("DocumentRelease").types
     if types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    allowed = ("is_string", "is_large_string", "is_string_view", also)
-    if not any(getattr(types, test)(column.type) for test in allowed):
+    if not _is_of(column.type, also):
         raise InvalidParameterError(
             f"{role} must be a column of {wanted}, got {type_shown(column.type)}."
         )

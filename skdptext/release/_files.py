@@ -30,7 +30,12 @@ from skdptext.files import (
     type_shown,
     write_table,
 )
-from skdptext.release._documents import DocumentRelease, authors_of, columns_of
+from skdptext.release._documents import (
+    DocumentRelease,
+    Repeats,
+    authors_of,
+    columns_of,
+)
 from skdptext.release._key import check_value
 from skdptext.release._manifest import (
     FILE_NAME,
@@ -133,7 +138,8 @@ def release_files(
         random.
     PrivacyLeakWarning
         If a release in a folder beside `out` has the same key and another name: take a
-        new key for each release. Of the folders there the first 20 are looked at.
+        new key for each release. Of the folders there the first 20 are looked at. If
+        values of a column kept repeat as people do (`DocumentRelease`).
 
     Notes
     -----
@@ -271,7 +277,8 @@ def _survey(
     surveyed: list[dict[str, Any]] = []
     types = _types(release)
     first_types: dict[str, tuple[Any, str]] = {}
-    texts, shared = _Texts(), release._count_shared_texts()
+    texts, repeats = _Texts(), Repeats(release)
+    shared = release._count_shared_texts()
     # Ids must differ over all files, not only within one: the noise of a document comes
     # from its id and its text, and two equal documents of one id would get it twice.
     with UniqueIds() as unique:
@@ -295,6 +302,7 @@ def _survey(
                         raise InvalidParameterError(f"{place.name}: {error}") from None
                     unique.add(ids)
                     texts.count(said, place)
+                    repeats.see(columns)
                     if shared is not None:
                         shared.see(said)
                     rows[-1] += len(table)
@@ -313,6 +321,7 @@ def _survey(
     if shared is not None:
         release._check_shared_texts(shared.result())
     texts.tell(verbose)
+    repeats.tell()
     return {"documents": sum(sum(i["rows"]) for i in surveyed), "inputs": surveyed}
 
 

@@ -202,7 +202,9 @@ def topic_shares(
 
     *Each document answers once.* A document that is released twice counts twice, and
     one that repeats under the same id has the same answer: the intervals take answers
-    to be independent.
+    to be independent. A replacer does not know how its answers were drawn: name the
+    authors of a release that was made with them, or each of their documents counts as
+    if it had answered by itself, and the intervals are too narrow.
 
     References
     ----------
@@ -285,6 +287,11 @@ def _estimated(
     counts = np.bincount(answers, minlength=len(names))
     n = int(counts.sum())
     own, other = channel.proba
+    if own == other:
+        raise InvalidParameterError(
+            "releaser must have an ε at which its answers depend on the documents, got "
+            f"{channel.epsilon}: every answer is equally likely."
+        )
     unbiased = (counts / n - other) / (own - other)
     ends = np.array([_interval(int(c), n, own, other, 1 - confidence) for c in counts])
     return TopicShares(
@@ -403,6 +410,8 @@ def _answers_of(replacer: DPDocumentReplacer, released: Any) -> np.ndarray:
 
 def _on_simplex(shares: np.ndarray) -> np.ndarray:
     """The nearest shares that are no less than 0 and sum to 1 (Duchi et al., 2008)."""
+    # what is added to all changes nothing, and 1 is lost beside large numbers
+    shares = shares - shares.max()
     falling = np.sort(shares)[::-1]
     excess = (np.cumsum(falling) - 1) / np.arange(1, len(shares) + 1)
     last = np.flatnonzero(falling > excess)[-1]

@@ -292,6 +292,15 @@ def check_authors(authors: Any, n: int | None = None) -> np.ndarray:
             f"authors must hold one author per document{number}, got shape "
             f"{labels.shape}."
         )
+    names = labels.tolist() if labels.dtype.kind in "UO" else []
+    blank = [
+        i for i, name in enumerate(names) if isinstance(name, str) and not name.strip()
+    ]
+    if blank:
+        raise InvalidParameterError(
+            "authors must hold no blank names, which would be one person together, got "
+            f"{len(blank)} of {len(labels)}, the first at position {blank[0]}."
+        )
     if labels.dtype.kind == "f" and (np.abs(labels) >= 2.0**53).any():
         # two people under one number would count as one
         raise InvalidParameterError(

@@ -139,6 +139,9 @@ def test_shares_of_authors(folder, capsys):
         assert float(row["high"]) == pytest.approx(expected.high[i])
     shutil.rmtree("out")
     assert main([*RELEASE, *WITH_LABELS, "--output", "group", "--keep", "who"]) == 0
+    told = capsys.readouterr().err
+    assert "Warning: Values of the column 'who', which the release keeps," in told
+    assert "k documents of one cost k times ε, here up to 2 times. Name" in told
     assert main(["shares", "out", "--author", "who"]) == 2
     assert "in which each document answered by itself" in capsys.readouterr().err
 

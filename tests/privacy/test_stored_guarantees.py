@@ -94,6 +94,7 @@ def kinds():
     yield "words", words.guarantee()
     yield "converted", words.guarantee().relative_to(0.0)
     yield "stand-ins", stand_ins.guarantee().compose(2)
+    yield "stand-ins of persons", stand_ins.guarantee(unit="person")
     yield "sums", sums.guarantee()
     both = words.guarantee().compose(perturber(epsilon=5.0, lam=0.0).guarantee())
     yield "two of words", both.compose(3)

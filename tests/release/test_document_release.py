@@ -22,12 +22,12 @@ from skdptext.mechanisms import (
     RandomizedResponse,
     SensitiveWords,
 )
-from skdptext.release import DocumentRelease, ReleaseKey
+from skdptext.release import DocumentRelease, ReleaseKey, release_files
 from skdptext.replacement import DPDocumentReplacer
 from skdptext.utils import NoiseStreams
 from tests.expected import refusals, refused
 from tests.mechanism_forms import forms
-from tests.releases import secrets_of
+from tests.releases import secrets_of, write
 
 # None is the default
 MECHANISMS = [None, "exact", "randomized response", "half"]
@@ -329,6 +329,61 @@ def keyed(request, make_release, key_file):
         replacer, ReleaseKey(f"file:{key_file}"), "a release", keep=("who",)
     )
     return release, [f"{text} {i}" for i, text in enumerate(texts)]
+
+
+@pytest.mark.parametrize(
+    ("who", "most"),
+    [
+        (["ann", "ann", "bob", "cy", "dan", None], 2),
+        ([7, 7, 7, 8, 8, 9], 3),
+        (pa.array(["ann", "bob"] * 3).dictionary_encode(), 3),
+        (["ann", "bob", "cy", "dan", "eve", "flo"], None),  # a document each
+        (["2024"] * 6, None),  # says who nobody is
+        (["tea", "dog"] * 3, None),  # the groups
+        ([0.5, 0.5, 1.0, 1.0, 2.0, 2.0], None),
+        ([True, False] * 3, None),
+        ([["a"], ["a"], ["b"], ["b"], ["c"], []], None),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+@pytest.mark.parametrize("route", ["batch", "files"])
+def test_a_kept_column_that_repeats_as_people_do(
+    key_file, tmp_path, route, who, most, recwarn
+):
+    texts = ["milk tea", "tea cup milk", "my dog", "dog tail", "cat dog", "tea pots"]
+    public = ["tea milk cup", "milk tea pot", "dog cat paw", "cat dog tail"]
+    replacer = DPDocumentReplacer(
+        public, public_labels=["tea", "tea", "dog", "dog"], epsilon=1.0
+    )
+    key = ReleaseKey(f"file:{key_file}")
+    release = DocumentRelease(replacer, key, "a release", keep=("who",))
+    table = pa.table({"id": list("abcdef"), "text": texts, "who": who})
+    warnings.simplefilter("always", PrivacyLeakWarning)
+    if route == "batch":
+        release(table)
+    else:
+        release_files(write(table, tmp_path / "in.parquet"), tmp_path / "out", release)
+    said = [str(w.message) for w in recwarn if "stand for people" in str(w.message)]
+    assert len(said) == (most is not None)
+    if most is not None:
+        assert (
+            f"'who', which the release keeps, repeat: the most frequent one has {most} "
+            in said[0]
+        )
+        assert f"k documents of one cost k times ε, here up to {most} times." in said[0]
+        assert said[0].endswith("as author, too, and each of them answers once.")
+
+
+def test_a_column_with_many_documents_per_value_holds_labels(make_release):
+    n, release = 101, make_release(keep=("who",))
+    ids = [str(i) for i in range(4 * n)]
+    columns = {"id": ids, "text": ["word1"] * 4 * n, "who": list("abcd") * n}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PrivacyLeakWarning)
+        release(pa.table(columns))
+    fewer = pa.table(columns)[: 4 * (n - 1)]
+    with pytest.warns(PrivacyLeakWarning, match=r"here up to 100 times\.$"):
+        release(fewer)
 
 
 def rows_of(release, texts):

@@ -353,6 +353,8 @@ def test_bad_unit():
     (["a", None], "authors must not be missing, got None for document 1"),
     (["a", 3], "authors must be of one kind"),
     ([2.0**60, 2.0], "authors must be told apart"),
+    (["ann", " "], "no blank names, .* got 1 of 2, the first at position 1"),
+    (np.array(["", "ann"], dtype=object), "no blank names, .* at position 0"),
     (np.array([["a", "b"]]), "authors must hold one author per document, got shape"),
     never="paw",
 )

@@ -259,6 +259,23 @@ def test_bad_guarantees() -> None:
         topic_shares(["pets"], "guarantee")  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("epsilon", [1e-300, 1e-17])
+def test_answers_that_depend_on_nothing_are_refused(epsilon: float) -> None:
+    releasing = replacer(output="group", epsilon=epsilon)
+    for source in (releasing, releasing.guarantee()):
+        with pytest.raises(InvalidParameterError, match=f"depend on .* got {epsilon}"):
+            topic_shares(["pets", "food", "rail"], source)
+
+
+@pytest.mark.parametrize("epsilon", [1e-15, 1e-9])
+def test_shares_exist_wherever_answers_depend_on_documents(epsilon: float) -> None:
+    released = ["pets", "pets", "food", "rail"]
+    shares = topic_shares(released, replacer(output="group", epsilon=epsilon))
+    assert np.abs(shares.unbiased).max() > 1e7
+    assert shares.shares.tolist() == [0, 1, 0]
+    assert (shares.low.tolist(), shares.high.tolist()) == ([0, 0, 0], [1, 1, 1])
+
+
 def test_a_stand_in_of_two_groups_is_refused() -> None:
     public, labels = ["same", "same", "tea"], ["a", "b", "c"]
     releasing = DPDocumentReplacer(public, public_labels=labels).fit()
