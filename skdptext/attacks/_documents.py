@@ -29,7 +29,7 @@ from skdptext.exceptions import (
     EmptyDocumentWarning,
     PrivacyLeakWarning,
 )
-from skdptext.utils import quiet
+from skdptext.utils import pair_interval, quiet
 
 # Other candidates than those asked for, where there are as many documents.
 MANY_CANDIDATES = 1000
@@ -155,7 +155,7 @@ def same_person_rows(
         right[name] = np.full(n, np.nan)
         right[name][rows] = found_by_rank(better, equal, there, asked - 1)
     halves = make_halves(rows, texts.seed)
-    return scored("same person", right, halves, 1 / asked)
+    return scored("same person", right, halves, 1 / asked, interval=pair_interval)
 
 
 def in_another_order(

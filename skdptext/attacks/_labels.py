@@ -35,7 +35,7 @@ from skdptext.exceptions import OutOfVocabularyWarning, PrivacyLeakWarning
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.neighbors import WMDKNNClassifier
 from skdptext.preprocessing import DocumentPreparer
-from skdptext.utils import quiet
+from skdptext.utils import pair_interval, quiet
 
 _FOLDS = 5
 # Documents of which each is compared with all others by Word Mover's Distance.
@@ -104,6 +104,7 @@ def label_scores(
         right["releases"],
         halves,
         chance,
+        interval=pair_interval,
         knows=knows,
         clear=clear,
         cut=cut,

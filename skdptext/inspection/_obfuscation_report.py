@@ -123,13 +123,15 @@ def obfuscation_report(
 
     Notes
     -----
-    *Intervals.* Clopper and Pearson's, at 95 %, over documents. The strongest adversary
-    is chosen on half of the documents that are held out, and all are scored on the
-    other half, so that the choice makes no accuracy larger than it is. A document that
-    is attacked several times (several releases, overlapping splits) counts once, with
-    its mean. The intervals describe how the accuracy would vary over other documents of
-    the same authors, not over other authors. They are too narrow where documents are
-    alike, such as those of one group or, for topics, of one author.
+    *Intervals.* Clopper and Pearson's, at 95 %, over half as many documents: two that
+    are most alike are attacked by what was learned from each other, and are named
+    rightly or wrongly together. The strongest adversary is chosen on half of the
+    documents that are held out, and all are scored on the other half, so that the
+    choice makes no accuracy larger than it is. A document that is attacked several
+    times (several releases, overlapping splits) counts once, with its mean. The
+    intervals describe how the accuracy would vary over other documents of the same
+    authors, not over other authors. They are too narrow where more documents are alike,
+    such as those of one group or, for topics, of one author.
 
     *The topic gives the author away* is a warning. It appears if guessing the most
     frequent author of each topic is right more often, by over 0.1, than on average over

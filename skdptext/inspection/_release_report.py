@@ -202,7 +202,8 @@ def release_report(
     words, and spans of words, that no other text has. From one set of synthetic texts
     follows a lower bound on ε, which holds however texts hang together [2]_.
 
-    *Labels.* Classifiers are cross-validated: trained on other documents, whole and in
+    *Labels.* Classifiers are cross-validated, which halves the documents that an
+    interval counts, as pairs teach each other: trained on other documents, whole and in
     clear, or on their releases.
 
     References

@@ -18,6 +18,7 @@ from skdptext.utils._intervals import (
     half_width as half_width,
     log_ratio_bound as log_ratio_bound,
     mean_interval as mean_interval,
+    pair_interval as pair_interval,
     share_interval as share_interval,
     split_interval as split_interval,
 )

@@ -37,6 +37,19 @@ def share_interval(values: np.ndarray, alpha: float = 0.05) -> tuple[float, floa
     return float(low), float(high)
 
 
+def pair_interval(values: np.ndarray) -> tuple[float, float]:
+    """The same, as if there were half as many values.
+
+    For documents that are each attacked by what was learned from the others: of two
+    that are most like each other, each is named rightly where their labels are equal.
+    Both are right or wrong together, and the variance of the mean is at most twice that
+    of independent answers. (Of docstrings whose authors are drawn at random it was up
+    to twice, and 5 % of the intervals began above chance; so 2 % do.)
+    """
+    low, high = clopper_pearson(float(values.sum()) / 2, len(values) / 2, 0.025)
+    return float(low), float(high)
+
+
 def mean_interval(values: np.ndarray) -> tuple[float, float]:
     """Student's 95 % interval of a mean of shares.
 

@@ -153,7 +153,7 @@ def test_authors_and_topics_by_hand():
     assert topic.low <= topic.chance <= topic.high
     known = {"texts": ["ann ann", "bob bob"] * 3, "authors": ["ann", "bob"] * 3}
     informed = release_report(
-        clear[:20], noisy[:20], authors=authors[:20], known=known, random_state=0
+        clear, noisy, authors=authors, known=known, random_state=0
     )
     assert informed.scores["author"].low > 0.6
     frame = report.to_frame()
