@@ -855,6 +855,7 @@ TAKES_NO_TEXT: dict[Any, str] = {
     privacy.Part: "holds numbers",
     privacy.Statement: "holds sentences of a guarantee",
     privacy.fields: "takes what a guarantee's file holds",
+    privacy.exposure: "takes two shares",
     replacement.noise_fingerprint: "takes a fingerprint of groups",
     inspection.NeighborhoodDisplay.plot: _AXES,
     inspection.PlausibleDeniabilityDisplay.plot: _AXES,

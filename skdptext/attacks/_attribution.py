@@ -1,4 +1,4 @@
-"""Adversaries who attribute held-out documents, in clear and as released."""
+"""Adversaries who attribute held-out documents, in the clear and as released."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def attribution(
     fresh: bool,
     n_jobs: int | None,
 ) -> tuple[list[Score], list[Any], Setting]:
-    """Which documents adversaries attribute rightly, in clear and as released.
+    """Which documents adversaries attribute rightly, in the clear and as released.
 
     With the scores, the fitted releasers. `labels` has the ``"author"`` of each
     document, and its ``"topic"`` if there are any.

@@ -69,7 +69,7 @@ def label_scores(
 ) -> list[Score]:
     """How often the label of a release is guessed, from other documents' labels.
 
-    Each adversary is trained on other documents, in clear and whole, and again on
+    Each adversary is trained on other documents, in the clear and whole, and again on
     their releases. `adversaries` are classifiers of bags of the mechanism's words, or
     of texts where it has none.
     """
@@ -121,7 +121,7 @@ def _planned(
 ) -> list[Trial]:
     """What is fitted and asked; answers belong to a part, and to who learned from what.
 
-    Of what is in clear, those are asked who learned from it, also where only releases
+    Of what is clear, those are asked who learned from it, also where only releases
     are learned from.
     """
     trials = []

@@ -47,9 +47,9 @@ _LEARNED = (
 class DocumentLinkageAttack(TextEstimator):
     r"""Find the most likely candidate document, knowing the mechanism.
 
-    The adversary holds candidates in clear, one of which was released, and knows the
-    embedding, ε and λ. For a bag z_1, …, z_n, the log-likelihood of document d is taken
-    to be :math:`\sum_j \ln \sum_w p_d(w) \Pr[z_j \mid w]`, with p_d(w) the share of
+    The adversary holds candidates in the clear, one of which was released, and knows
+    the embedding, ε and λ. For a bag z_1, …, z_n, the log-likelihood of document d is
+    taken to be :math:`\sum_j \ln \sum_w p_d(w) \Pr[z_j \mid w]`, p_d(w) the share of
     word w in d. For a text in order it is :math:`\sum_j \ln \Pr[z_j \mid w_j]`. For a
     finite mechanism Pr[z | w] is known, so that this is exact, and no adversary does
     better. For noise on vectors it is estimated from draws, and what is found is a
@@ -127,7 +127,7 @@ class DocumentLinkageAttack(TextEstimator):
         Parameters
         ----------
         X : iterable of str, of lists of str, or count matrix (n_candidates, n_words)
-            Candidates, in clear.
+            Candidates, in the clear.
         y : ignored
             Not used; here for scikit-learn's interface.
 
@@ -276,7 +276,7 @@ class Linkages(ScoreTable):
             )
         return (
             f"{noise}Of {self.n_targets} documents released{times}, an adversary who "
-            f"holds {self.n_candidates} candidates in clear found {best.value:.1%} "
+            f"holds {self.n_candidates} candidates in the clear found {best.value:.1%} "
             f"here ({of}{best.adversary}): at least {least:.1%} on average over many "
             "releases, with 95% confidence; a random guess finds "
             f"{100 * self.chance:.2g}%.{bound}"
@@ -311,7 +311,7 @@ def linkage_attack(
 ) -> Linkages:
     """Which document was it? Adversaries who know the mechanism, and those who do not.
 
-    Some of the documents are released. Each adversary holds all documents in clear, and
+    Some documents are released. Each adversary holds all documents in the clear, and
     says which of them was released.
 
     Parameters
@@ -320,7 +320,7 @@ def linkage_attack(
         The candidates; at least 2.
     perturber : DPWordPerturber, or any releaser with `log_likelihood`
         Fitted or not. Of a word perturber, `random_state` and `output` are not used,
-        and unknown words that ``oov="keep"`` would leave in clear are dropped. Others,
+        and unknown words that ``oov="keep"`` would leave unchanged are dropped. Others,
         such as `~skdptext.DPDocumentReplacer`, release as they are set, but for their
         `random_state`.
     n_targets : int, default=None
@@ -357,7 +357,7 @@ def linkage_attack(
 
     Notes
     -----
-    *Privacy.* The result is computed from the documents in clear.
+    *Privacy.* The result is computed from the documents in the clear.
 
     Examples
     --------

@@ -119,7 +119,7 @@ def text_similarities(
     Parameters
     ----------
     original : iterable of str or of lists of str, of length n_originals
-        Texts in clear.
+        Texts in the clear.
     released : iterable of str or of lists of str, of length n_released
         Texts made from some of them.
     embedding : WordEmbedding, default=None

@@ -58,7 +58,7 @@ class ReportedRelease(NamedTuple):
 
 
 class ObfuscationReport(ScoreTable):
-    """What adversaries learn from documents in clear and as released.
+    """What adversaries learn from documents in the clear and as released.
 
     Made by `obfuscation_report`.
 
@@ -252,7 +252,7 @@ class ObfuscationReport(ScoreTable):
             )
         if release.keeps_unknown:
             yield (
-                f"{name} releases unknown words in clear; names among them may give "
+                f"{name} releases unknown words as they are; names among them may give "
                 "the author away."
             )
         if release.words_changed < _HARDLY:

@@ -56,7 +56,7 @@ def obfuscation_report(
     """Answer "how well hidden is my corpus?" by attacking it.
 
     Adversaries who know some of the documents, with their authors and topics, attribute
-    the others: in clear, and as released. Their accuracy on authors should fall to
+    the others: in the clear, and as released. Their accuracy on authors should fall to
     chance; their accuracy on topics should not.
 
     Parameters
@@ -74,7 +74,7 @@ def obfuscation_report(
         such as `~skdptext.DPDocumentReplacer`.
     linkage : bool, default=True
         Also report how many documents are identified by an adversary who knows the
-        mechanism and holds 100 of them, or all if there are fewer, in clear
+        mechanism and holds 100 of them, or all if there are fewer, in the clear
         (`skdptext.attacks.linkage_attack`).
     adversaries : dict, default=None
         Maps names to pairs of a classifier and ``"author"`` or ``"topic"``. The
@@ -84,7 +84,7 @@ def obfuscation_report(
         Distance, of 300 documents at most, and naive Bayes that knows the distribution
         of the noise.
     trained_on : {"both", "originals", "releases"}, default="both"
-        What the adversaries know: documents in clear, whole; or documents that they
+        What the adversaries know: documents in the clear, whole; or documents that they
         release themselves, as anyone can who knows the mechanism; or each of these in
         turn.
     cv : int, splitter or iterable of (known, held out), default=None
@@ -141,7 +141,7 @@ def obfuscation_report(
 
     *Privacy.* An adversary who fails proves nothing about the next one. Only the
     guarantee does, and the report shows it. The report is computed from the documents
-    in clear and is as private as they are. So is an ε that was chosen with it, unless
+    in the clear and is as private as they are. So is an ε chosen with it, unless
     the documents are public or their authors agreed.
 
     *Cost.* Each perturber releases all documents `n_releases` times; each adversary is

@@ -225,7 +225,7 @@ def background_rows(
     seed: int,
     notes: list[str],
 ) -> list[Score]:
-    """How often the person of a release is named by who holds other texts of many."""
+    """How often anyone who holds other texts of many names the person of a release."""
     names, texts = held
     known = np.isin(people, names)
     if not known.all():

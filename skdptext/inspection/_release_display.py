@@ -28,6 +28,7 @@ from skdptext.inspection._wording import (
     column_sentence,
     conclusion,
     interval,
+    is_above,
     percent,
     question_of,
     unread_sentence,
@@ -135,7 +136,7 @@ class ReleaseReport(ScoreTable):
     @property
     def verdict(self) -> Verdict:
         """The result: capitals, a sentence, and whether something was found."""
-        return verdict(self.scores, self.columns, self._unread)
+        return verdict(self.scores, self.columns, self._unread, self.bounds)
 
     def lines(self) -> list[tuple[str, list[Score]]]:
         """The strongest rows under their headings.
@@ -190,7 +191,7 @@ class ReleaseReport(ScoreTable):
             interval(score),
             percent(score.chance),
             "" if bound is None else f"≤ {at_most(bound.share)}",
-            conclusion(score, self.unread),
+            conclusion(score, bound, self.unread),
         ]
 
     def before(self) -> list[str]:
@@ -266,7 +267,7 @@ class ReleaseReport(ScoreTable):
     # -- as a figure -------------------------------------------------------------------
 
     def plot(self, *, ax: Any = None) -> ReleaseReport:
-        """Draw the scores with their intervals, chance, and what is found in clear.
+        """Draw the scores with their intervals, chance, and what is found in the clear.
 
         Parameters
         ----------
@@ -355,7 +356,8 @@ class ReleaseReport(ScoreTable):
 
 def _card(score: Score, unread: bool, bound: Bound | None) -> Fragment:
     """One row: what, how much, and what would lower it."""
-    asked, said = question_of(score), conclusion(score, unread)
+    asked, said = question_of(score), conclusion(score, bound, unread)
+    exposed = is_above(score) and said != "hidden"
     at = {n: f"{100 * max(getattr(score, n), 0):.2f}%" for n in _ENDS}
     bar = (
         f'<div class="skdp-bar" aria-hidden="true"><i style="width:{at["value"]}"></i>'
@@ -372,9 +374,9 @@ def _card(score: Score, unread: bool, bound: Bound | None) -> Fragment:
     )
     if bound is not None:
         numbers += f", proved at most {at_most(bound.share)}"
-    advice = f" {asked.advice}" if said == asked.above else ""
+    advice = f" {asked.advice}" if exposed else ""
     by = "" if score.adversary == "reading" else f" By: {adversary_name(score)}."
-    above = " skdp-above" if said == asked.above else ""
+    above = " skdp-above" if exposed else ""
     return Fragment(
         f'<div class="skdp-card{above}"><div class="skdp-what">'
         f"{html.escape(asked.name)}<em>{html.escape(said)}</em></div>{bar}"
@@ -390,7 +392,7 @@ _ENDS = ("value", "low", "high", "chance")
 def draw_scores(
     ax: Any, rows: Sequence[Score], names: Sequence[str], title: str
 ) -> None:
-    """Scores with their intervals, chance, and what is found in clear, a line each."""
+    """Scores, intervals, chance, and what is found in the clear, a line each."""
     places = np.arange(len(rows))[::-1]
     values = np.array([[getattr(s, end) for end in _ENDS] for s in rows])
     value, low, high, chance = values.T
@@ -411,7 +413,7 @@ def draw_scores(
         if s.clear is not None
     ]
     if clear:
-        ax.plot(*zip(*clear, strict=True), "o", color=COLORS[0], label="in clear")
+        ax.plot(*zip(*clear, strict=True), "o", color=COLORS[0], label="in the clear")
     ax.set(
         yticks=places,
         yticklabels=list(names),

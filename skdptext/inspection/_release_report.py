@@ -92,7 +92,7 @@ def release_report(
     Parameters
     ----------
     original : iterable of str or of lists of str, of length n_documents
-        Texts in clear: a list, a column of a data frame (pandas, polars, Arrow), …
+        The texts themselves: a list, a column of a data frame (pandas, polars, Arrow).
         At least two. Or a data frame, with the texts in the column `text`.
     released : iterable of str or of lists of str, of length n_documents
         Their releases, in the same order; with `control` synthetic texts, of any
@@ -112,7 +112,7 @@ def release_report(
     labels : mapping of str to array-like of shape (n_documents,), default=None
         Other attributes to be guessed, by name: ``{"age": ..., "diagnosis": ...}``.
     known : mapping, default=None
-        Other texts that adversaries hold in clear: ``"texts"``, with ``"authors"``,
+        Other texts that adversaries hold in the clear: ``"texts"``, with ``"authors"``,
         ``"topics"`` or both. If None, they know the other originals and their labels.
     background : iterable of str or of lists of str, default=None
         Other texts of people, which attackers hold: the candidates are these people.
@@ -172,7 +172,7 @@ def release_report(
     Notes
     -----
     *Privacy.* All numbers are what was found: at least so much is given away. A report
-    is computed from texts in clear. It quotes none of them unless `examples` is set.
+    is computed from the original texts. It quotes none unless `examples` is set.
 
     *Reading.* Codes that anybody undoes are undone first, and named in the notes: other
     forms of characters, look-alike letters, reversal, base64 and its kin, numbers of
@@ -441,7 +441,7 @@ def _bounds(
     """What no adversary exceeds, by question, where the guarantee says so."""
     among = {row.question: round(1 / row.chance) for row in rows if row.chance}
     # of a person all documents, of the one of whom there are most
-    asked = {"linkage": 0}
+    asked = {"linkage": 0, "linkage among 1,000": 0}
     if authors is not None:
         asked["same person"] = max(Counter(authors.tolist()).values())
     bounds = {}

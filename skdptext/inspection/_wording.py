@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from skdptext.attacks import ColumnFinding, Score
+from skdptext.privacy import exposure
 from skdptext.utils import percent_up
 
 IN_ORDER = (
@@ -46,7 +47,7 @@ _QUESTIONS = {
     "linkage": Question(
         "Singling out",
         "original among {n}",
-        "who holds the original and others names it",
+        "anyone who holds the original and others names it",
         "not hidden",
         "Change more of each text, release only its group or topic, or replace whole "
         "documents by public ones: that alone bounds this number by proof.",
@@ -54,7 +55,7 @@ _QUESTIONS = {
     "person": Question(
         "Singling out",
         "person among {n}",
-        "who holds other texts of many people names whose text it is",
+        "anyone who holds other texts of many people names whose text it is",
         "named",
         "Change what the texts say, and not names only: what somebody did names them.",
     ),
@@ -75,7 +76,7 @@ _QUESTIONS = {
     "author": Question(
         "Linkability",
         "author",
-        "who holds other texts of the authors names them",
+        "anyone who holds other texts of the authors names them",
         "named",
         "Authors who write on different topics cannot be hidden in releases that keep "
         "the topic. Replace documents by those of others.",
@@ -152,7 +153,7 @@ def question_of(score: Score) -> Question:
         return Question(
             "Inference",
             kind + purpose,
-            f"who knows the {kind} of other texts guesses it",
+            f"anyone who knows the {kind} of other texts guesses it",
             "some gain",
             "If it is not what the release is for, leave out the words that tell it.",
         )
@@ -215,13 +216,31 @@ def is_above(score: Score) -> bool:
     return score.low > score.chance
 
 
-def conclusion(score: Score, unread: bool = False) -> str:
+def conclusion(score: Score, bound: Bound | None = None, unread: bool = False) -> str:
     """What a row says, in two words."""
     if is_above(score):
+        if score.question.startswith("linkage"):
+            return _HIDDEN[_exposed(score, bound)]
         return question_of(score).above
     if score.value == 0 and score.adversary == "reading":
         return "none found"
     return "not read" if unread else "no clear gain"
+
+
+_HIDDEN = ("hidden", "partly hidden", "not hidden")
+
+
+def _proved(score: Score, bound: Bound | None) -> int:
+    """How far a proof hides it; one that the attack refutes is of something else."""
+    if bound is None or score.low > bound.share:
+        return 2
+    return exposure(bound.share, score.chance)
+
+
+def _exposed(score: Score, bound: Bound | None) -> int:
+    """What a proof comes to, or what was found: other attacks may find more."""
+    found = max(1, exposure(score.value, score.chance))
+    return min(_proved(score, bound), found)
 
 
 class Bound(NamedTuple):
@@ -252,8 +271,9 @@ def bound_sentence(bound: Bound) -> str:
             "by anyone."
         )
     return (
-        f"Proved limit of persons with {bound.n_documents:,} documents each, all known "
-        f"(guarantees compose): {found} them are found among {among} ones, by anyone."
+        f"Proved limit of persons with {bound.n_documents:,} documents, the most here, "
+        f"all known (guarantees compose): {found} them are found among {among} ones, "
+        "by anyone."
     )
 
 
@@ -269,24 +289,31 @@ def verdict(
     scores: Mapping[str, Score],
     columns: Sequence[ColumnFinding],
     unread: str | None,
+    bounds: Mapping[str, Bound],
 ) -> Verdict:
-    """The result, by the worst that was found."""
+    """The result, by the worst that was found; of documents, by what is proved, too."""
     if _DECIDING[0] in scores:
         return _of_training(scores)
-    link = scores.get("linkage")
+    link, bound = scores.get("linkage"), bounds.get("linkage")
+    above, exposed, best = "", 0, ""
+    if link is not None and is_above(link):
+        above, exposed = f" {_found(link, bound)}", _exposed(link, bound)
+        best = " AT BEST" if exposed < _proved(link, bound) else ""
     named = list(map(column_sentence, columns))
     if named:
-        more = f" {_found(link)}" if link is not None and is_above(link) else ""
-        return Verdict("COLUMNS NAME THE ROWS.", " ".join(named) + more, True)
-    if link is not None and is_above(link):
-        return Verdict("DOCUMENTS ARE NOT HIDDEN.", _found(link), True)
+        return Verdict("COLUMNS NAME THE ROWS.", " ".join(named) + above, True)
+    if exposed:
+        result = f"DOCUMENTS ARE {_HIDDEN[exposed].upper()}{best}."
+        return Verdict(result, above.strip(), True)
     asked = ("person", "author", "same person")
     people = [s for q in asked if (s := scores.get(q))]
     people = [score for score in people if is_above(score)]
     if people:
         return Verdict(
-            "PEOPLE ARE RECOGNISED.", " ".join(map(_recognised, people)), True
+            "PEOPLE ARE RECOGNISED.", " ".join(map(_recognised, people)) + above, True
         )
+    if above:
+        return Verdict("DOCUMENTS ARE HIDDEN.", above.strip(), False)
     if unread:
         return Verdict("THESE ADVERSARIES CANNOT READ THIS.", unread, False)
     left = [s for q, s in scores.items() if q != "topic" and is_above(s)]
@@ -332,7 +359,21 @@ def _listed(scores: Sequence[Score]) -> str:
     return f"{'; '.join(said)}."
 
 
-def _found(score: Score) -> str:
+def _found(score: Score, bound: Bound | None) -> str:
+    if bound is not None:
+        said = (
+            f"With {1 / score.chance:,.0f} candidates the attack named the original of "
+            f"{percent(score.value)} of the releases (95 % interval {interval(score)});"
+            f" proved is at most {at_most(bound.share)} on average, if all candidates "
+            f"are equally likely; guessing {percent(score.chance)}."
+        )
+        if score.low > bound.share:
+            said += " Chance seldom explains so much: did this mechanism release them?"
+        elif score.value > bound.share:
+            said += (
+                f" A sample of {score.n_documents:,} may lie above the bound by chance."
+            )
+        return said
     return (
         f"With {1 / score.chance:,.0f} candidates the attack named the original of at "
         f"least {at_least(score.low)} of the releases ({percent(score.value)} here, 95 "

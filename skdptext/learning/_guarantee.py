@@ -11,7 +11,7 @@ from typing import Any
 
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import SumLoss
-from skdptext.privacy import KEY, Guarantee, Part, Statement, fields
+from skdptext.privacy import KEY, Guarantee, Part, Statement, exposure, fields
 from skdptext.utils import (
     check_integer,
     check_option,
@@ -30,9 +30,6 @@ _FIELDS = (
     *("unit", "epsilon", "delta"),
     *("laplace_scale", "gaussian_sigma", "n_cells", "grid"),
 )
-# How often anyone may be right about one person, from which on less is said to be
-# protected, and nothing: a coin is right in .5 of the cases.
-_PARTLY, _NOT = 0.75, 0.99
 
 
 @dataclass(frozen=True)
@@ -395,11 +392,11 @@ class LearningGuarantee(Guarantee):
     def _statement(self) -> Statement:
         one, right = self.unit, self.right_at_most
         times = f", {self.releases} models" if self.releases > 1 else ""
-        promised = f"WHETHER ONE {one.upper()} TOOK PART IS HARD TO TELL"
-        if right > _PARTLY:
-            promised = f"WHETHER ONE {one.upper()} TOOK PART IS PARTLY HIDDEN"
-        if right > _NOT:
-            promised = f"NOTHING USEFUL IS PROMISED FOR A {one.upper()}"
+        promised = (
+            f"WHETHER ONE {one.upper()} TOOK PART IS HARD TO TELL",
+            f"WHETHER ONE {one.upper()} TOOK PART IS PARTLY HIDDEN",
+            f"NOTHING USEFUL IS PROMISED FOR A {one.upper()}",
+        )[exposure(right, 0.5)]
         others = "everybody else's texts and labels"
         if one == "document":
             others = "all other texts and labels"
@@ -419,7 +416,8 @@ class LearningGuarantee(Guarantee):
                 "The holder of the texts is trusted. What is made of the model is "
                 "protected, too.",
             ],
-            f"Proved against anyone who knows {others}. At most:",
+            f"Proved against anyone who knows {others}, if all candidates are equally "
+            "likely. At most:",
             [
                 [
                     f"right about whether one {one} is in it",

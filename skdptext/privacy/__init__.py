@@ -6,6 +6,7 @@ from skdptext.privacy._base import (
     Guarantee,
     Part as Part,
     Statement as Statement,
+    exposure as exposure,
     fields as fields,
 )
 from skdptext.privacy._guarantee import PrivacyGuarantee

@@ -33,6 +33,13 @@ FORMAT, VERSION = "skdptext guarantee", 1
 #: An exponent up to the first is called protection, up to the second some; above it
 #: nothing: e is 2.7, and e^20 is 5·10⁸.
 GOOD, LARGE = 1, 20
+# Who is right up to so often leaves something hidden, up to the second partly hidden.
+# Both kinds of limits are needed. The odds of being right are held against those of a
+# guess, or 60 of 100 would be called hidden where a guess finds 1. And who is nearly
+# always right has found it, even where a guess is right every second time. So 4.8 of
+# 100 candidates are hidden, and 33 partly; one person in a sum is up to ε = 1.09
+# (right in 3 of 4 cases), and partly up to 2.19 (in 9 of 10).
+_TIMES_ODDS, _RIGHT = (5, 50), (0.75, 0.9)
 # Limits that several kinds share, so that they are said once.
 COLUMNS = "Labels, ids and other columns: released as they are."
 KEY = "Against holders of the key or an integer random_state: they can undo the noise."
@@ -559,6 +566,18 @@ class Guarantee:
 def grade(exponent: float) -> int:
     """0: it protects; 1: it protects a little; 2: nothing in practice."""
     return (exponent > GOOD) + (exponent > LARGE)
+
+
+def exposure(share: float, chance: float) -> int:
+    """0: hidden from those who are right so often; 1: partly; 2: not.
+
+    The one answer for shares that are proved and for shares that an attack finds.
+    """
+    guess = chance / (1 - chance)
+    return sum(
+        share > right or share > times * guess * (1 - share)
+        for times, right in zip(_TIMES_ODDS, _RIGHT, strict=True)
+    )
 
 
 def in_nats(exponent: float) -> str:

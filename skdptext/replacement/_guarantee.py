@@ -12,7 +12,15 @@ from scipy.special import gammaln, logsumexp
 
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import ExactResponse, LossDistribution
-from skdptext.privacy import COLUMNS, KEY, Guarantee, Part, Statement, fields
+from skdptext.privacy import (
+    COLUMNS,
+    KEY,
+    Guarantee,
+    Part,
+    Statement,
+    exposure,
+    fields,
+)
 from skdptext.utils import (
     bisect,
     check_integer,
@@ -27,10 +35,8 @@ from skdptext.utils import (
 # of groups, K: the coefficients of `_log_sequences` lie between 1/r! and K^r, and with
 # K = 4,096 groups 4096^32 is 10^116 and 1/32! is 10^-36, so that float64 holds them.
 _MANY = 32
-# Candidates of which a printed guarantee speaks, and the shares of them from which on
-# it speaks of less protection: one in five, and as many as a coin would leave.
+# Candidates of which a printed guarantee speaks.
 _CANDIDATES = 100
-_PARTLY, _NOT = 0.2, 0.5
 # Bounds are raised by this factor, which outweighs what rounding takes away from them.
 _UP = 1 + 2.0**-40
 # At ε = 8, randomized response over so many keeps the group in 42 % of the answers; a
@@ -549,11 +555,11 @@ class ReplacementGuarantee(Guarantee):
         epsilon, share = rounded_up(self.epsilon), self.found_at_most(_CANDIDATES)
         least = math.ceil(share * _CANDIDATES * (1 - 1e-12))
         said = _SAID[self.unit]
-        hidden = f"{said['which']} HIDDEN."
-        if share > _PARTLY:
-            hidden = f"{said['which']} PARTLY HIDDEN."
-        if share > _NOT:
-            hidden = f"NOTHING USEFUL IS PROMISED FOR {said['ones'].upper()}."
+        hidden = (
+            f"{said['which']} HIDDEN.",
+            f"{said['which']} PARTLY HIDDEN.",
+            f"NOTHING USEFUL IS PROMISED FOR {said['ones'].upper()}.",
+        )[exposure(share, 1 / _CANDIDATES)]
         return Statement(
             f"Stand-ins for {said['held']}{groups}, ε = {epsilon}{times}.",
             [
@@ -562,7 +568,8 @@ class ReplacementGuarantee(Guarantee):
                 f"identifies more than {least} on average.",
                 "The group, such as the topic, is what the release is meant to reveal.",
             ],
-            "Proved against anyone, whatever they know. At most, on average:",
+            "Proved against anyone, if all candidates are equally likely. At most, on "
+            "average:",
             [
                 *(
                     [

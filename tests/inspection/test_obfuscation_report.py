@@ -225,7 +225,7 @@ def test_names_kept_in_clear_give_the_author_away():
         )  # fmt: skip
         options = {"cv": 2, "linkage": False, "random_state": 0}
         report = obfuscation_report(texts, authors, None, perturber, **options)
-        assert said(report, "clear; names") == (oov == "keep")
+        assert said(report, "as they are; names") == (oov == "keep")
         assert (report.scores["author"].low > 0.6) == (oov == "keep")
         assert np.isinf(report.exponents[0]) == (oov == "keep")
 
@@ -468,7 +468,7 @@ def test_views_are_well_formed_and_begin_with_linkage(synthetic, several):
     flat = " ".join(text.split())
     assert all(warning in flat for warning in report.warnings)
     assert ("The strongest of each release" in text) == several
-    assert flat.count("candidates in clear found") == 1 + several
+    assert flat.count("candidates in the clear found") == 1 + several
     assert report.scores["linkage"].n_documents == 9
 
 

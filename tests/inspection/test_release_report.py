@@ -15,9 +15,10 @@ import pytest
 from sklearn.base import clone
 
 from skdptext import DPDocumentReplacer, DPWordPerturber, WordEmbedding
+from skdptext.attacks import Score
 from skdptext.datasets import make_documents, make_embedding
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
-from skdptext.inspection import ReleaseReport, release_report
+from skdptext.inspection import Bound, Provenance, ReleaseReport, release_report
 from skdptext.utils import percent_up
 
 RNG = np.random.default_rng(0)
@@ -201,11 +202,46 @@ def test_what_is_proved_stands_beside_what_is_found(prose):
     lines = str(report).splitlines()
     (line,) = (line for line in lines if line.startswith("  same person"))
     assert f"≤ {at_most}" in line
-    assert "Proved limit of persons with 4 documents each" in str(report)
+    assert "Proved limit of persons with 4 documents, the most here" in str(report)
     assert f"proved at most {at_most}" in report.to_html()
     assert report.to_dict()["bounds"]["same person"]["n_documents"] == 4
     of_words = release_report(private, private, authors=authors, random_state=0)
     assert (of_words.bounds, "proved" in str(of_words)) == ({}, False)
+
+
+@pytest.mark.parametrize(
+    ("found", "bound", "result", "also"),
+    [
+        # what a proof bounds is judged by the proof, whatever chance adds
+        ((0.03, 0.02, 0.05), 0.038, "DOCUMENTS ARE HIDDEN.", ""),
+        ((0.06, 0.04, 0.09), 0.055, "DOCUMENTS ARE PARTLY HIDDEN.", "by chance"),
+        ((0.06, 0.04, 0.09), 0.038, "DOCUMENTS ARE PARTLY HIDDEN AT BEST.", "did this"),
+        # what nothing useful is proved of is judged by the attack, as without a proof
+        ((0.03, 0.02, 0.05), 0.6, "DOCUMENTS ARE PARTLY HIDDEN AT BEST.", ""),
+        ((0.03, 0.02, 0.05), None, "DOCUMENTS ARE PARTLY HIDDEN AT BEST.", ""),
+        ((0.40, 0.30, 0.50), None, "DOCUMENTS ARE NOT HIDDEN.", ""),
+        ((0.01, 0.00, 0.05), None, "NOTHING WAS FOUND ABOVE CHANCE.", ""),
+    ],
+)
+def test_the_verdict_speaks_from_the_proof_and_the_attack(found, bound, result, also):
+    score = Score("linkage", "tf-idf", *found, chance=0.01, n_documents=300)
+    at = Provenance("originals", "releases", 600, 600, 100, "", "", [])
+    bounds = {} if bound is None else {"linkage": Bound(bound, 100)}
+    report = ReleaseReport([score], notes=[], provenance=at, bounds=bounds)
+    said = report.verdict
+    assert said.result == result
+    assert said.found == ("PARTLY" in result or "NOT " in result)
+    by_chance, refuted = "A sample of 300 may lie above", "did this mechanism release"
+    assert (by_chance in said.sentence, refuted in said.sentence) == (
+        also == "by chance",
+        also == "did this",
+    )
+    if bound is not None:
+        assert f"proved is at most {100 * bound:.1f} % on average" in said.sentence
+    row = next(x for x in str(report).splitlines() if x.startswith("  original among"))
+    word = {"DOCUMENTS": " ".join(result.lower().split()[2:4]).strip(".")}
+    shown = word.get(result.split()[0], "no clear gain").removesuffix(" at")
+    assert row.endswith(shown)
 
 
 @pytest.mark.no_cover

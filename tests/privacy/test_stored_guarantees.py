@@ -36,7 +36,7 @@ from skdptext.mechanisms import (
     gaussian_sigma,
     laplace_scale,
 )
-from skdptext.privacy import Guarantee, PrivacyGuarantee
+from skdptext.privacy import Guarantee, PrivacyGuarantee, exposure
 from skdptext.privacy._plain import decoded, encoded
 from skdptext.release import DocumentRelease, ReleaseKey
 from skdptext.replacement import ReplacementGuarantee
@@ -526,6 +526,7 @@ def test_words_that_have_neighbours_are_deniable_among_them_only():
     ("epsilon", "groups", "verdict"),
     [
         (4.0, 4, "WHICH DOCUMENT IT WAS IS HIDDEN."),
+        (4.0, 6, "WHICH DOCUMENT IT WAS IS PARTLY HIDDEN."),
         (9.0, 30, "WHICH DOCUMENT IT WAS IS PARTLY HIDDEN."),
         (20.0, 80, "NOTHING USEFUL IS PROMISED FOR DOCUMENTS."),
     ],
@@ -540,12 +541,26 @@ def test_the_verdict_on_stand_ins(epsilon, groups, verdict):
     ("epsilon", "verdict"),
     [
         (1.0, "WHETHER ONE PERSON TOOK PART IS HARD TO TELL."),
-        (3.0, "WHETHER ONE PERSON TOOK PART IS PARTLY HIDDEN."),
-        (9.0, "NOTHING USEFUL IS PROMISED FOR A PERSON."),
+        (2.0, "WHETHER ONE PERSON TOOK PART IS PARTLY HIDDEN."),
+        (4.0, "NOTHING USEFUL IS PROMISED FOR A PERSON."),
     ],
 )
 def test_the_verdict_on_models(epsilon, verdict):
     assert f"\n\n{verdict}\n" in str(learned(epsilon=epsilon).guarantee())
+
+
+@pytest.mark.parametrize(
+    ("share", "chance", "expected"),
+    [
+        # hidden: no more than five times the odds of a guess, and no more than 3 of 4
+        (0.048, 0.01, 0), (0.049, 0.01, 1), (0.75, 0.5, 0), (0.76, 0.5, 1),
+        # partly: fifty times the odds, 9 of 10
+        (0.196, 0.01, 1), (0.33, 0.01, 1), (0.34, 0.01, 2),
+        (0.9, 0.5, 1), (0.91, 0.5, 2), (0.983, 0.5, 2), (1.0, 0.5, 2), (1.0, 0.01, 2),
+    ],
+)  # fmt: skip
+def test_proofs_and_attacks_share_the_limits_of_hidden(share, chance, expected):
+    assert exposure(share, chance) == expected
 
 
 @pytest.mark.parametrize("guarantee", [pytest.param(g, id=n) for n, g in kinds()])
