@@ -177,10 +177,11 @@ def grouper_of(
         clusterer = KMeans(n_groups, n_init=10, random_state=0)
         return make_pipeline(measure.encoders(name)[encoder], clusterer), n_groups
     if encoder is None:
-        best = measure.chosen(split, measure.classifiers(name), 1.0, **CHOICE)
-    else:
-        options = CHOICE | {"scoring": CHOSEN_BY[encoder]}
-        best = measure.chosen(split, measure.encoders(name), ALLOWED, **options)
+        labels = split.public_topic
+        replacer = DPDocumentReplacer(split.public, public_labels=labels).fit()
+        return clone(replacer.grouper_), replacer.n_groups_
+    options = CHOICE | {"scoring": CHOSEN_BY[encoder]}
+    best = measure.chosen(split, measure.encoders(name), ALLOWED, **options)
     print(f"{name}: {best.name}, K = {best.n_groups}", flush=True)
     return best.grouper, best.n_groups
 
