@@ -102,7 +102,7 @@ types: $(STAMP)-dev  ## check the type hints
 
 # The API stubs are made afresh, or one of a name since removed would stay behind.
 docs: $(STAMP)-docs  ## build the site into docs/_build/html; warnings are errors
-	rm -rf docs/api/generated docs/api/examples
+	rm -rf docs/api/generated
 	$(SHARED) $(PY) -m sphinx -j 2 -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
 
 # The wheel is made from the unpacked sdist, and what is tested is the sdist alone.
@@ -159,7 +159,7 @@ learn: $(STAMP)-bench  ## learn from private text by us and by others, twenty mi
 
 clean:  ## remove the environment and everything built
 	rm -rf $(VENV) $(OLDEST) $(SCALE_VENV) build dist htmlcov demo-output .coverage .coverage.* coverage.xml
-	rm -rf docs/_build docs/_benchmarks docs/notebooks docs/api/generated docs/api/examples docs/api/names.txt docs/auto_examples docs/changelog.rst docs/reference/commands.txt docs/sg_execution_times.rst
+	rm -rf docs/_build docs/_benchmarks docs/notebooks docs/api/generated docs/api/names.txt docs/changelog.rst docs/reference/commands.txt
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
 	find skdptext tests examples benchmarks docs -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 

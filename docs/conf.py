@@ -9,13 +9,11 @@ import os
 import re
 import sys
 import tomllib
-import warnings
 from pathlib import Path
 
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.util.nodes import make_refnode
-from sphinx_gallery.sorting import ExplicitOrder
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
@@ -41,7 +39,6 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.linkcode",
     "numpydoc",
-    "sphinx_gallery.gen_gallery",
     "sphinx_design",
 ]
 exclude_patterns = ["_build"]
@@ -63,7 +60,8 @@ if os.environ.get("SKDPTEXT_DOCS_ONLINE") == "1":
 # -- API pages: a page per room, a page per name in the room's __all__ ---------
 autosummary_generate = True
 autosummary_context = {
-    "results": {f"skdptext.{page}": names for page, names in api_pages.RESULTS.items()}
+    "results": {f"skdptext.{page}": names for page, names in api_pages.RESULTS.items()},
+    "notebooks": notebooks.using(),
 }
 autosummary_imported_members = True
 autosummary_ignore_module_all = False
@@ -71,49 +69,6 @@ toc_object_entries_show_parents = "hide"  # "fit()" is enough on the page of its
 autodoc_typehints = "none"  # numpydoc sections give the types, with shapes
 # autodoc lists the members itself; numpydoc would list them a second time.
 numpydoc_show_class_members = False
-
-# The example on SMS shows real messages where the tests find them, too.
-shared = os.environ.get("SKDPTEXT_TEST_DATA") or HERE.parents[1] / "shared" / "data"
-if Path(shared).is_dir():
-    os.environ.setdefault("SKDPTEXT_DATA", str(shared))
-
-# -- Gallery -------------------------------------------------------------------
-# In the order of reading; examples that are not named here come last.
-EXAMPLES = [
-    "plot_release_documents.py",
-    "plot_replace_documents.py",
-    "plot_learn.py",
-    "plot_guarantee.py",
-    "plot_linkage.py",
-    "plot_mechanisms.py",
-    "plot_noise_shapes.py",
-    "plot_search_query.py",
-    "plot_similar_texts.py",
-    "plot_audit.py",
-    "*",
-]
-for page in (HERE / "auto_examples").glob("plot_*.rst"):
-    if not (HERE.parent / "examples" / page.name).with_suffix(".py").exists():
-        page.unlink()  # of an example that is gone, or the build would warn
-sphinx_gallery_conf = {
-    "examples_dirs": ["../examples"],
-    "gallery_dirs": ["auto_examples"],
-    "filename_pattern": r"plot_",
-    "abort_on_example_error": True,
-    "reset_modules": ("matplotlib", "seaborn", "palette.use", "held_out.example"),
-    "reset_modules_order": "both",
-    "within_subsection_order": ExplicitOrder(EXAMPLES),
-    "thumbnail_size": (600, 400),
-    "show_memory": False,
-    "parallel": 2,
-    "remove_config_comments": True,
-    "doc_module": ("skdptext",),
-    # The lists of "Examples using ..." on the API pages.
-    "backreferences_dir": "api/examples",
-    "inspect_global_variables": True,
-}
-# Sphinx-gallery draws with Agg, where plt.show() only warns.
-warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
 
 # In the order of use.
 COMMANDS = (

@@ -24,6 +24,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 import held_out  # noqa: E402
+import near  # noqa: E402
 
 DATA = Path(
     os.environ.get("SKDPTEXT_TEST_DATA") or HERE.parents[1] / "shared" / "data"
@@ -34,31 +35,15 @@ DOWNLOAD = "glove-wiki-gigaword-50"
 
 ABOUT = doctest.register_optionflag("ABOUT")
 DRAWN = doctest.register_optionflag("DRAWN")
-NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?")
 STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 _exactly = doctest.OutputChecker.check_output
-
-
-def about(want: str, got: str) -> str:
-    """What was printed, with the numbers that were expected where they are close."""
-    wants, gots = list(NUMBER.finditer(want)), list(NUMBER.finditer(got))
-    if len(wants) != len(gots):
-        return got
-    out, end = [], 0
-    for w, g in zip(wants, gots, strict=True):
-        value, other = (float(m[0].replace(",", "")) for m in (w, g))
-        unit = 10.0 ** -len(w[0].partition(".")[2])
-        close = abs(value - other) <= max(0.05 * abs(value), 2.001 * unit)
-        out += [got[end : g.start()], w[0] if close else g[0]]
-        end = g.end()
-    return "".join([*out, got[end:]])
 
 
 def _check(self: doctest.OutputChecker, want: str, got: str, flags: int) -> bool:
     if flags & DRAWN:
         want, got = STRING.sub("''", want), STRING.sub("''", got)
     if flags & ABOUT:
-        got = about(want, got)
+        got = near.numbers(want, got)
     return _exactly(self, want, got, flags)
 
 

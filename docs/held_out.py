@@ -34,7 +34,6 @@ TEST = [
     (DPTextClassifier, "predict"),
     (DPTextClassifier, "score"),
 ]
-_open = contextlib.ExitStack()
 
 
 class TestedOnTrainingError(AssertionError):
@@ -102,10 +101,3 @@ def watched() -> Iterator[None]:
             for owner, name in methods:
                 undo.callback(_follow(owner, name, then))
         yield
-
-
-def example(gallery: object, path: object, when: str) -> None:
-    """Watch an example of the gallery; for ``reset_modules``."""
-    _open.close()
-    if when == "before":
-        _open.enter_context(watched())

@@ -1,8 +1,8 @@
-"""The notebooks: run with their outputs stored, and shown as pages of the site.
+"""The notebooks: run by Jupyter with their outputs stored, and shown as pages.
 
 ``python docs/notebooks.py`` runs those of ``examples`` from top to bottom, on the data
 in the folder that ``SKDPTEXT_DATA`` names or in ``../shared/data``, and stores what
-each cell shows. Neither that nor the pages need Jupyter.
+each cell shows. The pages show that: building the site needs neither data nor Jupyter.
 """
 
 from __future__ import annotations
@@ -10,128 +10,222 @@ from __future__ import annotations
 import ast
 import base64
 import contextlib
-import html
-import io
 import json
 import os
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-import held_out  # noqa: E402
+import near  # noqa: E402
+
+if TYPE_CHECKING:
+    from nbclient import NotebookClient
 
 EXAMPLES = HERE.parent / "examples"
 FOLDER = HERE / "notebooks"
+INLINE = "module://matplotlib_inline.backend_inline"  # as Jupyter chooses by itself
+SITE = "https://skdptext.readthedocs.io/en/latest"
+# Before the first cell, and stored nowhere; a kernel may have run another notebook.
+BEFORE = f"""%reset -f
+import sys
+sys.path[:0] = [] if {str(HERE)!r} in sys.path else [{str(HERE)!r}]
+import kernel
+kernel.begin("NAME", "DATA")"""
 
 
-def run(path: Path) -> dict[str, Any]:
-    """Run the cells of a notebook, and store what they show; the names they made."""
-    notebook = json.loads(path.read_text("utf-8"))
-    names: dict[str, Any] = {"__name__": "__main__"}
-    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    with held_out.watched():
-        for number, cell in enumerate(code, 1):
-            cell["execution_count"] = number
-            cell["outputs"] = _run_cell("".join(cell["source"]), names, number)
-    path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    return names
+def code_cells(notebook: dict[str, Any]) -> list[dict[str, Any]]:
+    return [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
 
 
-def differing(notebook: dict[str, Any], names: dict[str, Any]) -> list[str]:
-    """Numbers of the prose that are more than two of their last digit off the run.
+def numbers(notebook: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str, str]]:
+    """Each cell of prose with a number in it and the expression that this states.
 
-    A cell of prose has them in its metadata, each with the expression that it states.
+    They stand in the cell's metadata.
     """
-    off = []
     for cell in notebook["cells"]:
         for said, expression in cell["metadata"].get("numbers", {}).items():
-            there = re.search(rf"(?<![\d.]){re.escape(said)}(?![\d]|\.\d)",
-                              "".join(cell["source"]))  # fmt: skip
-            value = float(eval(expression, dict(names)))
-            unit = 10.0 ** -len(said.partition(".")[2])
-            if there is None or abs(float(said) - value) > 2.001 * unit:
-                off.append(f"{said}: {expression} is {value:.4g}")
+            yield cell, said, expression
+
+
+@contextlib.contextmanager
+def jupyter() -> Iterator[NotebookClient]:
+    """A kernel for any number of notebooks, which saves the imports."""
+    from nbclient import NotebookClient
+    from nbformat.v4 import new_notebook
+    from traitlets.config import Config
+
+    local = Config({"KernelManager": {"transport": "ipc"}})  # no port is opened
+    client = NotebookClient(new_notebook(), timeout=None, config=local)
+    with client.setup_kernel(env=os.environ | {"MPLBACKEND": INLINE}):
+        yield client
+
+
+def run(
+    path: Path, client: NotebookClient, data: Path
+) -> tuple[dict[str, Any], dict[str, float]]:
+    """A notebook with what its cells show now, and the values of its numbers."""
+    from nbformat import reads
+    from nbformat.v4 import new_code_cell
+
+    text = path.read_text("utf-8")
+    notebook, client.nb = json.loads(text), reads(text, as_version=4)
+    stated = sorted({expression for _, _, expression in numbers(notebook)})
+    values = ", ".join(f"{each!r}: float({each})" for each in stated)
+    after = f"import json as _json; print(_json.dumps({{{values}}}))"
+    begin = BEFORE.replace("NAME", path.stem).replace("DATA", str(data))
+    before, last = map(new_code_cell, (begin, after))
+    client.nb.cells = [before, *client.nb.cells, last]
+    client.reset_execution_trackers()
+    for index, cell in enumerate(client.nb.cells):
+        client.execute_cell(cell, index)
+    both = zip(code_cells(notebook), code_cells(client.nb)[1:-1], strict=True)
+    for number, (cell, done) in enumerate(both, 1):
+        cell["execution_count"] = number
+        cell["outputs"] = [_tidy(output, number) for output in _joined(done["outputs"])]
+    return notebook, json.loads(last["outputs"][0]["text"])
+
+
+def _joined(outputs: list[dict]) -> list[dict]:
+    """With what was printed in one piece, however it came from the kernel."""
+    out: list[dict] = []
+    for output in outputs:
+        if out and output.get("name") == out[-1].get("name", "no stream"):
+            out[-1]["text"] += output["text"]
+        else:
+            out.append(dict(output))
+    return out
+
+
+def _tidy(output: dict[str, Any], number: int) -> dict[str, Any]:
+    """An output as it is stored: texts as lines, counted from the first cell."""
+    if output["output_type"] == "stream":
+        return output | {"text": output["text"].splitlines(keepends=True)}
+    data = {
+        kind: shown if kind == "image/png" else shown.splitlines(keepends=True)
+        for kind, shown in output["data"].items()
+    }
+    counted = {"execution_count": number} if "execution_count" in output else {}
+    return output | counted | {"data": data, "metadata": {}}
+
+
+def store(path: Path, notebook: dict[str, Any]) -> None:
+    text = json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True)
+    path.write_text(text + "\n", "utf-8")
+
+
+def differing(stored: dict[str, Any], ran: dict[str, Any], values: dict) -> list[str]:
+    """Where the prose or the stored outputs of a notebook are not near a run.
+
+    What a cell shows of which the metadata say ``varies`` comes from the documentation
+    of the installed versions of libraries.
+    """
+    off = []
+    for cell, said, expression in numbers(stored):
+        prose = "".join(cell["source"])
+        there = re.search(rf"(?<![\d.]){re.escape(said)}(?![\d]|\.\d)", prose)
+        unit = 10.0 ** -len(said.partition(".")[2])
+        if there is None or abs(float(said) - values[expression]) > 2.001 * unit:
+            off.append(
+                f"the prose says {said}, {expression} is {values[expression]:.4g}"
+            )
+    both = zip(code_cells(stored), code_cells(ran), strict=True)
+    for number, (cell, now) in enumerate(both, 1):
+        want, got = ([_text(output) for output in c["outputs"]] for c in (cell, now))
+        same = len(want) == len(got)
+        if same and not cell["metadata"].get("varies"):
+            same = want == list(map(near.numbers, want, got))
+        if not same:
+            off.append(f"code cell {number} shows {got}, stored are {want}")
     return off
 
 
-def _run_cell(source: str, names: dict[str, Any], number: int) -> list[dict]:
-    tree = ast.parse(source)
-    shows = bool(tree.body) and isinstance(tree.body[-1], ast.Expr)
-    last: Any = tree.body.pop() if shows else None
-    printed, value = io.StringIO(), None
-    with contextlib.redirect_stdout(printed):
-        exec(compile(tree, f"cell {number}", "exec"), names)
-        if last is not None:
-            value = eval(compile(ast.Expression(last.value), "cell", "eval"), names)
-    outputs: list[dict] = []
-    if printed.getvalue():
-        text = printed.getvalue().splitlines(keepends=True)
-        outputs.append({"output_type": "stream", "name": "stdout", "text": text})
-    if value is not None:
-        outputs.append(
-            {
-                "output_type": "execute_result",
-                "execution_count": number,
-                "metadata": {},
-                "data": _shown(value),
-            }
-        )
-    return outputs
+def _text(output: dict[str, Any]) -> str:
+    """What an output says, a figure nothing."""
+    data = output.get("data", {})
+    html = re.sub(r"<style.*?</style>|<[^>]+>", " ", "".join(data.get("text/html", "")))
+    return html or "".join(data.get("text/plain", output.get("text", "")))
 
 
-def _shown(value: Any) -> dict[str, Any]:
-    """What Jupyter would show of the last value of a cell."""
-    data: dict[str, Any] = {"text/plain": repr(value).splitlines(keepends=True)}
-    if hasattr(value, "savefig"):
-        out = io.BytesIO()
-        value.savefig(out, format="png", dpi=110, metadata={"Software": None})
-        data["image/png"] = base64.b64encode(out.getvalue()).decode()
-    elif callable(getattr(value, "_repr_html_", None)):
-        data["text/html"] = value._repr_html_().splitlines(keepends=True)
-    return data
+# -- Pages ---------------------------------------------------------------------------
 
 
 def write(app: object = None) -> None:
     """A page for each notebook, from its stored outputs; for ``builder-inited``."""
     FOLDER.mkdir(exist_ok=True)
     for path in sorted(EXAMPLES.glob("*.ipynb")):
-        page = FOLDER / f"{path.stem}.rst"
-        text = as_rst(json.loads(path.read_text("utf-8")), path.name)
-        if not page.exists() or page.read_text("utf-8") != text:
-            page.write_text(text, encoding="utf-8")
+        notebook = json.loads(path.read_text("utf-8"))
+        _write(FOLDER / f"{path.stem}.rst", as_rst(notebook, path.stem).encode())
+        for number, png in enumerate(_figures(notebook), 1):
+            _write(FOLDER / f"{path.stem}_{number}.png", base64.b64decode(png))
+    for page in FOLDER.glob("*.rst"):  # of a notebook that is gone
+        if not (EXAMPLES / page.name).with_suffix(".ipynb").exists():
+            page.unlink()
+
+
+def _write(path: Path, content: bytes) -> None:
+    """An untouched file need not be built again."""
+    if not path.exists() or path.read_bytes() != content:
+        path.write_bytes(content)
+
+
+def _figures(notebook: dict[str, Any]) -> list[str]:
+    shown = [output for cell in code_cells(notebook) for output in cell["outputs"]]
+    datas = [output.get("data", {}) for output in shown]
+    return [data["image/png"] for data in datas if "image/png" in data]
+
+
+def using() -> dict[str, list[str]]:
+    """The notebooks that import a name of skdptext, for the page of the name."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(EXAMPLES.glob("*.ipynb")):
+        for name in sorted(_imported(json.loads(path.read_text("utf-8")))):
+            found.setdefault(name, []).append(path.stem)
+    return found
+
+
+def _imported(notebook: dict[str, Any]) -> set[str]:
+    return {
+        alias.name
+        for cell in code_cells(notebook)
+        for node in ast.walk(ast.parse("".join(cell["source"])))
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("skdptext")
+        for alias in node.names
+    }
 
 
 def as_rst(notebook: dict[str, Any], name: str) -> str:
     """reStructuredText of a notebook: prose, code, and what the cells showed."""
     out: list[str] = []
+    figures = 0
     for i, cell in enumerate(notebook["cells"]):
         source = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
             out += [_prose(source), ""]
             if i == 0:
-                link = f":download:`{name} <../../examples/{name}>`"
+                link = f":download:`{name}.ipynb <../../examples/{name}.ipynb>`"
                 out += [f"Download the notebook: {link}.", ""]
             continue
-        out += [".. code-block:: python", "", _indented(source), ""]
+        code = f".. code-block:: python\n\n{_indented(source)}\n"
+        if cell["metadata"].get("jupyter", {}).get("source_hidden"):
+            code = f".. dropdown:: Code\n\n{_indented(code)}\n"
+        out.append(code)
         for output in cell["outputs"]:
             data = output.get("data", {})
-            if output["output_type"] == "stream":
-                kind, shown = ".. code-block:: text", "".join(output["text"])
-            elif "image/png" in data:
-                png = data["image/png"]
-                kind = ".. raw:: html"
-                title = re.search(r"suptitle\(\s*\"(.+?)\"", source)
-                alt = html.escape(title[1] if title else "Figure")
-                shown = f'<img alt="{alt}" src="data:image/png;base64,{png}">'
+            if "image/png" in data:
+                figures += 1
+                title = re.search(r"suptitle\(\s*f?\"(.+?)\"", source)
+                out += [f".. image:: {name}_{figures}.png"]
+                out += [f"   :alt: {title[1] if title else 'Figure'}", ""]
             elif "text/html" in data:
-                kind, shown = ".. raw:: html", "".join(data["text/html"])
+                out += [".. raw:: html", "", _indented("".join(data["text/html"])), ""]
             else:
-                kind, shown = ".. code-block:: text", "".join(data["text/plain"])
-            out += [kind, "", _indented(shown), ""]
+                shown = "".join(data.get("text/plain", output.get("text", "")))
+                out += [".. code-block:: text", "", _indented(shown), ""]
     return "\n".join(out)
 
 
@@ -143,7 +237,9 @@ def _prose(markdown: str) -> str:
     """Headings, code, bold and links, which is all the Markdown that notebooks use."""
     lines = []
     for line in re.sub(r"`([^`]+)`", r"``\1``", markdown).splitlines():
-        text = re.sub(r"\[([^\]]+)\]\((https?://[^)\s]+)\)", r"`\1 <\2>`__", line)
+        site = rf"\[([^\]]+)\]\({re.escape(SITE)}(/[^)\s]+)\.html\)"
+        text = re.sub(site, r":doc:`\1 <\2>`", line)
+        text = re.sub(r"\[([^\]]+)\]\((https?://[^)\s]+)\)", r"`\1 <\2>`__", text)
         heading = re.match(r"(#{1,2}) (.+)", text)
         if heading:
             lines += ["", heading[2], "=-"[len(heading[1]) - 1] * len(heading[2]), ""]
@@ -152,17 +248,18 @@ def _prose(markdown: str) -> str:
     return "\n".join(lines).strip()
 
 
-if __name__ == "__main__":
-    import matplotlib as mpl
-    import palette
+def main(wanted: list[str]) -> None:
+    data = Path(os.environ.get("SKDPTEXT_DATA", HERE.parents[1] / "shared" / "data"))
+    off = []
+    with jupyter() as client:
+        for path in map(Path, wanted or sorted(EXAMPLES.glob("*.ipynb"))):
+            print("==", path, flush=True)
+            notebook, values = run(path, client, data.resolve())
+            store(path, notebook)
+            off += [f"{path}: {each}" for each in differing(notebook, notebook, values)]
+    if off:
+        raise SystemExit("\n".join(["The prose differs from the run:", *off]))
 
-    mpl.use("Agg")
-    palette.use()
-    data = HERE.parents[1] / "shared" / "data"
-    os.environ.setdefault("SKDPTEXT_DATA", str(data))
-    for wanted in sys.argv[1:] or sorted(map(str, EXAMPLES.glob("*.ipynb"))):
-        print("==", wanted, flush=True)
-        names = run(Path(wanted))
-        off = differing(json.loads(Path(wanted).read_text("utf-8")), names)
-        if off:
-            raise SystemExit("\n".join(["The prose differs from the run:", *off]))
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

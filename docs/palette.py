@@ -1,13 +1,15 @@
-"""The palette of all figures on the site: that of the displays, safe for every eye."""
+"""The look of all figures on the site: the displays' colours, safe for every eye."""
 
 from __future__ import annotations
 
 from skdptext.inspection._drawing import COLORS
 
 
-def use(*_: object) -> None:
-    """Make it matplotlib's, so that C0 is its blue; for ``reset_modules``."""
+def use() -> None:
+    """Make it matplotlib's, so that C0 is its blue, with letters for phones, too."""
     import matplotlib as mpl
     from cycler import cycler
 
     mpl.rcParams["axes.prop_cycle"] = cycler(color=COLORS)
+    mpl.rcParams["font.size"] = 11
+    mpl.rcParams["figure.dpi"] = 120
