@@ -668,6 +668,14 @@ VALID: dict[Any, Valid] = {
         lambda: (document_file(), folder() / "out", document_release()),
         names=("source", "out"),
     ),
+    release.begin_files: Valid(
+        lambda: (
+            *(document_file(), folder() / "out", document_release()),
+            *(None, 10, None, 0),
+        ),
+        lambda go_on: go_on(),
+        names=("source", "out"),
+    ),
     release.seal: Valid(lambda: (sealed(),), names=("out",)),
     # -- replacement -----------------------------------------------------------
     DPDocumentReplacer: Valid(

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from skdptext.attacks import linkage_attack
+from skdptext.attacks import Score, linkage_attack
 from skdptext.audit import audit_word_privacy
 from skdptext.cli._settings import (
     FILES,
@@ -28,8 +28,15 @@ from skdptext.cli._settings import (
 )
 from skdptext.exceptions import CalibrationWarning, InvalidParameterError
 from skdptext.files import column_names, read_columns
-from skdptext.inspection import ReleaseReport, obfuscation_report, release_report
+from skdptext.inspection import (
+    Bound,
+    ReleaseReport,
+    obfuscation_report,
+    release_report,
+)
 from skdptext.model_selection import calibrate_epsilon
+from skdptext.privacy import Guarantee
+from skdptext.replacement import ReplacementGuarantee
 from skdptext.utils import quiet
 
 _CALIBRATE = """\
@@ -61,9 +68,11 @@ Attack a release: what does it give away?
 
 With two sources, of originals and of what was made of them by any tool: which columns
 name the rows, how often is the original of a release found, its author named, its words
-read, and what survives whole? Rows belong together by --id. Without it they do by their
-order: where that differs, every score is far too low. The report is also written as a
-page (--html). See also skdptext.inspection.release_report.
+read, and what survives whole? Rows belong together by --id, which is not counted as a
+column that names rows. Without it they do by their order: where that differs, every
+score is far too low. Beside a folder of stand-ins that skdptext released stands what is
+proved of them. The report is also written as a page (--html). See also
+skdptext.inspection.release_report.
 
 With --background, other texts of the authors and of other people, in the same columns:
 whose text is each release? Originals may be left out then: the source is the release.
@@ -125,8 +134,8 @@ def add_attacks(commands: Any) -> None:
     text = "column with the topics; with one source it needs --author"
     add_option(parser, "--topic", text)
     text = (
-        "write the report to this file, as a page (with two sources: default "
-        f"{_PAGE}; with one it needs --author)"
+        "write the report to this file, as a page; one that is there is replaced (with "
+        f"two sources: default {_PAGE}; with one it needs --author)"
     )
     add_option(parser, "--html", text, type=Path)
     add_option(parser, "--n-jobs", "processes (default 1)", type=int)
@@ -151,7 +160,7 @@ def add_attacks(commands: Any) -> None:
     add_option(group, "--json", text, action="store_const", const=True)
     text = (
         "end with status 3 if a score is above its limit, such as "
-        "linkage=0.1,author=0.2; columns=0 allows no column that names rows"
+        "linkage=0.1,author=0.2; columns=0 allows no column that names rows, but --id"
     )
     add_option(group, "--fail-above", text, metavar="LIMITS")
     text = "QUOTE the documents that were found most surely"
@@ -243,7 +252,29 @@ def _report(arguments: argparse.Namespace) -> int:
     report.provenance.original, report.provenance.released = (
         Path(name).name for name in names
     )
+    if released is not None:
+        report.bounds |= _proved(released, report.scores)
     return _tell(report, arguments, limits)
+
+
+def _proved(released: str, scores: Mapping[str, Score]) -> dict[str, Bound]:
+    """What the manifest of a folder states of stand-ins, beside what is found."""
+    try:
+        manifest = Path(released, "_release.json").read_text("utf-8")
+        guarantee = Guarantee.from_json(manifest)
+    except (OSError, ValueError):  # a file, a folder of another tool, or damaged
+        return {}
+    # of words nothing is proved about documents; of persons only all of theirs together
+    if not isinstance(guarantee, ReplacementGuarantee) or guarantee.unit != "document":
+        return {}
+    among = {
+        question: round(1 / score.chance)
+        for question, score in scores.items()
+        if question.startswith("linkage") and score.chance
+    }
+    return {
+        question: Bound(guarantee.found_at_most(n), n) for question, n in among.items()
+    }
 
 
 def _sources(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -47,7 +47,7 @@ example:
     -o model.npz --sample corpus.csv
 
 The model is read by skdptext.DPTextClassifier.load; anybody trains anything on the
-corpus.
+corpus. Labels of CSV files are read as text: "1", not 1.
 """
 
 _SHARED = (
@@ -222,8 +222,8 @@ def _checked_for_public(
         raise InvalidParameterError(
             "--public must not hold texts to learn from, got "
             f"{max(found.public, found.different):,} that are among them, copies and "
-            "near-copies: what is handed over would show them. If all of these are "
-            "public, accept it with --allow-shared-texts."
+            f"near-copies: what is handed over would show them. {found.accepted} If "
+            "all of these are public, accept it with --allow-shared-texts."
         )
     return nullcontext() if found.any else shared_texts_counted()
 

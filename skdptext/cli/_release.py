@@ -27,7 +27,7 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.release import (
     DocumentRelease,
     ReleaseKey,
-    release_files,
+    begin_files,
     seal,
     verify,
 )
@@ -139,7 +139,7 @@ def _add_replacing(parser: argparse.ArgumentParser) -> None:
     )
     add_public(group)
     text = (
-        "groups to make where there are no labels: more keep more, and show more "
+        "groups to make where there are no labels: more keep more, and reveal more "
         "(default 8)"
     )
     add_option(group, "--groups", text, type=int, metavar="K")
@@ -196,7 +196,7 @@ def _replacer(arguments: argparse.Namespace) -> DPDocumentReplacer:
 
 def _release(arguments: argparse.Namespace) -> int:
     perturber = _releaser(arguments)
-    with _key_of(arguments) as key:
+    with _key_of(arguments) as (key, advice):
         release = DocumentRelease(
             perturber,
             key,
@@ -208,7 +208,7 @@ def _release(arguments: argparse.Namespace) -> int:
             allow_shared_texts=arguments.allow_shared_texts,
         )
         with _writing(arguments.out, "--out must be a folder that can be written to"):
-            release_files(
+            go_on = begin_files(
                 arguments.source,
                 arguments.out,
                 release,
@@ -217,15 +217,18 @@ def _release(arguments: argparse.Namespace) -> int:
                 n_jobs=arguments.n_jobs,
                 verbose=int(not arguments.quiet),
             )
+            # what is refused was refused above, and draws no noise
+            _tell(advice)
+            go_on()
     # The command seals at once. What runs on an engine is sealed by whoever knows that
     # all tasks are done.
     manifest = seal(arguments.out)
     if arguments.quiet:
         return 0
-    advice = "" if arguments.replace_by else f"{_ADVERSARY}\n\n"
+    attack = "" if arguments.replace_by else f"{_ADVERSARY}\n\n"
     _tell(
         f"{manifest['documents']:,} documents are released and sealed in "
-        f"{arguments.out}.\n\n{manifest['guarantee']['words']}\n\n{advice}"
+        f"{arguments.out}.\n\n{manifest['guarantee']['words']}\n\n{attack}"
         f"Now destroy the key ({key.source}): anyone who has it can undo the noise; "
         "once it is gone, nobody can. Releasing the same documents under another name "
         "or key costs another ε."
@@ -250,8 +253,11 @@ def _writing(path: str, rule: str) -> Iterator[None]:
 
 
 @contextmanager
-def _key_of(arguments: argparse.Namespace) -> Iterator[ReleaseKey]:
-    """The key; one that is made here is deleted if no release was begun with it."""
+def _key_of(arguments: argparse.Namespace) -> Iterator[tuple[ReleaseKey, str]]:
+    """The key, and what to tell of it where none was given.
+
+    One that is made here is deleted if no release was begun with it.
+    """
     allow_shared = arguments.allow_shared_key
     if arguments.key is not None:
         try:
@@ -260,7 +266,7 @@ def _key_of(arguments: argparse.Namespace) -> Iterator[ReleaseKey]:
             raise InvalidParameterError(
                 str(error).replace("source", "--key", 1)
             ) from None
-        yield key
+        yield key, ""
         return
     path = Path(arguments.out).absolute()
     # The key lies beside the folder and not in it: who is given the folder must not be
@@ -274,8 +280,7 @@ def _key_of(arguments: argparse.Namespace) -> Iterator[ReleaseKey]:
         "that is sealed. It is needed to continue after an interruption."
     )
     if existing:
-        _tell(advice)
-        yield ReleaseKey(f"file:{path}", allow_shared=allow_shared)
+        yield ReleaseKey(f"file:{path}", allow_shared=allow_shared), advice
         return
     if _begun(arguments.out):
         raise InvalidParameterError(
@@ -289,9 +294,8 @@ def _key_of(arguments: argparse.Namespace) -> Iterator[ReleaseKey]:
     with _writing(str(path), rule):
         path.parent.mkdir(parents=True, exist_ok=True)
         key = ReleaseKey.generate(path)
-    _tell(advice)
     try:
-        yield key
+        yield key, advice
     # A refusal before anything was written leaves no key behind, which nobody would
     # know the use of.
     finally:
@@ -305,7 +309,8 @@ def _begun(out: str) -> bool:
 
 
 def _tell(text: str) -> None:
-    print(text, file=sys.stderr)
+    if text:
+        print(text, file=sys.stderr)
 
 
 def _verify(arguments: argparse.Namespace) -> int:

@@ -96,6 +96,14 @@ class SharedTexts(NamedTuple):
             or self.mostly
         )
 
+    @property
+    def accepted(self) -> str:
+        """How many may be there, since some coincide by chance."""
+        return (
+            f"Accepted are, of public texts of {_LONG} letters or more, {_COPIES:.0%} "
+            f"as they are and {_NEARLY:.0%} nearly, and of all {_MOSTLY:.0%}."
+        )
+
     def __str__(self) -> str:
         return self.sentence("documents to be released")
 

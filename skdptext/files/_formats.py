@@ -348,11 +348,15 @@ def find_inputs(source: Any) -> list[Input]:
                 "source must hold files whose names are printable, as names of shards "
                 f"are made of them, got {shown(name)}."
             )
+        if not path.exists():
+            raise InvalidParameterError(
+                "source must name files that are there, but there is no file or folder "
+                f"{str(path)!r}."
+            )
         form = _format_of(path)
         if form is not None and not path.is_file():
             raise InvalidParameterError(
-                f"source must name files that are there, got {str(path)!r}, which is "
-                "not a file."
+                f"source must name files, got {str(path)!r}, which is none."
             )
         if form is None:
             raise InvalidParameterError(

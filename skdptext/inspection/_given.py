@@ -18,7 +18,7 @@ from skdptext.attacks import (
     texts_by_person,
 )
 from skdptext.exceptions import InvalidParameterError
-from skdptext.inspection._wording import IN_ORDER
+from skdptext.inspection._wording import IN_ORDER, ids_kept
 from skdptext.utils import check_labels, kind_of
 
 # Questions whose names no label may have.
@@ -122,6 +122,10 @@ def read(
     if original is None:
         return Given(None, noisy, checked, people, by_id, [], [])
     notes = [] if by_id else [IN_ORDER + _in_both(beside_clear, beside)]
+    if isinstance(ids, str):
+        # what matches rows is no find: a release that keeps ids says so
+        notes.append(ids_kept(ids))
+        beside.pop(ids)
     found = column_findings(beside_clear, beside, checked)
     return Given(clear, noisy, checked, people, by_id, found, notes)
 

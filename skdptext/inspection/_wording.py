@@ -25,6 +25,14 @@ PROVES = (
 )
 
 
+def ids_kept(column: str) -> str:
+    """What the column that matches rows gives away."""
+    return (
+        f"Both have the column {column!r}, by which rows were matched: anyone who has "
+        "the originals with it needs no attack. It is not counted as a find."
+    )
+
+
 class Question(NamedTuple):
     """How one question is asked, and what its answer means."""
 

@@ -927,7 +927,7 @@ def _numbers_of(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     if text[0] != text[1]:
         kinds = ["text" if one else "numbers" for one in text]
         raise InvalidParameterError(
-            f"{rule}, got {kinds[0]} where these are {kinds[1]}."
+            f"{rule}, got {kinds[0]}, not {kinds[1]} as in classes."
         )
     at = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
     wrong = np.flatnonzero(classes[at] != labels)

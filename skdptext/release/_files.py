@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import blake2b, file_digest
 from itertools import groupby, tee
 from operator import itemgetter
@@ -190,6 +190,22 @@ def release_files(
     >>> manifest["documents"], manifest["complete"], sealed["complete"]
     (2, False, True)
     """
+    return begin_files(source, out, release, format, batch_rows, n_jobs, verbose)()
+
+
+def begin_files(
+    source: Any,
+    out: str | os.PathLike[str],
+    release: DocumentRelease,
+    format: str | None,
+    batch_rows: int,
+    n_jobs: int | None,
+    verbose: int,
+) -> Callable[[], dict[str, Any]]:
+    """Refuse what `release_files` refuses, and begin the folder; the rest is returned.
+
+    Who has something to say where a release goes on, and only there, says it between.
+    """
     check_kind(release, DocumentRelease, "release must be a DocumentRelease")
     folder = check_path("out", out)
     batch_rows = check_integer("batch_rows", batch_rows, low=1)
@@ -223,8 +239,12 @@ def release_files(
     manifest |= _survey(inputs, release, form, verbose)
     _tell_of_other_names(Path(out), release)
     manifest = _claim(folder, manifest)
-    _release(inputs, folder, release, manifest, n_jobs, verbose)
-    return manifest
+
+    def go_on() -> dict[str, Any]:
+        _release(inputs, folder, release, manifest, n_jobs, verbose)
+        return manifest
+
+    return go_on
 
 
 def shards_of(manifest: Mapping[str, Any]) -> Iterator[Shard]:
@@ -349,7 +369,7 @@ class _Texts:
                 "too, as if drawn at random: leave them out of the source if they "
                 "stand for no document.",
                 EmptyDocumentWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         if verbose and self.of_lines:
             print(
@@ -403,7 +423,7 @@ def _tell_of_other_names(out: Path, release: DocumentRelease) -> None:
                 "name: anyone who gets it can undo the noise of both. Take a new one "
                 "for each release, and destroy it when that is sealed.",
                 PrivacyLeakWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
             return
 

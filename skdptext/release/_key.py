@@ -187,6 +187,12 @@ class ReleaseKey:
         else:
             try:
                 content = self._content(place)
+            except FileNotFoundError:
+                raise InvalidParameterError(
+                    f"There is no key file {place}. Make it: skdptext key {place}, or "
+                    "ReleaseKey.generate. Where an engine runs the release, each of "
+                    "its workers must be able to read it."
+                ) from None
             except OSError as error:
                 raise self._unreadable(error.strerror) from None
         if content is None:

@@ -166,9 +166,11 @@ def read_manifest(out: Any) -> dict[str, Any]:
     try:
         manifest = json.loads(path.read_text("utf-8"))
     except (FileNotFoundError, NotADirectoryError):
+        got = f"got {str(out)!r}, which has no {FILE_NAME}"
+        if not path.parent.exists():
+            got = f"but there is no folder {str(out)!r}"
         raise InvalidParameterError(
-            f"out must be a folder that release_files began, got {str(out)!r}, which "
-            f"has no {FILE_NAME}."
+            f"out must be a folder that release_files began, {got}."
         ) from None
     except (IsADirectoryError, ValueError, RecursionError):
         manifest = None

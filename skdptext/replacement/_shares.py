@@ -392,15 +392,16 @@ def _answers_of(replacer: DPDocumentReplacer, released: Any) -> np.ndarray:
     groups = looks.argmax(axis=1)
     wrong = np.flatnonzero(looks.sum(axis=1) != 1)
     if len(wrong) or not len(groups):
-        what = "nothing"
+        what = "nothing."
         if len(wrong):
             what = (
                 f"{len(wrong):,} of {len(groups):,} that are not, or are in several "
-                f"groups, the first at position {wrong[0]}"
+                f"groups, the first at position {wrong[0]}. If a text is public in "
+                'two groups, release with output="index" or "group", which tell them '
+                "apart."
             )
         raise InvalidParameterError(
-            "released must hold answers of the replacer, each of one group, got "
-            f"{what}."
+            f"released must hold answers of the replacer, each of one group, got {what}"
         )
     return groups
 

@@ -126,7 +126,7 @@ def test_a_key_that_is_there_is_not_trusted_unless_it_is_its_owners(files, capsy
     write_key(files / "out.key").chmod(0o644)  # by whoever may write to the folder
     assert main(RELEASE) == 2
     printed = capsys.readouterr().err
-    assert "the noise is drawn from an existing key, " in printed
+    assert "the noise is drawn" not in printed  # as none is
     assert "skdptext release: --key must be in a file that only its owner" in printed
     assert "or accept it with --allow-shared-key." in printed
     assert not (files / "out").exists()
@@ -198,7 +198,7 @@ def test_another_release_is_not_written_over(files, capsys):
         ("release", ["--option", "x=1"], "--option must give options of Exponential"),
         ("release", ["--key", "key"], '--key must be "env:NAME" or "file:PATH"'),
         ("release", ["--output", "bow"], '--format must be "parquet" or "jsonl"'),
-        ("release", ["--key", "file:gone"], "cannot read the key file:/"),
+        ("release", ["--key", "file:gone"], "There is no key file /"),
         ("release", ["--key", "env:GONE"], "cannot read the key env:GONE: it is not"),
         ("report", ["--column", "gone"], "--text must name columns"),
         ("calibrate", ["--public", "no.csv"], "--public must name files"),
@@ -351,11 +351,12 @@ def test_report_on_what_another_tool_released(files, capsys):
         [(i, text, f"a{i % 4}", i % 5) for i, text in enumerate(texts)],
     )  # fmt: skip
     report = ["report", "in.csv", "out.csv", "--text", "said"]
-    assert main([*report, "--id", "row", "--author", "who", "--topic", "what"]) == 0
+    of_labels = ["--author", "who", "--topic", "what"]
+    assert main([*report, "--id", "row", *of_labels, "--fail-above", "columns=0"]) == 0
     printed = capsys.readouterr()
     said = " ".join(printed.out.split())
-    assert "COLUMNS NAME THE ROWS. Rows are given away by the column 'row'" in said
-    assert "equal in 10 of 10 rows" in said
+    assert "RESULT: DOCUMENTS ARE NOT HIDDEN." in said
+    assert "Both have the column 'row', by which rows were matched" in said
     assert "original among 10 100 %" in said
     for name in ("author", "topic", "rare words"):
         assert f"  {name}" in printed.out
@@ -397,6 +398,25 @@ def test_report_on_what_another_tool_released(files, capsys):
     write_rows("web.csv", ["said"], [[" ".join(texts)]])
     assert main([*report, "--id", "row", "--public", "web.csv"]) == 0
     assert "rare words" not in capsys.readouterr().out
+
+
+def test_a_report_on_stand_ins_stands_beside_their_proof(files, capsys):
+    """Found and proved; ids, which every release keeps, are no find."""
+    write_rows("public.csv", ["text", "topic"], [("a cat", "pet"), ("my tea", "food")])
+    release = ["release", "in.csv", "--column", "said", "--id", "row", "-o", "out"]
+    release += ["--replace-by", "public.csv", "--text-column", "text"]
+    release += ["--label-column", "topic", "--epsilon", "1", "--name", "q4"]
+    assert main(release) == 0
+    report = ["report", "in.csv", "out", "--text", "said", "--id", "row"]
+    capsys.readouterr()
+    assert main([*report, "--fail-above", "columns=0"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "guessing proved conclusion" in printed
+    proved = "on average at most 6.1 % of the documents are found among 24 equally"
+    assert f"Proved limit: {proved}" in printed
+    (files / "out" / "_release.json").write_text("{}")
+    assert main([*report, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["bounds"] == {}
 
 
 def test_a_gate_fails_above_its_limits_and_prints_json(files, capsys):
@@ -456,6 +476,14 @@ def test_report_refuses_what_does_not_match(files, capsys):
     assert main(["report", "in.csv", "--text", "said"]) == 2
     assert "--epsilon must be given to release the documents" in capsys.readouterr().err
     assert not list(files.glob("*.html"))
+
+
+def test_a_place_that_is_not_there_is_told_as_such(files, capsys):
+    for command in ("verify", "shares"):
+        assert main([command, "gone"]) == 2
+        assert "there is no folder 'gone'" in capsys.readouterr().err
+    assert main(["report", "in.csv", "gone", "--text", "said"]) == 2
+    assert "there is no file or folder 'gone'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("change", [["--column", "gone"], ["--output", "bow"]])

@@ -215,7 +215,7 @@ def test_nothing_is_left_half_written(files, monkeypatch):
         (
             ["--public", "public.csv"],
             ["--public", "no.csv"],
-            "--public must name files that are there, got 'no.csv', which",
+            "--public must name files that are there, but there is no file",
         ),
     ],
 )

@@ -337,7 +337,7 @@ ROWS, LABELS = ["a cat", "a cup", "fur"], ["pets", "food", "pets"]
             "must not be missing",
         ),
         (ROWS, np.array([["pets"], [1], ["a"]], object), None, "y must be of one kind"),
-        (ROWS, [0, 1, 1], None, "got numbers where these are text"),
+        (ROWS, [0, 1, 1], None, "got numbers, not text as in classes"),
         (ROWS, ["pets", SECRET, "food"], None, "label of document 1 is none of them"),
         (ROWS, [LABELS, LABELS], None, "one label per document"),
         (ROWS, LABELS, ["Ann"], r"one author per document \(3\), got shape \(1,\)"),

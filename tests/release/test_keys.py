@@ -62,7 +62,7 @@ def test_only_the_place_travels(tmp_path, monkeypatch):
         assert KEY[:8] not in form
         assert KEY.hex()[:16].encode() not in form
     (tmp_path / "key").unlink()
-    with refused(r"cannot read the key file:/.*key: No such file"):
+    with refused(r"There is no key file /.*key. Make it: skdptext key /"):
         pickle.loads(pickle.dumps(key)).derive(b"x")
 
 

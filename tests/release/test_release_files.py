@@ -396,9 +396,9 @@ def test_columns_that_are_missing_are_named(
         ({"source": []}, "source must be a list of files with different names, got 0"),
         (
             {"source": ["no.parquet"]},
-            "files that are there, got 'no.parquet', which is not a file",
+            "files that are there, but there is no file or folder 'no.parquet'",
         ),
-        ({"source": "in.txt"}, r"source must name files that end in \.parquet"),
+        ({"source": __file__}, r"source must name files that end in \.parquet"),
         ({"batch_rows": 0}, "batch_rows must be an integer >= 1, got 0"),
         ({"n_jobs": 0}, "n_jobs must be None or"),
         ({"verbose": -1}, "verbose must be an integer >= 0"),

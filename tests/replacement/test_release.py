@@ -251,6 +251,7 @@ def test_private_documents_are_not_published_as_stand_ins(folder, capsys, made, 
     said = capsys.readouterr().err
     assert "--replace-by must not be among the documents to be released, got" in said
     assert "accept it with --allow-shared-texts" in said
+    assert "Accepted are, of public texts of 25 letters or more, 1% as they are" in said
     assert "public texts are among" in said
     assert "word" not in said.replace("near-copies", "")
     assert not (folder / "out").exists()
