@@ -248,7 +248,8 @@ def _guessers(
     from sklearn.svm import LinearSVC
 
     def linear() -> Any:
-        return make_pipeline(TfidfTransformer(sublinear_tf=True), LinearSVC(tol=1e-2))
+        model = LinearSVC(tol=1e-2, random_state=seed)
+        return make_pipeline(TfidfTransformer(sublinear_tf=True), model)
 
     guessers = {
         "linear model of words": Guesser(linear(), "counts"),

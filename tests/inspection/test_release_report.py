@@ -162,6 +162,13 @@ def test_authors_and_topics_by_hand():
     assert frame["value"].between(0, 1).all()
 
 
+def test_no_classifier_draws_from_the_global_state(monkeypatch):
+    """It did, and a report with a seed could name another strongest adversary."""
+    monkeypatch.setattr(np.random.mtrand, "_rand", None)
+    report = release_report(CLEAR, CLEAR, authors=PAIRED, random_state=0)
+    assert any("linear model" in row.adversary for row in report.of("author"))
+
+
 def test_a_known_mechanism_finds_more():
     table = WordEmbedding(WORDS.tolist(), RNG.normal(size=(300, 4)))
     perturber = DPWordPerturber(
