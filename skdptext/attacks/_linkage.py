@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdptext.attacks._bags import TextEstimator
 from skdptext.attacks._documents import found_at_most, gathered
 from skdptext.attacks._similarity import found_among, text_similarities
-from skdptext.attacks._table import Score, ScoreTable, make_halves
+from skdptext.attacks._table import ScoreTable, make_halves
 from skdptext.base import fitted_releaser, perturbs_words
 from skdptext.exceptions import (
     EmptyDocumentWarning,
@@ -212,6 +213,7 @@ class DocumentLinkageAttack(TextEstimator):
         return float(found_among(joint, truth, self.n_candidates_).mean())
 
 
+@dataclass(eq=False, repr=False)
 class Linkages(ScoreTable):
     """Which document was it? Adversaries compared, from `linkage_attack`.
 
@@ -233,19 +235,11 @@ class Linkages(ScoreTable):
         None where it promises none.
     """
 
-    def __init__(
-        self,
-        rows: list[Score],
-        *,
-        n_candidates: int,
-        n_targets: int,
-        n_releases: int,
-        changed: float | None,
-        bound: float | None = None,
-    ) -> None:
-        super().__init__(rows)
-        self.n_candidates, self.n_targets = n_candidates, n_targets
-        self.n_releases, self.changed, self.bound = n_releases, changed, bound
+    n_candidates: int
+    n_targets: int
+    n_releases: int
+    changed: float | None
+    bound: float | None
 
     @property
     def chance(self) -> float:

@@ -63,6 +63,7 @@ class Score:
     release: int = 0
 
 
+@dataclass(eq=False, repr=False)
 class ScoreTable:
     """Rows of one table: adversaries × scores, the strongest of each question first.
 
@@ -73,9 +74,6 @@ class ScoreTable:
     """
 
     rows: list[Score]
-
-    def __init__(self, rows: list[Score]) -> None:
-        self.rows = rows
 
     def of(self, question: str, release: int = 0) -> list[Score]:
         """The rows of one question.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -57,6 +58,7 @@ class ReportedRelease(NamedTuple):
     keeps_unknown: bool
 
 
+@dataclass(eq=False, repr=False)
 class ObfuscationReport(ScoreTable):
     """What adversaries learn from documents in the clear and as released.
 
@@ -81,18 +83,13 @@ class ObfuscationReport(ScoreTable):
     obfuscation_report : Makes the report, and explains the intervals.
     """
 
-    def __init__(
-        self,
-        rows: list[Score],
-        releases: list[ReportedRelease],
-        setting: Setting,
-        linked: Sequence[str] = (),
-    ) -> None:
-        super().__init__(rows)
-        self.releases = releases
-        self.guarantees = [release.guarantee for release in releases]
-        self.exponents = np.array([release.exponent for release in releases])
-        self._linked, self._setting = list(linked), setting
+    releases: list[ReportedRelease]
+    setting: Setting
+    linked: list[str]  # what `linkage_attack` says of each release
+
+    def __post_init__(self) -> None:
+        self.guarantees = [release.guarantee for release in self.releases]
+        self.exponents = np.array([release.exponent for release in self.releases])
         self.warnings = self._warn()
 
     # -- in other forms ----------------------------------------------------------------
@@ -204,7 +201,7 @@ class ObfuscationReport(ScoreTable):
         return list(dict.fromkeys(warnings))
 
     def _warn_of_sizes(self) -> Iterator[str]:
-        at = self._setting
+        at = self.setting
         if at.n_documents < _FEW:
             # half the width of a 95 % interval of one half
             far = 0.98 / math.sqrt(at.n_documents)
@@ -226,7 +223,7 @@ class ObfuscationReport(ScoreTable):
             )
 
     def _warn_of_labels(self) -> Iterator[str]:
-        at, asked = self._setting, self.of("author")
+        at, asked = self.setting, self.of("author")
         if asked and at.unrelated is not None:
             yield (
                 "The topic gives the author away: a guess from the topic alone gets "
@@ -304,10 +301,10 @@ class ObfuscationReport(ScoreTable):
 
     def _parts(self) -> list[str | TextTable | list[str]]:
         """Paragraphs, tables and points, whatever they are shown as."""
-        many, at = len(self.releases) > 1, self._setting
+        many, at = len(self.releases) > 1, self.setting
         linked: list[str] = [
             f"{self._name(i)}: {said}" if many else said
-            for i, said in enumerate(self._linked)
+            for i, said in enumerate(self.linked)
         ]
         topics = f" on {at.n_topics} topics" if at.n_topics else ""
         attacks = [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import html
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,6 @@ from skdptext.inspection._wording import (
     is_above,
     percent,
     question_of,
-    unread_sentence,
     verdict,
 )
 from skdptext.utils import Fragment, bullets, page, paragraph, wrapped
@@ -76,6 +75,7 @@ class Provenance:
     seed: int | None = None
 
 
+@dataclass(eq=False, repr=False)
 class ReleaseReport(ScoreTable):
     """What a release gives away, by attack; from `release_report`.
 
@@ -91,7 +91,7 @@ class ReleaseReport(ScoreTable):
         Columns of the release that name its rows, if data frames were given.
     unread : bool
         Whether the releases share too few words with the originals for these
-        adversaries to read them.
+        adversaries to read them; `unread_because` says so in a sentence.
     notes : list of str
         What the reader must know: samples, documents left out, codes undone.
     provenance : Provenance
@@ -110,33 +110,26 @@ class ReleaseReport(ScoreTable):
     release_report : Makes one.
     """
 
-    def __init__(
-        self,
-        rows: list[Score],
-        *,
-        notes: list[str],
-        provenance: Provenance,
-        columns: Sequence[ColumnFinding] = (),
-        readable: tuple[float, float] | None = None,
-        examples: Sequence[tuple[str, str]] = (),
-        bounds: Mapping[str, Bound] | None = None,
-        epsilon: float | None = None,
-        epsilon_shown: float | None = None,
-    ) -> None:
-        super().__init__(rows)
-        self.epsilon, self.epsilon_shown = epsilon, epsilon_shown
-        self.columns, self.bounds = list(columns), dict(bounds or {})
-        self.unread = readable is not None
-        self.notes, self.provenance = notes, provenance
-        self.examples = list(examples)
-        self._unread = None if readable is None else unread_sentence(*readable)
+    notes: list[str]
+    provenance: Provenance
+    columns: list[ColumnFinding] = field(default_factory=list)
+    unread_because: str | None = None
+    examples: list[tuple[str, str]] = field(default_factory=list)
+    bounds: dict[str, Bound] = field(default_factory=dict)
+    epsilon: float | None = None
+    epsilon_shown: float | None = None
 
     # -- in words ----------------------------------------------------------------------
 
     @property
+    def unread(self) -> bool:
+        """Whether these adversaries cannot read the releases."""
+        return self.unread_because is not None
+
+    @property
     def verdict(self) -> Verdict:
         """The result: capitals, a sentence, and whether something was found."""
-        return verdict(self.scores, self.columns, self._unread, self.bounds)
+        return verdict(self.scores, self.columns, self.unread_because, self.bounds)
 
     def lines(self) -> list[tuple[str, list[Score]]]:
         """The strongest rows under their headings.
@@ -204,8 +197,8 @@ class ReleaseReport(ScoreTable):
         """
         notes = [bound_sentence(bound) for bound in self.bounds.values()]
         notes += [column_sentence(c) for c in self.columns[1:]]
-        if self._unread and self.verdict.found:
-            notes.append(self._unread)
+        if self.unread_because and self.verdict.found:
+            notes.append(self.unread_because)
         notes += [*self.notes, self._halves(), PROVES]
         return list(dict.fromkeys(notes))
 

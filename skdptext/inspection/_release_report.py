@@ -40,7 +40,7 @@ from skdptext.inspection._given import (
 )
 from skdptext.inspection._other_texts import background_rows, control_report
 from skdptext.inspection._release_display import Provenance, ReleaseReport
-from skdptext.inspection._wording import ANOTHER_ORDER, Bound
+from skdptext.inspection._wording import ANOTHER_ORDER, Bound, unread_sentence
 from skdptext.utils import (
     check_flag,
     check_integer,
@@ -377,7 +377,7 @@ class _Attack:
         return ReleaseReport(
             _in_order_of_report(rows, given.labels),
             columns=given.columns,
-            readable=(decoded.readable, decoded.usual) if decoded.unread else None,
+            unread_because=unread_sentence(decoded),
             notes=given.notes,
             provenance=Provenance(
                 original="texts of people" if alone else "originals",

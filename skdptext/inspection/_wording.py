@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from skdptext.attacks import ColumnFinding, Score
+from skdptext.attacks import ColumnFinding, Decoded, Score
 from skdptext.privacy import exposure
 from skdptext.utils import percent_up
 
@@ -422,11 +422,13 @@ def column_sentence(column: ColumnFinding) -> str:
     return f"{whose} are given away by the column {column.name!r}, equal in {rows}."
 
 
-def unread_sentence(readable: float, usual: float) -> str:
-    """Why a low score says nothing."""
+def unread_sentence(decoded: Decoded) -> str | None:
+    """Why a low score says nothing; None where releases can be read."""
+    if not decoded.unread:
+        return None
     return (
-        f"{percent(readable)} of the words of the releases occur in the originals; of "
-        f"those of an original, {percent(usual)} occur in others. The releases are in "
-        "a code or a language that these adversaries do not know, or nothing is left. "
-        "Low scores say nothing here."
+        f"{percent(decoded.readable)} of the words of the releases occur in the "
+        f"originals; of those of an original, {percent(decoded.usual)} occur in "
+        "others. The releases are in a code or a language that these adversaries do "
+        "not know, or nothing is left. Low scores say nothing here."
     )
