@@ -83,7 +83,7 @@ def read(path: Any, n_words: Any, encoding_errors: Any, allow_pickle: Any) -> Pa
     if not path.exists():
         raise FileNotFoundError(
             f'There is no embedding file {str(path)!r}. Where to get one: see "Load '
-            'public word vectors" in the documentation.'
+            'vectors and data" in the documentation.'
         )
     if suffix == ".npz":
         return read_npz(path, n_words)

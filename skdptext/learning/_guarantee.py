@@ -323,7 +323,7 @@ class LearningGuarantee(Guarantee):
         promises = [
             f"Anyone who sees {seen} and knows {others} is right about whether one "
             f"{one} is in {'it' if self.releases == 1 else 'them'} at most {right} "
-            "times in 100 (a coin: 50).",
+            "times in 100, if both are equally likely (a coin: 50).",
             f"If one {one} is added or removed, {whole}, the odds of any result change "
             f"by at most a factor of exp({rounded_up(self.epsilon)}) = "
             f"{odds_factor(self.epsilon)}{but}; if one is replaced by another, by "
