@@ -10,19 +10,53 @@ from palette import COLORS
 
 BLUE, RED, GREEN = COLORS[:3]
 GREY = "#666666"
-Rows = dict[str, list[dict]]
+WIDTH = 5.6  # inches: a phone shows letters of 11 points at two thirds
+# What always the most frequent label gets right, in each set of bench_utility
+MAJORITY = {"utility_sms": 0.866, "utility_tweets": 0.570}
+# Labels of each corpus: whoever guesses has a balanced accuracy of 1 / so many
+LABELS = {
+    "SMS": {"topic": 2},
+    "tweets": {"topic": 2},
+    "fan fiction": {"topic": 5, "author": 40},
+    "docstrings": {"topic": 16, "author": 5},
+}
 
 
-def new(width: float = 6.4, height: float = 3.4, panels: int = 1) -> tuple[Any, Any]:
-    """A figure and its axes."""
+class Rows(dict[str, list[dict]]):
+    """Recorded rows by the name of their table, and the note of each."""
+
+    def __init__(self, results: list[dict]) -> None:
+        super().__init__({result["name"]: result["rows"] for result in results})
+        self.notes = {result["name"]: result["note"] for result in results}
+
+
+def new(
+    height: float = 3.4, heights: list[float] | None = None, **shared: bool
+) -> tuple[Any, Any]:
+    """A figure and its axes, one below the other."""
+    import palette
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout="constrained")
-    return figure, figure.subplots(1, panels)
+    palette.use()
+    figure = Figure(figsize=(WIDTH, sum(heights or [height])), layout="constrained")
+    ratios = {"height_ratios": heights} if heights else {}
+    return figure, figure.subplots(len(heights or [0]), 1, **ratios, **shared)
 
 
 def save(figure: Any, path: Path) -> None:
     figure.savefig(path, dpi=150, metadata={"Software": None})
+
+
+def with_ends(text: str) -> tuple[float, float, float]:
+    """The numbers of ``0.93 [0.92, 0.94]``; one without an interval stands for all."""
+    value, *ends = map(float, re.findall(r"[\d.]+", text))
+    return (value, *(ends or (value, value)))
+
+
+def _errors(values: list[tuple[float, float, float]]) -> list[list[float]]:
+    """Lengths of error bars, below and above."""
+    low = [max(0.0, value - low) for value, low, _ in values]
+    return [low, [max(0.0, high - value) for value, _, high in values]]
 
 
 def _bars(axes: Any, names: list[str], values: list[float], said: list[str]) -> None:
@@ -35,14 +69,14 @@ def _bars(axes: Any, names: list[str], values: list[float], said: list[str]) -> 
 
 
 def release(rows: Rows) -> Any:
-    figure, axes = new(height=2.6)
+    figure, axes = new(2.6)
     found = rows["mechanisms_speed"]
     rates = [row["words/s"] for row in found]
     _bars(
         axes, [row["mechanism"] for row in found], rates, [f"{r:,.0f}" for r in rates]
     )
     axes.set_xscale("log")
-    axes.set(xlabel="words per second, one thread", xlim=(1e3, 3e6))
+    axes.set(xlabel="words per second, one thread", xlim=(1e3, 1e7))
     return figure
 
 
@@ -70,54 +104,109 @@ def neighbours(rows: Rows) -> Any:
 
 
 def mechanisms(rows: Rows) -> Any:
-    figure, (left, right) = new(8, 4.2, panels=2)
-    found = [row for row in rows["comparison_summary_50"] if row["SMS: topic"]]
-    names = [row["mechanism"] for row in found]
-    for corpus, colour, marker in zip(
-        ("SMS", "tweets", "docstrings", "fan fiction"), COLORS, "os^D", strict=False
+    """What is proved, of a word and of a document apart."""
+    rows_of = [row for row in rows["comparison_summary_50"] if row["SMS: topic"]]
+    words = [row for row in rows_of if not row["mechanism"].startswith("Replaced")]
+    figure, both = new(heights=[3.7, 4.0])
+    for axes, key, found, title, other in (
+        (both[0], "nearest, nats", words, "One word", "its nearest word"),
+        (
+            both[1],
+            "message with δ, nats",
+            rows_of,
+            "A document of 16 words",
+            "the nearest",
+        ),
     ):
-        scores = [row[f"{corpus}: topic"] for row in found]
-        kept = [float("nan") if score is None else score for score in scores]
-        left.plot(kept, names, marker, color=colour, label=corpus)
-    left.set(xlabel="balanced accuracy of topics", xlim=(0.2, 0.9))
-    left.legend(
-        frameon=False, fontsize="small", ncols=4, loc="lower left",
-        bbox_to_anchor=(-0.6, 1), columnspacing=1, handletextpad=0.2,
-    )  # fmt: skip
-    nats = [row["nearest, nats"] for row in found]
-    infinite = [isinstance(value, str) for value in nats]
-    most = [200.0 if far else value for value, far in zip(nats, infinite, strict=True)]
-    said = ["∞" if far else f"{value:.3g}"
-            for value, far in zip(nats, infinite, strict=True)]  # fmt: skip
-    _bars(right, names, most, said)
-    right.set(xscale="log", xlabel="exponent to the nearest word, proved")
-    right.set_yticks([])
-    right.set_xticks([1, 10, 100], ["1", "10", "100"])
-    left.set_ylim(right.get_ylim())
-    left.grid(lw=0.4, color="#cccccc")
+        names = [
+            row["mechanism"]
+            if "ε =" in row["mechanism"]
+            else f"{row['mechanism']}, ε = {row['ε']:.3g}"
+            for row in found
+        ]
+        values = [float("inf") if row[key] == "∞" else row[key] for row in found]
+        most = 3 * max(value for value in values if value < float("inf"))
+        said = ["∞" if v == float("inf") else f"{v:.3g}" for v in values]
+        _bars(axes, names, [min(value, most) for value in values], said)
+        axes.set_xscale("log")
+        axes.set_xticks([1, 10, 100], ["1", "10", "100"])
+        axes.set(
+            title=title, xlabel=f"exponent to {other}, proved", xlim=(0.5, 3 * most)
+        )
+        axes.tick_params(axis="y", labelsize="small")
     return figure
 
 
+# How a topic and an author are drawn: marker, its filling, the line of a guess.
+MARKS = {"topic": ("o", "full", "-"), "author": ("s", "none", "--")}
+
+
+def uses(rows: Rows) -> Any:
+    """Accuracy of each mechanism with its interval, a panel for each corpus."""
+    used = _used(rows["comparison_use_sms"])
+    names = ["as written", *(row["mechanism"] for row in used)]
+    heights = [0.2 * len(names) + 0.8] * len(LABELS)
+    figure, panels = new(heights=[*heights[:-1], heights[-1] + 0.6], sharex=True)
+    for axes, corpus in zip(panels, LABELS, strict=True):
+        for kind in LABELS[corpus]:
+            _accuracies(axes, rows, corpus, kind, names)
+        axes.set_yticks(range(len(names)), names, fontsize="small")
+        axes.set(title=corpus, xlim=(0, 1), ylim=(len(names) - 0.5, -0.5))
+        axes.grid(axis="x", lw=0.4, color="#cccccc")
+        axes.tick_params(labelbottom=True)
+    panels[-1].set_xlabel("balanced accuracy")
+    for kind, (marker, fill, line) in MARKS.items():
+        panels[0].plot([], [], marker, color=GREY, fillstyle=fill, label=kind)
+        panels[0].plot([], [], line, color=GREEN, label=f"guessing the {kind}")
+    figure.legend(loc="outside lower center", ncols=2, fontsize="small")
+    return figure
+
+
+def _accuracies(
+    axes: Any, rows: Rows, corpus: str, kind: str, names: list[str]
+) -> None:
+    """One question about a corpus: a mark for each of the names."""
+    table, (marker, fill, line) = _use_table(corpus), MARKS[kind]
+    (clear,) = re.findall(rf"Without.*{kind} ([\d.]+ \[.*?\])", rows.notes[table])
+    kept = {row["mechanism"]: row[kind] for row in _used(rows[table])}
+    kept["as written"] = clear
+    colours = {"Exponential, exact": BLUE, "as written": "black", names[-1]: RED}
+    for here, name in enumerate(names):
+        if kept.get(name):
+            value, *ends = with_ends(kept[name])
+            colour = colours.get(name, GREY)
+            axes.plot(ends, [here, here], color=colour)
+            axes.plot(value, here, marker, color=colour, fillstyle=fill)
+    axes.axvline(1 / LABELS[corpus][kind], color=GREEN, linestyle=line)
+
+
+def _use_table(corpus: str) -> str:
+    return f"comparison_use_{corpus.replace(' ', '_').lower()}"
+
+
+def _used(table: list[dict]) -> list[dict]:
+    """Where half of the words are guessed, and where there is none to guess."""
+    return [row for row in table if row["matched"] in ("50 %", "–")]
+
+
 def found(rows: Rows) -> Any:
-    figure, axes = new(7, 3.6)
+    figure, axes = new(4)
     reports = rows["release_report"]
-    ends = [
-        [float(x) for x in re.findall(r"[\d.]+", row["found among 100, at least"])]
-        for row in reports
-    ]
-    _bars(
-        axes, [row["release"] for row in reports], [value for value, *_ in ends],
-        [f"{value:.2f}" for value, *_ in ends],
-    )  # fmt: skip
-    axes.set(xlabel="found among 100 candidates, at least", xlim=(0, 1.12))
+    values = [with_ends(row["found among 100, at least"]) for row in reports]
+    names = [row["release"] for row in reports]
+    axes.barh(names, [value for value, *_ in values], xerr=_errors(values),
+              color=BLUE, capsize=2)  # fmt: skip
+    axes.axvline(0.01, color=RED, linestyle=":", label="guessing, 0.01")
+    axes.invert_yaxis()
+    axes.tick_params(axis="y", labelsize="small")
+    axes.set(xlabel="identified among 100, at least", xlim=(0, 1.02))
+    axes.legend(loc="lower right", fontsize="small")
     return figure
 
 
 def accuracy(rows: Rows) -> Any:
-    figure, panels = new(8, 3.2, panels=2)
-    for axes, name, title in zip(
-        panels, ("utility_sms", "utility_tweets"), ("SMS spam", "tweets"), strict=True
-    ):
+    figure, panels = new(heights=[3, 3.2], sharex=True)
+    for axes, name, title in zip(panels, MAJORITY, ("SMS spam", "tweets"), strict=True):
         found = sorted(rows[name], key=lambda row: row["words changed"])
         changed = [row["words changed"] for row in found]
         for key, colour, marker in [
@@ -125,29 +214,96 @@ def accuracy(rows: Rows) -> Any:
             ("WMD-kNN", RED, "s"),
         ]:
             y = [row[key] for row in found]
-            axes.plot(changed, y, marker, color=colour, label=key, markersize=5)
-        axes.set(title=title, xlabel="share of words changed", ylabel="accuracy")
+            axes.errorbar(changed, y, 0.02, fmt=marker, color=colour, label=key,
+                          markersize=5, elinewidth=0.8)  # fmt: skip
+        majority = MAJORITY[name]
+        axes.axhline(majority, color=GREY, linestyle=":", label="always the majority")
+        axes.set(title=title, ylabel="accuracy", ylim=(0.4, 1))
         axes.grid(lw=0.4, color="#cccccc")
-    panels[0].legend(frameon=False, fontsize="small")
+    panels[0].legend(fontsize="small", loc="lower left")
+    panels[1].set_xlabel("share of words changed")
     return figure
 
 
 def statistics(rows: Rows) -> Any:
-    figure, axes = new()
-    for (name, said), colour, marker in zip(
-        {"audit_word_privacy": "words", "audit_noise_law": "noise itself"}.items(),
-        (BLUE, RED), "os", strict=True,
-    ):  # fmt: skip
+    """False alarms; and apart from them, which violations are caught."""
+    figure, (alarms, power) = new(heights=[3.4, 3.6])
+    audits = (("audit_word_privacy", BLUE, "o"), ("audit_noise_law", RED, "s"))
+    for shift, (name, colour, marker) in enumerate(audits):
+        mine = [row for row in rows["audit_alarms"] if row["audit"] == name]
+        y = [
+            (row["false alarms"], *map(float, row["99 % interval"].split(" to ")))
+            for row in mine
+        ]
+        x = [row["false alarms allowed"] * (1 + 0.06 * shift) for row in mine]
+        alarms.errorbar(x, [value for value, *_ in y], _errors(y), fmt=marker,
+                        color=colour, capsize=3, label=name)  # fmt: skip
         mine = [row for row in rows["audit_power"] if row["audit"] == name]
         x = [row["true ε above the claim (%)"] for row in mine]
-        y = [row["caught (%)"] for row in mine]
-        axes.plot(x, y, f"{marker}-", color=colour, label=f"{said} ({name})")
-    axes.set(
-        xlabel="true ε above the claim, %", ylabel="caught, % of 20 audits",
-        ylim=(-3, 103),
-    )  # fmt: skip
-    axes.legend(frameon=False, fontsize="small", bbox_to_anchor=(0.27, 1))
-    axes.grid(lw=0.4, color="#cccccc")
+        y = [wilson(row["caught (%)"] / 100, 20) for row in mine]
+        power.errorbar(x, [value for value, *_ in y], _errors(y), fmt=f"{marker}-",
+                       color=colour, capsize=3, label=name)  # fmt: skip
+    alarms.plot([0.008, 0.4], [0.008, 0.4], color=GREY, linestyle=":", label="allowed")
+    alarms.set(xscale="log", xlim=(0.008, 0.4), ylim=(-0.01, 0.32))
+    alarms.set(title="False alarms: the claim is true", xlabel="share allowed",
+               ylabel="share of audits")  # fmt: skip
+    alarms.set_xticks([0.01, 0.1, 0.3], ["0.01", "0.1", "0.3"])
+    power.set(title="Power: the claim is false", ylim=(0, 1.02),
+              xlabel="true ε above the claim, %", ylabel="share caught")  # fmt: skip
+    for axes in (alarms, power):
+        axes.minorticks_off()
+        axes.grid(lw=0.4, color="#cccccc")
+    alarms.legend(fontsize="small")
+    return figure
+
+
+def wilson(share: float, n: int) -> tuple[float, float, float]:
+    """A share of n, and its 95 % interval."""
+    z = 1.96
+    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+    wide = (share * (1 - share) / n + z * z / (4 * n * n)) ** 0.5 * z / (1 + z * z / n)
+    return share, middle - wide, middle + wide
+
+
+def learn(rows: Rows) -> Any:
+    """Accuracy against ε, a panel for each corpus."""
+    figure, panels = new(heights=[2.6] * len(LABELS), sharex=True)
+    goals = rows["learn_goals"]
+    for axes, (corpus, labels) in zip(panels, LABELS.items(), strict=True):
+        alone = [row for row in goals if row["texts"] == corpus]
+        axes.axhline(with_ends(alone[0]["clear"])[0], color=GREY, label="clear text")
+        by = {f"{many} authors": [row for row in goals
+                                  if row["texts"] == f"{corpus} by {many} authors"]
+              for many in (800, 300)}  # fmt: skip
+        for mine, what, colour, style, label in (
+            (alone, "predict", BLUE, "o-", "model"),
+            (alone, "a model of the corpus", RED, "s-", "trained on the corpus"),
+            *((some, "predict", GREEN, "^v"["300" in name], f"model, {name}")
+              for name, some in by.items()),
+        ):  # fmt: skip
+            if mine:
+                x = [
+                    row["ε of a person"] * (1.04 if what[0] == "a" else 1)
+                    for row in mine
+                ]
+                y = [with_ends(row[what]) for row in mine]
+                axes.errorbar(x, [value for value, *_ in y], _errors(y), fmt=style,
+                              color=colour, capsize=3, label=label)  # fmt: skip
+        guess = 1 / labels["topic"]
+        axes.axhline(guess, color=GREY, linestyle=":", label="guessing, or majority")
+        axes.set(title=corpus, ylim=(max(0, guess - 0.1), 1), xscale="log")
+        axes.set_xticks([0.5, 1, 2], ["0.5", "1", "2"])
+        axes.minorticks_off()
+        axes.tick_params(labelbottom=True)
+        axes.grid(lw=0.4, color="#cccccc")
+    panels[-1].set_xlabel("ε of a person, texts and labels")
+    figure.supylabel("balanced accuracy", fontsize="medium")
+    named: dict[str, Any] = {}
+    for axes in panels:
+        handles, said = axes.get_legend_handles_labels()
+        named |= dict(zip(said, handles, strict=True))
+    figure.legend(list(named.values()), list(named), loc="outside lower center",
+                  ncols=2, fontsize="small")  # fmt: skip
     return figure
 
 
@@ -163,19 +319,30 @@ FIGURES = {
     ),
     "mechanisms": (
         mechanisms, ["comparison_summary_50"],
-        "Accuracy of topics, and proved exponents, by mechanism, where the best guess "
-        "is right for half of the words.",
+        "Proved exponents of a word and of a document, by mechanism, where the best "
+        "guess is right for half of the words.",
+    ),
+    "uses": (
+        uses, [_use_table(corpus) for corpus in LABELS],
+        "Balanced accuracy of topics and authors, a dot with an interval for each "
+        "mechanism. Most intervals overlap; replaced documents keep the topics of fan "
+        "fiction better and those of docstrings and tweets worse.",
+    ),
+    "learn": (
+        learn, ["learn_goals"],
+        "Balanced accuracy against ε on four corpora, beside clear text and guessing.",
     ),
     "found": (
         found, ["release_report"],
-        "Share of documents found among 100 candidates, for ten kinds of release.",
+        "Share of documents identified among 100 candidates, for ten kinds of release.",
     ),
     "accuracy": (
         accuracy, ["utility_sms", "utility_tweets"],
         "Accuracy on SMS and tweets against the share of words changed.",
     ),
     "statistics": (
-        statistics, ["audit_power"],
-        "Share of audits that catch a violation, against its size.",
+        statistics, ["audit_alarms", "audit_power"],
+        "Share of false alarms against what is allowed; and share of audits that catch "
+        "a violation, against its size.",
     ),
 }  # fmt: skip

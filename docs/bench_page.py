@@ -2,8 +2,8 @@
 
 The page of benchmarks includes ``_benchmarks/<part>.txt``, a figure and the tables to
 download, and ``_benchmarks/machines.txt``. Other pages include
-``_benchmarks/<name>.txt``, one table, and ``_benchmarks/growth.txt``. Where nothing is
-recorded they say so, for a checkout without results must still build.
+``_benchmarks/<name>.txt``, one table or figure, and ``_benchmarks/growth.txt``. Where
+nothing is recorded they say so, for a checkout without results must still build.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "benchmarks"))
 sys.path.insert(0, str(HERE))
 
-from bench_figures import BLUE, FIGURES, GREY, RED, new, save  # noqa: E402
+from bench_figures import BLUE, FIGURES, GREY, RED, Rows, new, save  # noqa: E402
 from results import RESULTS, cell, columns, load  # noqa: E402
 
 FOLDER = HERE / "_benchmarks"
@@ -52,6 +52,8 @@ def write(app: object = None) -> None:
         mine = [result for result in shown if _page(result["name"]) == page]
         text = figure(page, by_name) + tables(mine, machines)
         _write(FOLDER / f"{page}.txt", text)
+    for name in {*FIGURES} - {*PAGES}:
+        _write(FOLDER / f"{name}.txt", figure(name, by_name))
     _write(FOLDER / "growth.txt", growth(by_name))
     for name in elsewhere:
         _write(FOLDER / f"{name}.txt", single(by_name.get(name)))
@@ -61,7 +63,7 @@ def _included() -> list[str]:
     """Names of the tables that other pages include."""
     pages = [path.read_text("utf-8") for path in sorted(HERE.glob("*/*.rst"))]
     names = re.findall(r":: /_benchmarks/(\w+)\.txt", "\n".join(pages))
-    return sorted({*names} - {*PAGES, "machines", "growth"})
+    return sorted({*names} - {*PAGES, *FIGURES, "machines", "growth"})
 
 
 def _write(path: Path, text: str) -> None:
@@ -93,7 +95,7 @@ def figure(part: str, by_name: dict[str, dict]) -> str:
     draw, names, alt = FIGURES[part]
     if not {*names} <= {*by_name}:
         return "The figure's numbers are not recorded in this checkout.\n\n"
-    drawn = draw({name: by_name[name]["rows"] for name in names})
+    drawn = draw(Rows([by_name[name] for name in names]))
     save(drawn, FOLDER / f"{part}.png")
     return (
         f".. image:: /_benchmarks/{part}.png\n   :alt: {alt}\n"
@@ -189,7 +191,7 @@ def growth(results: dict[str, dict]) -> str:
         _draw(FOLDER / f"growth_{name}.png", sweeps, label, points["rows"], fits)
         lines += [
             f".. figure:: /_benchmarks/growth_{name}.png",
-            "   :width: 480",
+            "   :width: 560",
             f"   :alt: Measured time against {label}, beside what is expected.",
             "",
             f"   Expected: {_escape(words)}. {_caption(sweeps, fits)}",
@@ -224,7 +226,7 @@ def _draw(path, sweeps, label, rows, fits) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     plain = FuncFormatter(lambda value, _: f"{value:,g}")
-    figure, axes = new(5.2, 3.6)
+    figure, axes = new(3.8)
     constant = len(sweeps) > 1
     in_all = fits[sweeps[0]]["unit of time"] == "seconds" and not constant
     ticks: set[int] = set()

@@ -184,8 +184,8 @@ def test_every_part_of_the_page_has_a_figure_of_committed_numbers(
     page = load("bench_page")
     monkeypatch.setattr(page, "FOLDER", tmp_path)
     by_name = {result["name"]: result for result in page.load(page.RESULTS)}
-    assert set(page.FIGURES) == set(page.PAGES)
-    for part in page.PAGES:
+    assert set(page.FIGURES) >= set(page.PAGES)
+    for part in page.FIGURES:
         assert f":alt: {page.FIGURES[part][2]}" in page.figure(part, by_name)
         assert (tmp_path / f"{part}.png").stat().st_size > 10_000
         assert "not recorded" in page.figure(part, {})

@@ -19,7 +19,7 @@ import numpy as np
 from experiments.learn import measure, tried
 from experiments.learn.corpora import CASES, SPLITS, Case, names
 from experiments.store import Cell, MissingCellError, Store
-from results import bracketed, figures_folder, record
+from results import bracketed, record
 from scipy.stats import t as student_t
 
 VERSION = 2
@@ -125,10 +125,9 @@ def interval(by_split: Iterable[float]) -> tuple[float, float, float]:
 
 
 def report(store: Store, folder: Path, quick: bool) -> None:
-    figure_rows = report_goals(store, quick)
+    report_goals(store, quick)
     report_others(store, quick)
     report_regret(store, quick)
-    draw(figure_rows, figures_folder("learn"))
     for rest in (report_tried, report_million):
         try:
             rest(store, quick)
@@ -147,9 +146,9 @@ def _values(store: Store, case: Case, what: str, quick: bool) -> list[float]:
     return found
 
 
-def report_goals(store: Store, quick: bool) -> list[dict[str, Any]]:
+def report_goals(store: Store, quick: bool) -> None:
     """Goals and what is reached."""
-    rows, drawn = [], []
+    rows = []
     for case in cases(quick):
         model = interval(_values(store, case, "default", quick))
         corpus = interval(_values(store, case, "corpus", quick))
@@ -170,11 +169,7 @@ def report_goals(store: Store, quick: bool) -> list[dict[str, Any]]:
                 "sums": kind,
             }
         )
-        drawn.append(
-            {"case": case, "model": model, "corpus": corpus, "clear": clear[0]}
-        )
     record("learn_goals", rows, title="A model of private text and labels", note=NOTE)
-    return drawn
 
 
 def report_others(store: Store, quick: bool) -> None:
@@ -297,68 +292,3 @@ def report_million(store: Store, quick: bool) -> None:
         "documents each in memory; the time to make the texts is taken off. 2,000 "
         "public documents, whose groups and vectors are made before.",
     )
-
-
-def draw(found: list[dict[str, Any]], folder: Path) -> None:
-    """Accuracy against ε, one panel per corpus."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    corpora = list(dict.fromkeys(row["case"].corpus for row in found))
-    n_rows = (len(corpora) + 1) // 2
-    figure, axes = plt.subplots(
-        n_rows, 2, figsize=(6.4, 2.9 * n_rows + 0.6), squeeze=False,
-        layout="constrained",
-    )  # fmt: skip
-    for axis in axes.flat[len(corpora) :]:
-        axis.set_axis_off()
-    for axis, corpus in zip(axes.flat, corpora, strict=False):
-        mine = [row for row in found if row["case"].corpus == corpus]
-        alone = [row for row in mine if row["case"].authors is None]
-        axis.axhline(mine[0]["clear"], color="0.5", linewidth=1)
-        axis.text(0.47, mine[0]["clear"], "clear text", va="bottom", color="0.4",
-                  fontsize=9)  # fmt: skip
-        for what, marker, colour, label in (
-            ("model", "o", "#0072b2", "the model"),
-            ("corpus", "s", "#e69f00", "a model of the labelled corpus"),
-        ):
-            _points(axis, alone, what, marker, colour, label, line="-")
-        for authors, marker in ((800, "^"), (300, "v")):
-            by = [row for row in mine if row["case"].authors == authors]
-            if by:
-                label = f"the model, {authors} authors"
-                _points(axis, by, "model", marker, "#009e73", label, line="none")
-        goals = [row["case"] for row in alone if row["case"].goal]
-        axis.scatter([case.epsilon for case in goals], [case.goal for case in goals],
-                     marker="_", s=300, color="#d55e00", label="goal")  # fmt: skip
-        axis.set(title=corpus, xscale="log", xticks=[0.5, 1, 2], xlim=(0.42, 2.4))
-        axis.set_xticklabels(["0.5", "1", "2"])
-        axis.minorticks_off()
-        axis.spines[["top", "right"]].set_visible(False)
-    named: dict[str, Any] = {}
-    for axis in axes.flat:
-        handles, labels = axis.get_legend_handles_labels()
-        named |= dict(zip(labels, handles, strict=True))
-    figure.legend(
-        list(named.values()), list(named), loc="outside upper center", ncols=3,
-        frameon=False, fontsize=9,
-    )  # fmt: skip
-    figure.supxlabel("ε of a person, texts and labels")
-    figure.supylabel("balanced accuracy")
-    figure.savefig(folder / "learn.png", dpi=130)
-    plt.close(figure)
-
-
-def _points(
-    axis: Any, rows: Any, what: str, marker: str, colour: str, label: str, *, line: str
-) -> None:
-    y = [row[what][0] for row in rows]
-    bars = [
-        [row[what][0] - row[what][1] for row in rows],
-        [row[what][2] - row[what][0] for row in rows],
-    ]
-    x = [row["case"].epsilon for row in rows]
-    axis.errorbar(x, y, yerr=bars, marker=marker, color=colour, linestyle=line,
-                  capsize=2, markersize=5, label=label)  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,13 +31,11 @@ from experiments.mechanisms.plan import (
 )
 from experiments.paper.significance import holm
 from experiments.store import MissingCellError, Store
-from matplotlib.figure import Figure
 from results import bracketed, record
 
 # What the others are compared with: what we recommend.
 REFERENCE = "Exponential, exact"
 # Okabe and Ito's blue, vermilion and grey: apart for every eye.
-BLUE, RED, GREY = "#0072b2", "#d55e00", "#666666"
 
 
 class Words:
@@ -169,8 +166,8 @@ def marked(text: str) -> np.ndarray:
     return np.frombuffer(text.encode(), dtype=np.uint8) == ord("1")
 
 
-def report_use(store: Store, words: Words, figures: Path) -> None:
-    """Record the tables of use, and draw the figure."""
+def report_use(store: Store, words: Words) -> None:
+    """Record the tables of use."""
     mechanisms, corpora = words.mechanisms, words.corpora
     use = Use(store, words)
     aims = [aim for aim in USED if aim in use.aims(REFERENCE, corpora[0])]
@@ -203,7 +200,6 @@ def report_use(store: Store, words: Words, figures: Path) -> None:
         title="A vote of neighbours on released text, by three distances",
         note=NEIGHBOURS_NOTE,
     )  # fmt: skip
-    figure(use).savefig(figures / "accuracy.png", dpi=100, metadata={"Software": None})
 
 
 TITLES = {
@@ -387,33 +383,3 @@ def use_note(use: Use, of: str) -> str:
 
 def _nats(value: float) -> float | str:
     return value if value < float("inf") else "∞"
-
-
-def figure(use: Use) -> Figure:
-    """Accuracy of each mechanism with its interval, a panel for each question."""
-    panels = [(of, kind) for of in use.corpora for kind in use.ceilings[of]]
-    columns = min(3, len(panels))
-    rows = -(-len(panels) // columns)
-    names = use.mechanisms[::-1]
-    height = (0.26 * len(names) + 0.9) * rows
-    drawn = Figure(figsize=(2.6 * columns + 2.2, height), layout="constrained")
-    axes = drawn.subplots(rows, columns, squeeze=False, sharey=True).ravel()
-    for axis, (of, kind) in zip(axes, panels, strict=False):
-        for y, name in enumerate(names):
-            draws = use.draws.get((name, of, AT_NEIGHBOURS, f"{kind}_noisy"))
-            if draws is None:
-                continue
-            value, low, high = limits(draws)
-            colour = {REFERENCE: BLUE, REPLACED: RED}.get(name, GREY)
-            axis.plot([low, high], [y, y], color=colour, lw=1.5)
-            axis.plot(value, y, "o", color=colour, ms=5)
-        chance = 1 / len(set(corpus(of).labels[kind][1]))
-        axis.axvline(use.ceilings[of][kind][0], color="black", ls=":", lw=1)
-        axis.axvline(chance, color="0.7", lw=1)
-        axis.set(title=f"{of}: {kind}", xlim=(0, 1), ylim=(-0.6, len(names) - 0.4))
-        axis.set_yticks(range(len(names)), names)
-        axis.grid(axis="x", lw=0.4, color="#dddddd")
-    for axis in axes[len(panels) :]:
-        axis.remove()
-    drawn.supxlabel("balanced accuracy; dotted: in clear, grey: chance", fontsize=9)
-    return drawn

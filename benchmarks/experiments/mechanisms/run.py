@@ -24,7 +24,6 @@ from experiments.mechanisms.plan import (
 )
 from experiments.mechanisms.report import Words, report_use, report_words
 from experiments.store import Store
-from results import figures_folder
 
 
 def units(quick: bool) -> dict[str, Callable[[Store], None]]:
@@ -49,4 +48,4 @@ def units(quick: bool) -> dict[str, Callable[[Store], None]]:
 def report(store: Store, folder: Path, quick: bool) -> None:
     words = Words(store, *chosen(quick))
     report_words(words)
-    report_use(store, words, figures_folder("mechanisms"))
+    report_use(store, words)
