@@ -220,10 +220,9 @@ def _checked_for_public(
     found = count.result()
     if found.too_many:
         raise InvalidParameterError(
-            "--public must not hold texts to learn from, got "
-            f"{max(found.public, found.different):,} that are among them, copies and "
-            f"near-copies: what is handed over would show them. {found.accepted} If "
-            "all of these are public, accept it with --allow-shared-texts."
+            f"--public must not hold texts to learn from, got {found.why}: what is "
+            "handed over would show them. If all of these are public, accept it with "
+            "--allow-shared-texts."
         )
     return nullcontext() if found.any else shared_texts_counted()
 

@@ -97,12 +97,17 @@ class SharedTexts(NamedTuple):
         )
 
     @property
-    def accepted(self) -> str:
-        """How many may be there, since some coincide by chance."""
-        return (
-            f"Accepted are, of public texts of {_LONG} letters or more, {_COPIES:.0%} "
-            f"as they are and {_NEARLY:.0%} nearly, and of all {_MOSTLY:.0%}."
+    def why(self) -> str:
+        """Which of them are too many; some coincide by chance, and are accepted."""
+        long = f"of {_LONG} letters or more that are"
+        counts = (
+            (self.copies, self.of_copies, _COPIES, f"public texts {long} there"),
+            (self.public, self.of_public, _NEARLY, f"public texts {long} nearly there"),
+            (self.released, self.of_released, _NEARLY, f"texts {long} nearly public"),
+            (self.different, self.of_different, _MOSTLY, "public texts that are there"),
         )
+        n, of, most, what = next(c for c in counts if c[0] > c[1] * c[2])
+        return f"{n:,} of {of:,} {what}, where {most:.0%} are accepted"
 
     def __str__(self) -> str:
         return self.sentence("documents to be released")

@@ -309,7 +309,8 @@ def verdict(
         best = " AT BEST" if exposed < _proved(link, bound) else ""
     named = list(map(column_sentence, columns))
     if named:
-        return Verdict("COLUMNS NAME THE ROWS.", " ".join(named) + above, True)
+        what = "NAME THE ROWS" if any(map(_names_rows, columns)) else "ARE REPEATED"
+        return Verdict(f"COLUMNS {what}.", " ".join(named) + above, True)
     if exposed:
         result = f"DOCUMENTS ARE {_HIDDEN[exposed].upper()}{best}."
         return Verdict(result, above.strip(), True)
@@ -398,6 +399,11 @@ def _recognised(score: Score) -> str:
         f"{what} at least {at_least(score.low)} of the releases ({percent(score.value)}"
         f" here; guessing {percent(score.chance)})."
     )
+
+
+def _names_rows(column: ColumnFinding) -> bool:
+    """Whether a column says whose a row is; few values, as of labels, do not."""
+    return column.label == "author" or column.n_values > column.n_rows / 2
 
 
 def column_sentence(column: ColumnFinding) -> str:

@@ -401,9 +401,8 @@ class DocumentRelease:
         if shared.too_many and not self.allow_shared_texts:
             raise InvalidParameterError(
                 "public_documents must not be among the documents to be released, got "
-                f"{shared}, copies and near-copies: stand-ins would publish them. "
-                f"{shared.accepted} If all of them are public, accept it with "
-                "allow_shared_texts."
+                f"{shared.why}: stand-ins would publish them. If all of them are "
+                "public, accept it with allow_shared_texts."
             )
         if shared.any and not self.allow_shared_texts:
             warn_once(

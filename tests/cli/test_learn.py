@@ -100,7 +100,7 @@ def test_private_texts_as_public_ones_are_refused(files, capsys):
     assert main(LEARN) == 2
     message = capsys.readouterr().err
     assert message.startswith("skdptext learn: --public must not hold texts to learn")
-    assert "got 16 that are among them" in message
+    assert "got 16 of 16 public texts" in message
     assert "tea" not in message
     assert not (files / "model.npz").exists()
     assert main([*LEARN, "--allow-shared-texts"]) == 0

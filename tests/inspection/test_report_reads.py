@@ -176,6 +176,10 @@ def test_columns_of_data_frames_are_reported_first(texts, kind):
     said = "Authors are given away by the column 'author_id', equal in 9 of 9 rows."
     assert report.verdict[:2] == ("COLUMNS NAME THE ROWS.", said)
     assert report.to_dict()["columns"][0]["n_equal"] == 9
+    # a label that is kept repeats the originals, and names no row
+    report = release_report(clear, released, text="body", random_state=0)
+    said = "Values are given away by the column 'author_id', equal in 9 of 9 rows."
+    assert report.verdict[:2] == ("COLUMNS ARE REPEATED.", said)
     without = kind({"body": ["gone"] * 9, "kind": ["a"] * 9})
     report = release_report(clear, without, text="body", random_state=0)
     assert report.columns == []

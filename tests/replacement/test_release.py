@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import pickle
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -251,8 +252,8 @@ def test_private_documents_are_not_published_as_stand_ins(folder, capsys, made, 
     said = capsys.readouterr().err
     assert "--replace-by must not be among the documents to be released, got" in said
     assert "accept it with --allow-shared-texts" in said
-    assert "Accepted are, of public texts of 25 letters or more, 1% as they are" in said
-    assert "public texts are among" in said
+    assert re.search(r", got [1-9]\d* of \d+ (public )?texts of 25 letters", said)
+    assert re.search("where (1|10)% are accepted: stand-ins would publish them", said)
     assert "word" not in said.replace("near-copies", "")
     assert not (folder / "out").exists()
 
@@ -279,11 +280,9 @@ def test_engines_refuse_them_too(folder):
         return pa.table({"id": [f"{i}" for i in range(len(texts))], "text": texts})
 
     release = DocumentRelease(replacer, key, "q4")
-    with pytest.raises(InvalidParameterError, match="got 60 of 60 public texts are"):
+    with pytest.raises(InvalidParameterError, match="got 60 of 60 public texts of 25"):
         release(batch(PRIVATE))
-    with pytest.raises(
-        InvalidParameterError, match="and 1 of 1 documents to be released are among"
-    ):
+    with pytest.raises(InvalidParameterError, match="got 1 of 60 public texts of 25"):
         pickle.loads(pickle.dumps(release))(batch(PRIVATE[:1]))
     allowed = DocumentRelease(replacer, key, "q4", allow_shared_texts=True)
     with no_warning():
