@@ -3,8 +3,11 @@
 from skdptext.attacks._attribution import (
     TRAINED_ON as TRAINED_ON,
     Setting as Setting,
-    attribution as attribution,
+    check_adversaries as check_adversaries,
     check_perturbers as check_perturbers,
+    make_splits as make_splits,
+    released_by as released_by,
+    setting_of as setting_of,
 )
 from skdptext.attacks._background import (
     person_rows as person_rows,
@@ -22,6 +25,7 @@ from skdptext.attacks._documents import same_person_rows as same_person_rows
 from skdptext.attacks._documents import similar_documents as similar_documents
 from skdptext.attacks._fasttext import FastTextClassifier
 from skdptext.attacks._koppel import KoppelAuthorClassifier
+from skdptext.attacks._labels import Learning as Learning
 from skdptext.attacks._labels import label_scores as label_scores
 from skdptext.attacks._linkage import (
     DocumentLinkageAttack,
@@ -58,6 +62,7 @@ from skdptext.attacks._trials import bayes_of_released as bayes_of_released
 from skdptext.attacks._trials import make_folds as make_folds
 from skdptext.attacks._trials import near_copies as near_copies
 from skdptext.attacks._trials import run_trials as run_trials
+from skdptext.attacks._trials import take as take
 from skdptext.attacks._words_left import common_words as common_words
 from skdptext.attacks._words_left import copies as copies
 from skdptext.attacks._words_left import word_scores as word_scores

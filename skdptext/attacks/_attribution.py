@@ -10,9 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from skdptext.attacks._labels import label_scores
 from skdptext.attacks._pairs import ReleasedTexts
-from skdptext.attacks._table import Score
 from skdptext.attacks._trials import Split, make_folds, near_copies
 from skdptext.base import fitted_releaser, is_releaser, perturbs_words
 from skdptext.exceptions import (
@@ -29,7 +27,6 @@ from skdptext.utils import (
 )
 
 _TARGETS = ("author", "topic")
-_SEEDS = 2**31 - 1
 TRAINED_ON = {"both": ("originals", "releases")} | {
     name: (name,) for name in ("originals", "releases")
 }
@@ -61,57 +58,13 @@ class Setting(NamedTuple):
     unrelated: float | None
 
 
-def attribution(
-    documents: Any,
-    labels: Mapping[str, np.ndarray],
-    perturbers: Sequence[Any],
-    *,
-    adversaries: Any,
-    trained_on: str,
-    cv: Any,
-    groups: np.ndarray | None,
-    n_releases: int,
-    rng: np.random.Generator,
-    fresh: bool,
-    n_jobs: int | None,
-) -> tuple[list[Score], list[Any], Setting]:
-    """Which documents adversaries attribute rightly, in the clear and as released.
-
-    With the scores, the fitted releasers. `labels` has the ``"author"`` of each
-    document, and its ``"topic"`` if there are any.
-    """
-    seed = int(rng.integers(_SEEDS))
-    splits = make_splits(cv, labels["author"], groups, documents, seed)
-    given: dict[str, Any] = dict.fromkeys(labels)
-    if adversaries is not None:
-        given = check_adversaries(adversaries, "topic" in labels)
-    rows, fitted = [], []
-    for i, source in enumerate(perturbers):
-        releaser, texts = _released(
-            source, documents, seed, n_releases, None if fresh else rng
-        )
-        fitted.append(releaser)
-        for target, models in given.items():
-            rows += label_scores(
-                texts,
-                labels[target],
-                target,
-                splits=splits,
-                adversaries=models,
-                trained_on=TRAINED_ON[trained_on],
-                mechanism=releaser,
-                n_jobs=n_jobs,
-                release=i,
-            )
-    return rows, fitted, _setting(labels, splits, groups, rng)
-
-
-def _setting(
+def setting_of(
     labels: Mapping[str, np.ndarray],
     splits: Sequence[Split],
     groups: np.ndarray | None,
     rng: np.random.Generator,
 ) -> Setting:
+    """The setting of an attack, from labels, splits and groups of its documents."""
     by = labels["author"]
     rows = np.unique(np.concatenate([np.arange(len(by))[held] for _, held in splits]))
     strangers = [held[~np.isin(by[held], by[known])] for known, held in splits]
@@ -138,6 +91,7 @@ def _setting(
 
 
 def check_perturbers(perturber: Any) -> list[Any]:
+    """One releaser or several, as a list."""
     if is_releaser(perturber):
         perturber = [perturber]
     is_list = isinstance(perturber, Iterable) and not isinstance(perturber, str)
@@ -151,11 +105,11 @@ def check_perturbers(perturber: Any) -> list[Any]:
     return releasers
 
 
-def _released(
+def released_by(
     releaser: Any,
     documents: Any,
-    seed: int,
     n_releases: int,
+    seed: int,
     rng: np.random.Generator | None,
 ) -> tuple[Any, ReleasedTexts]:
     """A fitted releaser, and what it makes of the documents."""
@@ -187,8 +141,13 @@ def _released(
     return fitted, ReleasedTexts(original, releases, seed)
 
 
-def check_adversaries(adversaries: Any, with_topics: bool) -> dict[str, Any]:
-    """The user's own classifiers by target and name, from name to (model, target)."""
+def check_adversaries(adversaries: Any, targets: Iterable[str]) -> dict[str, Any]:
+    """The user's own classifiers by target and name, from name to (model, target).
+
+    None for each target that the library's own adversaries attack.
+    """
+    if adversaries is None:
+        return dict.fromkeys(targets)
     rule = "adversaries must map names to pairs of a classifier and 'author' or 'topic'"
     if not isinstance(adversaries, dict) or not adversaries:
         raise InvalidParameterError(f"{rule}, got {kind_of(adversaries)}.")
@@ -203,7 +162,7 @@ def check_adversaries(adversaries: Any, with_topics: bool) -> dict[str, Any]:
             raise InvalidParameterError(
                 f"{rule}, got {kind_of(pair)} for {shown(name)}."
             )
-        if pair[1] == "topic" and not with_topics:
+        if pair[1] not in targets:
             raise InvalidParameterError(
                 f"topics must be given for adversary {shown(name)}, which targets "
                 "them, got None."

@@ -21,7 +21,7 @@ from skdptext.attacks._similarity import (
     with_ties,
     words_of,
 )
-from skdptext.attacks._table import Score, make_halves, scored, when_sure
+from skdptext.attacks._table import Halves, Score, make_halves, scored, when_sure
 from skdptext.attacks._translation import Translation
 from skdptext.attacks._trials import N_DRAWS
 from skdptext.base import perturbs_words
@@ -47,11 +47,11 @@ class DocumentAdversaries(NamedTuple):
     knows: dict[str, str]
 
     def rows(
-        self, question: str, truth: np.ndarray, halves: Any, n: int, release: int = 0
+        self, question: str, truth: np.ndarray, halves: Halves, n: int
     ) -> list[Score]:
         """What each finds among n candidates."""
         right = {name: found_among(s, truth, n) for name, s in self.scores.items()}
-        return scored(question, right, halves, 1 / n, knows=self.knows, release=release)
+        return scored(question, right, halves, 1 / n, knows=self.knows)
 
 
 def gathered(

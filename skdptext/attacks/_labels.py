@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -54,25 +55,30 @@ class Guesser(NamedTuple):
     informed: bool = False
 
 
+class Learning(NamedTuple):
+    """Who learns labels, and from which documents.
+
+    Each adversary is trained on other documents, in the clear and whole, and again on
+    their releases. `adversaries` are classifiers of bags of the mechanism's words, or
+    of texts where it has none; None: the library's own.
+    """
+
+    splits: Sequence[Split] | None = None
+    adversaries: Mapping[str, Any] | None = None
+    trained_on: Sequence[str] = ("originals", "releases")
+    known: Known | None = None
+    n_jobs: int | None = None
+
+
 def label_scores(
     texts: ReleasedTexts,
     labels: np.ndarray,
     target: str,
-    *,
-    splits: Sequence[Split] | None = None,
-    adversaries: Mapping[str, Any] | None = None,
-    trained_on: Sequence[str] = ("originals", "releases"),
-    known: Known | None = None,
-    mechanism: Any = None,
-    n_jobs: int | None = None,
-    release: int = 0,
+    mechanism: Any,
+    learning: Learning,
 ) -> list[Score]:
-    """How often the label of a release is guessed, from other documents' labels.
-
-    Each adversary is trained on other documents, in the clear and whole, and again on
-    their releases. `adversaries` are classifiers of bags of the mechanism's words, or
-    of texts where it has none.
-    """
+    """How often the label of a release is guessed, from other documents' labels."""
+    splits, adversaries, trained_on, known, n_jobs = learning
     if splits is None:
         count = max(Counter(labels.tolist()).values())
         groups = near_copies(texts.clear)
@@ -99,17 +105,10 @@ def label_scores(
     )
     chance = max(Counter(labels[attacked].tolist()).values()) / len(attacked)
     knows = {name: name.rpartition(", trained on ")[2] for name in right["releases"]}
-    return scored(
-        target,
-        right["releases"],
-        halves,
-        chance,
-        interval=pair_interval,
-        knows=knows,
-        clear=clear,
-        cut=cut,
-        release=release,
+    rows = scored(
+        target, right["releases"], halves, chance, interval=pair_interval, knows=knows
     )
+    return [replace(row, clear=clear, cut=cut) for row in rows]
 
 
 def _planned(

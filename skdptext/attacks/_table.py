@@ -144,9 +144,6 @@ def scored(
     *,
     interval: Interval = share_interval,
     knows: Mapping[str, str] | None = None,
-    clear: float | None = None,
-    cut: float | None = None,
-    release: int = 0,
 ) -> list[Score]:
     """A row for each adversary; `right` has the share of each document, by name."""
     best, rows = strongest_of(right, halves), []
@@ -165,10 +162,7 @@ def scored(
                 chance,
                 len(halves.scoring),
                 (knows or {}).get(name, ""),
-                clear,
-                cut,
-                name == best,
-                release,
+                strongest=name == best,
             )
         )
     return rows

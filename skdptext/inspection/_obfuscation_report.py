@@ -8,7 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from skdptext.attacks import TRAINED_ON, attribution, check_perturbers, linkage_attack
+from skdptext.attacks import (
+    TRAINED_ON,
+    Learning,
+    check_adversaries,
+    check_perturbers,
+    label_scores,
+    linkage_attack,
+    make_splits,
+    released_by,
+    setting_of,
+    take,
+)
 from skdptext.base import perturbs_words
 from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.inspection._obfuscation import (
@@ -30,6 +41,7 @@ from skdptext.utils import (
     show_progress,
 )
 
+_SEEDS = 2**31 - 1
 # Pairs of documents by different authors for which the guarantee is computed.
 _PAIRS = 8
 # Candidates, released documents, and simulated draws per word of the linkage attack.
@@ -173,11 +185,48 @@ def obfuscation_report(
     """
     check_flag("linkage", linkage)
     perturbers = check_perturbers(perturber)
-    if not is_count_matrix(documents):
-        documents = list(documents)  # read more than once
-    elif not hasattr(documents, "shape"):
-        documents = np.asarray(documents)
-    n = documents.shape[0] if is_count_matrix(documents) else len(documents)
+    documents, labels, groups = _read(documents, authors, topics, groups)
+    check_option("trained_on", trained_on, tuple(TRAINED_ON))
+    check_integer("n_releases", n_releases, low=1)
+    check_integer("verbose", verbose, low=0)
+    check_n_jobs(n_jobs)
+    rng = check_rng(random_state)
+    noise, seed = None if random_state is None else rng, int(rng.integers(_SEEDS))
+    splits = make_splits(cv, labels["author"], groups, documents, seed)
+    asked = check_adversaries(adversaries, labels)
+    learning = Learning(splits, trained_on=TRAINED_ON[trained_on], n_jobs=n_jobs)
+    rows, fitted = [], []
+    with show_progress(verbose):
+        for i, source in enumerate(perturbers):
+            releaser, texts = released_by(source, documents, n_releases, seed, noise)
+            fitted.append(releaser)
+            for target, models in asked.items():
+                found = label_scores(
+                    texts, labels[target], target, releaser,
+                    learning._replace(adversaries=models),
+                )  # fmt: skip
+                rows += [replace(row, release=i) for row in found]
+    setting = setting_of(labels, splits, groups, rng)
+    some = np.random.default_rng(0).permutation(len(labels["author"]))[:_CANDIDATES]
+    noise, said = None if random_state is None else check_rng(random_state), []
+    for i, one in enumerate(fitted if linkage else []):
+        linkages = linkage_attack(
+            take(documents, some), one, n_targets=min(len(some), _TARGETS),
+            n_draws=_LINKAGE_DRAWS, distances=False, random_state=noise,
+        )  # fmt: skip
+        rows += [replace(row, release=i) for row in linkages.rows]
+        said.append(linkages.in_words())
+    releases = [_describe(one, documents, labels) for one in fitted]
+    return ObfuscationReport(rows, releases, setting, said)
+
+
+def _read(
+    documents: Any, authors: Any, topics: Any, groups: Any
+) -> tuple[Any, dict[str, np.ndarray], np.ndarray | None]:
+    """Documents that can be read more than once, and what belongs to each of them."""
+    matrix = is_count_matrix(documents)
+    documents = check_bags(documents) if matrix else list(documents)
+    n = documents.shape[0] if matrix else len(documents)
     labels = {
         target: check_labels(f"{target}s", values, n, n_different=2)
         for target, values in (("author", authors), ("topic", topics))
@@ -185,34 +234,7 @@ def obfuscation_report(
     }
     if groups is not None:
         groups = check_labels("groups", groups, n)
-    check_option("trained_on", trained_on, tuple(TRAINED_ON))
-    check_integer("n_releases", n_releases, low=1)
-    check_integer("verbose", verbose, low=0)
-    check_n_jobs(n_jobs)
-    with show_progress(verbose):
-        rows, fitted, setting = attribution(
-            documents, labels, perturbers, adversaries=adversaries,
-            trained_on=trained_on, cv=cv, groups=groups, n_releases=n_releases,
-            rng=check_rng(random_state), fresh=random_state is None, n_jobs=n_jobs,
-        )  # fmt: skip
-    said: list[str] = []
-    if linkage:
-        some = np.random.default_rng(0).permutation(n)[:_CANDIDATES]
-        held = (
-            check_bags(documents)[some]
-            if is_count_matrix(documents)
-            else [documents[i] for i in some]
-        )
-        rng = None if random_state is None else check_rng(random_state)
-        for i, one in enumerate(fitted):
-            linkages = linkage_attack(
-                held, one, n_targets=min(n, _TARGETS), n_draws=_LINKAGE_DRAWS,
-                distances=False, random_state=rng,
-            )  # fmt: skip
-            rows += [replace(row, release=i) for row in linkages.rows]
-            said.append(linkages.in_words())
-    releases = [_describe(one, documents, labels) for one in fitted]
-    return ObfuscationReport(rows, releases, setting, said)
+    return documents, labels, groups
 
 
 def _describe(

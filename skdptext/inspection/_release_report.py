@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from skdptext.attacks import (
+    Learning,
     ReleasedTexts,
     Score,
     Translation,
@@ -358,10 +359,8 @@ class _Attack:
             released = decode(original, released).texts
         texts, found = ReleasedTexts(original, [released], self.seed), []
         if given.original is not None:
-            found = label_scores(
-                texts, values, target, known=known, mechanism=self.mechanism,
-                n_jobs=n_jobs,
-            )  # fmt: skip
+            learning = Learning(known=known, n_jobs=n_jobs)
+            found = label_scores(texts, values, target, self.mechanism, learning)
         if target == "author":
             found += same_person_rows(texts, values, n_candidates)
         return found
