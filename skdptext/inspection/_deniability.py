@@ -8,7 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from skdptext.inspection._drawing import COLORS, MARKERS, make_axes, place_legend
+from skdptext.inspection._drawing import (
+    draw_line,
+    make_axes,
+    place_legend,
+    scale_epsilon,
+)
 from skdptext.metrics import PlausibleDeniability, plausible_deniability
 from skdptext.utils import check_kind
 
@@ -180,22 +185,15 @@ class PlausibleDeniabilityDisplay:
         self.lines_ = []
         for axis, (name, text) in zip(axes, _LABELS.items(), strict=True):
             low, median, high = getattr(self, name)[:, order]
-            lines = {}
-            for j, lam in enumerate(self.lams):
-                lines[float(lam)] = axis.errorbar(
-                    epsilons * shifts[j],
-                    median[:, j],
-                    yerr=[median[:, j] - low[:, j], high[:, j] - median[:, j]],
-                    marker=MARKERS[j % len(MARKERS)],
-                    color=COLORS[j % len(COLORS)],
-                    markersize=5,
-                    elinewidth=1,
-                    capsize=2,
-                    label=f"λ = {lam:g}",
+            margins = np.stack([median - low, high - median])
+            lines = {
+                float(lam): draw_line(
+                    axis, j, f"λ = {lam:g}", epsilons * shifts[j], median[:, j],
+                    yerr=margins[:, :, j],
                 )
-            axis.set_xscale("log")
-            axis.set_xticks(epsilons, [f"{value:g}" for value in epsilons])
-            axis.minorticks_off()
+                for j, lam in enumerate(self.lams)
+            }  # fmt: skip
+            scale_epsilon(axis, epsilons)
             axis.set(xlabel="ε", ylabel=text.format(n=self.n_draws))
             axis.set_ylim(-0.03 * self.n_draws, 1.03 * self.n_draws)
             self.lines_.append(lines)

@@ -42,6 +42,24 @@ def make_axes(ax: Any, n_axes: int, size: tuple[float, float]) -> list[Any]:
     return axes
 
 
+def draw_line(
+    axis: Any, number: int, label: str, x: np.ndarray, y: np.ndarray, **errors: Any
+) -> Any:
+    """The line of a number, with a mark and a colour of its own, and its error bars."""
+    return axis.errorbar(
+        x, y, **errors, label=label, marker=MARKERS[number % len(MARKERS)],
+        color=COLORS[number % len(COLORS)], markersize=6, elinewidth=0.8, capsize=2,
+    )  # fmt: skip
+
+
+def scale_epsilon(axis: Any, epsilons: np.ndarray) -> None:
+    """A logarithmic scale, with the values of ε that there are."""
+    values = np.unique(epsilons)
+    axis.set_xscale("log")
+    axis.set_xticks(values, [f"{value:g}" for value in values])
+    axis.minorticks_off()
+
+
 def place_legend(axis: Any, **options: Any) -> Any:
     """A legend below the axes, where it covers nothing; inside where no room is made.
 

@@ -13,12 +13,11 @@ import numpy as np
 from skdptext.attacks import Score, ScoreTable, Setting
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection._drawing import make_axes
-from skdptext.inspection._privacy_utility import PrivacyUtilityDisplay
+from skdptext.inspection._privacy_utility import PrivacyUtilityDisplay, two_scores
 from skdptext.inspection._release_display import draw_scores
 from skdptext.inspection._tables import TextTable, as_html, as_text
 from skdptext.inspection._wording import interval, percent
 from skdptext.mechanisms import resolve_mechanism
-from skdptext.model_selection import pareto_front
 from skdptext.utils import Fragment, check_option, page
 
 # With fewer documents per author, or in total, the report warns.
@@ -29,7 +28,10 @@ _HARDLY, _NEARLY_ALL = 0.1, 0.95
 # A factor of a thousand in the odds counts as a weak guarantee.
 _WEAK_EXPONENT = math.log(1000)
 
-_KINDS = ("trade", "privacy", "utility")
+# Whose adversaries each kind of figure needs.
+_KINDS = {
+    "trade": ("author", "topic"), "privacy": ("author",), "utility": ("topic",)
+}  # fmt: skip
 _ATTACKS = ["ε", "λ", "adversary", "wants", "clear", "cut", "released", "guessing"]
 _RELEASES = ("ε", "λ", "words each", "words changed", "exponent between documents")
 _READ = (
@@ -138,10 +140,9 @@ class ObfuscationReport(ScoreTable):
         ImportError
             If matplotlib is not installed.
         """
-        check_option("kind", kind, _KINDS)
-        asked = {"trade": ("author", "topic"), "privacy": ("author",)}
+        check_option("kind", kind, tuple(_KINDS))
         if len(self.releases) > 1:
-            for target in asked.get(kind, ("topic",)):
+            for target in _KINDS[kind]:
                 if not self.of(target):
                     raise InvalidParameterError(
                         f"kind={kind!r} needs adversaries for {target}s."
@@ -160,28 +161,16 @@ class ObfuscationReport(ScoreTable):
 
     def _display(self) -> PrivacyUtilityDisplay:
         """The strongest on authors and on topics, of each release."""
-        best = {
-            target: np.array(
-                [
-                    (row.value, row.low, row.high)
-                    for i in range(len(self.releases))
-                    for row in self.of(target, i)[:1]
-                ]
-                or np.full((len(self.releases), 3), np.nan)
-            )
+        n = len(self.releases)
+        author, topic = (
+            [(s.value, s.low, s.high) for i in range(n) for s in self.of(target, i)[:1]]
             for target in ("author", "topic")
-        }
-        author, topic = best.values()
+        )
+        none = [(np.nan,) * 3] * n
         return PrivacyUtilityDisplay(
+            **two_scores(author or none, topic or none),
             epsilon=np.array([release.epsilon for release in self.releases]),
             lam=np.array([release.lam for release in self.releases]),
-            privacy=author[:, 0],
-            utility=topic[:, 0],
-            privacy_interval=author[:, 1:],
-            utility_interval=topic[:, 1:],
-            on_front=pareto_front(
-                np.stack([author[:, 0], topic[:, 0]], axis=1), directions=("min", "max")
-            ),
             groups=[release.noise for release in self.releases],
             privacy_name="authors named by the strongest adversary",
             utility_name="topics named by the best classifier",

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from skdptext.inspection._drawing import (
-    COLORS,
-    MARKERS,
+    draw_line,
     make_axes,
     place_labels,
     place_legend,
+    scale_epsilon,
 )
 from skdptext.model_selection import pareto_front, search_results
 from skdptext.replacement import GroupingComparison
@@ -173,17 +173,11 @@ class PrivacyUtilityDisplay:
                     "more, or try less noise.",
                     UserWarning,
                 )
+        points = [np.stack([s.mean, s.low, s.high], axis=1) for s in scores]
         return cls(
+            **two_scores(points[0], points[1], directions),
             epsilon=columns["epsilon"],
             lam=columns["lam"],
-            privacy=scores[0].mean,
-            utility=scores[1].mean,
-            privacy_interval=np.stack([scores[0].low, scores[0].high], axis=1),
-            utility_interval=np.stack([scores[1].low, scores[1].high], axis=1),
-            on_front=pareto_front(
-                np.stack([scores[0].mean, scores[1].mean], axis=1),
-                directions=directions,
-            ),
             chosen=results.chosen,
             groups=groups,
             privacy_name=privacy,
@@ -224,16 +218,14 @@ class PrivacyUtilityDisplay:
         chosen = None
         if any(row.found_at_most <= found for row in rows):
             chosen = rows.index(comparison.best(found))
-        points = np.array([[row.found_at_most, row.score] for row in rows])
         several = len({row.epsilon for row in rows}) > 1
         return cls(
+            **two_scores(
+                [(row.found_at_most, np.nan, np.nan) for row in rows],
+                [(row.score, row.low, row.high) for row in rows],
+            ),
             epsilon=np.array([row.epsilon for row in rows]),
             lam=np.full(len(rows), np.nan),
-            privacy=points[:, 0],
-            utility=points[:, 1],
-            privacy_interval=np.full((len(rows), 2), np.nan),
-            utility_interval=np.array([[row.low, row.high] for row in rows]),
-            on_front=pareto_front(points, directions=("min", "max")),
             chosen=chosen,
             groups=[
                 f"{row.name}, ε = {row.epsilon:g}" if several else row.name
@@ -281,27 +273,17 @@ class PrivacyUtilityDisplay:
         for number, group in enumerate(dict.fromkeys(groups)):
             rows = np.flatnonzero([name == group for name in groups])
             rows = rows[np.argsort(self.epsilon[rows], kind="stable")]
-            self.lines_[group] = self.ax_.errorbar(
-                getattr(self, against)[rows],
-                getattr(self, over)[rows],
-                xerr=self._margins(against, rows),
-                yerr=self._margins(over, rows),
-                marker=MARKERS[number % len(MARKERS)],
-                color=COLORS[number % len(COLORS)],
-                markersize=6,
-                elinewidth=0.8,
-                capsize=2,
-                label=group,
-            )
+            self.lines_[group] = draw_line(
+                self.ax_, number, group,
+                getattr(self, against)[rows], getattr(self, over)[rows],
+                xerr=self._margins(against, rows), yerr=self._margins(over, rows),
+            )  # fmt: skip
         self._mark(against, over)
         names = {"privacy": self.privacy_name, "utility": self.utility_name}
         names["epsilon"] = "ε"
         self.ax_.set(xlabel=names[against], ylabel=names[over])
         if against == "epsilon":
-            values = np.unique(self.epsilon)
-            self.ax_.set_xscale("log")
-            self.ax_.set_xticks(values, [f"{value:g}" for value in values])
-            self.ax_.minorticks_off()
+            scale_epsilon(self.ax_, self.epsilon)
         self.chance_ = None
         if self.chance is not None and over == "utility":
             self.chance_ = self.ax_.axhline(
@@ -359,6 +341,21 @@ class PrivacyUtilityDisplay:
             zorder=5,  # above the ring
             bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.5},
         )
+
+
+def two_scores(
+    privacy: Any, utility: Any, directions: Sequence[str] = ("min", "max")
+) -> dict[str, Any]:
+    """The scores of a display, from rows of a value and the ends of its interval."""
+    privacy, utility = np.asarray(privacy), np.asarray(utility)
+    points = np.stack([privacy[:, 0], utility[:, 0]], axis=1)
+    return {
+        "privacy": privacy[:, 0],
+        "utility": utility[:, 0],
+        "privacy_interval": privacy[:, 1:],
+        "utility_interval": utility[:, 1:],
+        "on_front": pareto_front(points, directions=directions),
+    }
 
 
 def _chance(search: Any, utility: str) -> float | None:
