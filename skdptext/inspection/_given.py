@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +17,8 @@ from skdptext.attacks import (
     holds_words,
     texts_by_person,
 )
+from skdptext.datasets import load_docstring_embedding
+from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection._wording import IN_ORDER, ids_kept
 from skdptext.utils import check_labels, kind_of
@@ -25,6 +27,10 @@ from skdptext.utils import check_labels, kind_of
 _TAKEN = (
     "linkage", "when sure", "words", "rare words", "copies", "same person", "person"
 )  # fmt: skip
+# Words that make up a twentieth of English text or more.
+_ENGLISH, _OF_ENGLISH = frozenset(("the", "of", "and", "to", "a", "in", "is")), 0.05
+# Share of the words of the originals that built-in vectors must have.
+_COVERED = 0.5
 _SHOWN = {"author": "authors", "topic": "topics"}
 # People, sorted, and the words of all that is held of each.
 Held = tuple[np.ndarray, list[list[str]]]
@@ -67,12 +73,11 @@ class Given:
     def sample(self, most: int, rng: np.random.Generator) -> np.ndarray:
         """Rows that are attacked."""
         n = len(self.released)
-        if n <= most:
-            return np.arange(n)
-        self.notes.append(
-            f"Of {n:,} documents, a random sample of {most:,} was attacked."
-        )
-        return np.sort(rng.choice(n, most, replace=False))
+        if n > most:
+            self.notes.append(
+                f"Of {n:,} documents, a random sample of {most:,} was attacked."
+            )
+        return some_of(n, most, rng)
 
     def pick(self, rows: Any) -> tuple[list[Any], list[Any]]:
         """Some originals, or releases where there are none, and their releases."""
@@ -80,6 +85,11 @@ class Given:
         if self.original is None:
             return released, released
         return [self.original[i] for i in rows], released
+
+
+def some_of(n: int, most: int, rng: np.random.Generator) -> np.ndarray:
+    """Rows of a random sample; all of them, where there are no more."""
+    return np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False))
 
 
 def read(
@@ -335,6 +345,23 @@ def held_texts(background: Any, ids: Any, given: Given) -> Held | None:
             f"{len(names)}."
         )
     return names, held
+
+
+def vectors_of(
+    embedding: WordEmbedding | None, mechanism: Any, texts: Sequence[Sequence[str]]
+) -> tuple[WordEmbedding | None, str]:
+    """Vectors for adversaries who compare words, and what they are called."""
+    if embedding is not None:
+        return embedding, "the word vectors given"
+    own = getattr(mechanism, "embedding", None)
+    if isinstance(own, WordEmbedding):
+        return own, "the mechanism's word vectors"
+    words = [word for text in texts for word in text]
+    if sum(word in _ENGLISH for word in words) >= _OF_ENGLISH * len(words):
+        built_in = load_docstring_embedding()
+        if (built_in.find(words) >= 0).mean() >= _COVERED:
+            return built_in, "built-in word vectors (documentation in English)"
+    return None, "word vectors learned from these texts"
 
 
 def refuse(where: str, **options: Any) -> None:

@@ -1,8 +1,8 @@
-"""Attackers who hold other texts: of the same people, or of the same source."""
+"""Attackers who hold texts of the same source that were not used."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,16 +10,14 @@ import numpy as np
 
 from skdptext.attacks import (
     MOST_COMPARED,
-    Score,
     as_texts,
     holds_words,
     membership_rows,
-    person_rows,
     words_of,
 )
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.inspection._given import texts_and_columns
+from skdptext.inspection._given import some_of, texts_and_columns, vectors_of
 from skdptext.inspection._release_display import Provenance, ReleaseReport
 from skdptext.utils import FEWEST_CASES, Excess, Membership, check_labels, kind_of
 
@@ -27,9 +25,6 @@ _SAME_SOURCE = (
     "Training texts and control must be of the same source, by chance the ones or the "
     "others: whatever else tells them apart counts as a leak."
 )
-
-
-# -- texts of the same source ----------------------------------------------------------
 
 
 @dataclass
@@ -50,10 +45,10 @@ def _used(name: str, texts: Any, column: str | None) -> Used:
     return Used(name, as_texts(name, texts_and_columns(name, texts, column)[0]))
 
 
-def _read(
-    original: Any, control: Any, text: str | None, authors: Any
-) -> tuple[Used, Used]:
-    """Training texts and control, with their authors if these are asked for."""
+def read_used(
+    original: Any, control: Any, released: Any, text: str | None, authors: Any
+) -> tuple[Used, Used, list[Any]]:
+    """Training texts and control, with their authors if asked for; synthetic texts."""
     if original is None:
         raise InvalidParameterError("original must be given with control, got None.")
     training, theirs = _used("original", original, text), None
@@ -63,39 +58,35 @@ def _read(
         theirs = control["authors"] if "authors" in names else None
     else:
         held_back = _used("control", control, text)
-    if authors is None:
-        return training, held_back
-    if theirs is None:
-        raise InvalidParameterError(
-            "control must map 'texts' to texts and 'authors' to their authors where "
-            f"authors are given, got {kind_of(control)}."
+    if authors is not None:
+        if theirs is None:
+            raise InvalidParameterError(
+                "control must map 'texts' to texts and 'authors' to their authors "
+                f"where authors are given, got {kind_of(control)}."
+            )
+        training.authors = check_labels("authors", authors, len(training.texts))
+        held_back.authors = check_labels(
+            "control['authors']", theirs, len(held_back.texts), of="text"
         )
-    training.authors = check_labels("authors", authors, len(training.texts))
-    held_back.authors = check_labels(
-        "control['authors']", theirs, len(held_back.texts), of="text"
-    )
-    return training, held_back
-
-
-def control_report(
-    original: Any,
-    released: Any,
-    control: Any,
-    *,
-    text: str | None,
-    authors: Any,
-    vectors: Callable[[Any], tuple[WordEmbedding | None, str]],
-    most: int,
-    rng: np.random.Generator,
-) -> ReleaseReport:
-    """What synthetic texts give away of training texts, less what they do of others."""
-    training, held_back = _read(original, control, text, authors)
     synthetic = [t for t in _used("released", released, text).texts if holds_words(t)]
     if not synthetic:
         raise InvalidParameterError(
             "released must hold at least one text with words, got none."
         )
-    embedding, called = vectors([words_of(document) for document in training.texts])
+    return training, held_back, synthetic
+
+
+def control_report(
+    training: Used,
+    held_back: Used,
+    synthetic: list[Any],
+    embedding: WordEmbedding | None,
+    most: int,
+    rng: np.random.Generator,
+) -> ReleaseReport:
+    """What synthetic texts give away of training texts, less what they do of others."""
+    words = list(map(words_of, training.texts))
+    embedding, called = vectors_of(embedding, None, words)
     seed = int(rng.integers(2**31))
     n_given, notes = len(training.texts), [_SAME_SOURCE]
     training, held_back = (
@@ -158,12 +149,11 @@ def _distinct(training: Used, control: Used, notes: list[str]) -> tuple[Used, Us
 
 def _sampled(part: Used, most: int, rng: np.random.Generator, notes: list[str]) -> Used:
     n = len(part.texts)
-    if n <= most:
-        return part
-    notes.append(
-        f"Of {n:,} texts of {part.name}, a random sample of {most:,} was taken."
-    )
-    return part.only(np.sort(rng.choice(n, most, replace=False)))
+    if n > most:
+        notes.append(
+            f"Of {n:,} texts of {part.name}, a random sample of {most:,} was taken."
+        )
+    return part.only(some_of(n, most, rng))
 
 
 def _authors(
@@ -211,38 +201,3 @@ def _raw(copies: dict[str, Excess]) -> list[str]:
         f"synthetic texts, and {100 * it.control:.1f} % of those of the control."
         for what, it in copies.items()
     ]
-
-
-# -- texts of the same people ----------------------------------------------------------
-
-
-def background_rows(
-    released: Sequence[Any],
-    people: np.ndarray,
-    held: tuple[np.ndarray, list[list[str]]],
-    *,
-    embedding: WordEmbedding | None,
-    seed: int,
-    notes: list[str],
-) -> list[Score]:
-    """How often anyone who holds other texts of many names the person of a release."""
-    names, texts = held
-    known = np.isin(people, names)
-    if not known.all():
-        notes.append(
-            f"Of the people of {int((~known).sum()):,} releases nothing is held: these "
-            "releases do not count where people are named."
-        )
-    if known.sum() < 2:
-        raise InvalidParameterError(
-            "background must hold texts of the people of at least 2 releases, got "
-            f"{int(known.sum())}."
-        )
-    rows = np.flatnonzero(known)
-    return person_rows(
-        texts,
-        [released[i] for i in rows.tolist()],
-        np.searchsorted(names, people[rows]),
-        embedding=embedding,
-        seed=seed,
-    )

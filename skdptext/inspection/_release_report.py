@@ -22,12 +22,12 @@ from skdptext.attacks import (
     in_another_order,
     label_scores,
     linkage_rows,
+    person_rows,
     same_person_rows,
     similar_documents,
     word_scores,
 )
 from skdptext.base import fitted_releaser
-from skdptext.datasets import load_docstring_embedding
 from skdptext.embeddings import WordEmbedding, check_embedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection._given import (
@@ -38,8 +38,9 @@ from skdptext.inspection._given import (
     named_labels,
     read,
     refuse,
+    vectors_of,
 )
-from skdptext.inspection._other_texts import background_rows, control_report
+from skdptext.inspection._other_texts import control_report, read_used
 from skdptext.inspection._release_display import Provenance, ReleaseReport
 from skdptext.inspection._wording import ANOTHER_ORDER, Bound, unread_sentence
 from skdptext.utils import (
@@ -54,10 +55,6 @@ from skdptext.utils import (
 _SEEDS = 2**31
 # Pairs that are quoted where examples are asked for, and characters of each.
 _N_EXAMPLES, _QUOTED = 3, 300
-# Words that make up a twentieth of English text or more.
-_ENGLISH, _OF_ENGLISH = frozenset(("the", "of", "and", "to", "a", "in", "is")), 0.05
-# Share of the words of the originals that built-in vectors must have.
-_COVERED = 0.5
 
 
 def release_report(
@@ -240,32 +237,26 @@ def release_report(
     if control is not None:
         refuse("with control", **of_pairs, background=background,
                examples=examples or None)  # fmt: skip
+        sources = read_used(original, control, released, text, authors)
         with show_progress(verbose):
-            report = control_report(
-                original, released, control, text=text, authors=authors,
-                vectors=lambda words: _vectors(embedding, None, words),
-                most=max_documents, rng=rng,
-            )  # fmt: skip
-        return _seeded(report, random_state)
-    if original is None and background is not None:
-        refuse("without original", **of_pairs)
-    given = read(
-        original, released, text=text, ids=ids,
-        labels=named_labels(authors, topics, labels, background),
-        people=None if background is None else authors,
-    )  # fmt: skip
-    held = held_texts(background, background_ids, given)
-    more, common = known_texts(known, given.labels), _common(public)
-    mechanism = _fitted(mechanism, given)
-    with show_progress(verbose):
-        task = _Attack(given, held, mechanism, embedding, max_documents, rng)
-        rows = task.documents(n_candidates, common) + task.people()
-        for target in given.labels:
-            rows += task.labels(target, more.get(target), n_candidates, n_jobs)
-    return _seeded(task.report(rows, n_candidates, examples), random_state)
-
-
-def _seeded(report: ReleaseReport, random_state: Any) -> ReleaseReport:
+            report = control_report(*sources, embedding, max_documents, rng)
+    else:
+        if original is None and background is not None:
+            refuse("without original", **of_pairs)
+        given = read(
+            original, released, text=text, ids=ids,
+            labels=named_labels(authors, topics, labels, background),
+            people=None if background is None else authors,
+        )  # fmt: skip
+        held = held_texts(background, background_ids, given)
+        more, common = known_texts(known, given.labels), _common(public)
+        mechanism = _fitted(mechanism, given)
+        with show_progress(verbose):
+            task = _Attack(given, held, mechanism, embedding, max_documents, rng)
+            rows = task.documents(n_candidates, common) + task.people()
+            for target in given.labels:
+                rows += task.labels(target, more.get(target), n_candidates, n_jobs)
+        report = task.report(rows, n_candidates, examples)
     if isinstance(random_state, Integral):
         report.provenance.seed = int(random_state)
     return report
@@ -294,7 +285,7 @@ class _Attack:
             original = self.decoded.texts
         self.texts = ReleasedTexts(original, [self.decoded.texts], self.seed)
         words = self.texts.clear if given.original is not None else clear
-        self.embedding, self.vectors = _vectors(embedding, mechanism, words)
+        self.embedding, self.vectors = vectors_of(embedding, mechanism, words)
         self.similar: np.ndarray | None = None
         blank = sum(len(text) == 0 for text in self.written)
         if blank:
@@ -334,12 +325,28 @@ class _Attack:
         """Whose text each release is, by other texts of many."""
         if self.held is None:
             return []
-        people = self.given.people
-        assert people is not None
-        return background_rows(
-            self.texts.released, people[self.picked], self.held,
-            embedding=self.embedding, seed=self.seed, notes=self.given.notes,
-        )  # fmt: skip
+        names, texts = self.held
+        assert self.given.people is not None
+        people = self.given.people[self.picked]
+        (rows,) = np.nonzero(np.isin(people, names))
+        left = len(people) - len(rows)
+        if left:
+            self.given.notes.append(
+                f"Of the people of {left:,} releases nothing is held: these releases "
+                "do not count where people are named."
+            )
+        if len(rows) < 2:
+            raise InvalidParameterError(
+                "background must hold texts of the people of at least 2 releases, got "
+                f"{len(rows)}."
+            )
+        return person_rows(
+            texts,
+            [self.texts.released[i] for i in rows.tolist()],
+            np.searchsorted(names, people[rows]),
+            embedding=self.embedding,
+            seed=self.seed,
+        )
 
     def labels(
         self, target: str, known: Any, n_candidates: int, n_jobs: int | None
@@ -464,23 +471,6 @@ def _in_order_of_report(rows: list[Score], labels: Mapping[str, Any]) -> list[Sc
     return sorted(
         rows, key=lambda r: (place.get(r.question, len(order)), not r.strongest)
     )
-
-
-def _vectors(
-    embedding: WordEmbedding | None, mechanism: Any, texts: Sequence[Sequence[str]]
-) -> tuple[WordEmbedding | None, str]:
-    """Vectors for adversaries who compare words, and what they are called."""
-    if embedding is not None:
-        return embedding, "the word vectors given"
-    own = getattr(mechanism, "embedding", None)
-    if isinstance(own, WordEmbedding):
-        return own, "the mechanism's word vectors"
-    words = [word for text in texts for word in text]
-    if sum(word in _ENGLISH for word in words) >= _OF_ENGLISH * len(words):
-        built_in = load_docstring_embedding()
-        if (built_in.find(words) >= 0).mean() >= _COVERED:
-            return built_in, "built-in word vectors (documentation in English)"
-    return None, "word vectors learned from these texts"
 
 
 def _repeated(
