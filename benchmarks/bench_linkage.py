@@ -825,9 +825,7 @@ def word_pairs(output: str) -> list[float]:
         other = documents[rng.integers(N_PAIRS, len(documents))]
         y = list(x)
         y[rng.integers(len(y))] = str(embedding.word_array[rng.choice(other)])
-        audit = audit_document_pair(
-            source, x, y, n_releases=100, n_draws=300, random_state=rng
-        )
+        audit = audit_document_pair(source, x, y, n_releases=100, random_state=rng)
         accuracies.append(audit.accuracy)
     return accuracies
 

@@ -342,7 +342,7 @@ VALID: dict[Any, Valid] = {
     # -- audit -----------------------------------------------------------------
     audit.audit_document_law: Valid(lambda: (replacer().fit(), TEXTS[:2], 100)),
     audit.audit_document_pair: Valid(
-        lambda: (released(output="text"), "w0", "w1", 100, 10)
+        lambda: (released(output="text"), "w0", "w1", 100)
     ),
     audit.audit_fresh_noise: Valid(lambda: (released(epsilon=1.0), "w0", 2, 2)),
     audit.audit_noise_law: Valid(lambda: (released(), 100)),

@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -177,11 +178,10 @@ class WordPrivacyAudit:
 
 def audit_word_privacy(
     perturber: Any,
-    pairs: Iterable[tuple[str, str]] | None = None,
+    pairs: Iterable[tuple[str, str]] | int | None = None,
     *,
     n_draws: int = 20_000,
     confidence: float = 0.99,
-    n_pairs: int = 10,
     n_swept: int = 2000,
     random_state: Any = None,
     verbose: int = 0,
@@ -200,19 +200,18 @@ def audit_word_privacy(
         needs ``perturb_words(words, n_draws)``, which returns an array of shape
         (n_words, n_draws) of independently drawn released words, and ``guarantee()``,
         whose result has ``exponent(word, other)``.
-    pairs : iterable of (str, str), default=None
-        Pairs of different words to test, each in both directions. None: `n_pairs` pairs
-        are chosen where violations show first. This needs ``guarantee().embedding``.
+    pairs : iterable of (str, str) or int >= 1, default=None
+        Pairs of different words to test, each in both directions; or how many pairs to
+        choose where violations show first, which needs ``guarantee().embedding``. None
+        chooses 10.
     n_draws : int >= 100, default=20000
         Draws per word. It takes 10⁵ or more to find an excess of a few per cent.
         Exponents above `largest_bound` cannot be refuted: 7.1 by default, and about
         log(n_draws) − 2.8 for 10 pairs at this confidence.
     confidence : float in [0.5, 1), default=0.99
         Probability that *no* true claim is called violated, over all pairs.
-    n_pairs : int >= 1, default=10
-        Number of pairs to choose, if `pairs` is None.
     n_swept : int >= 0, default=2000
-        If `pairs` is None: the number of pairs of nearest words, those with the
+        If pairs are chosen: the number of pairs of nearest words, those with the
         smallest claims, to sweep for words that come out unchanged too often. 0: none.
     random_state : None, int or numpy.random.Generator, default=None
         For the choice of the pairs and of the draws that choose S. The noise is the
@@ -253,7 +252,7 @@ def audit_word_privacy(
     ratio. Another quarter picks the threshold, and so S, with the best bound. The other
     half, which S does not depend on, gives the Clopper–Pearson limits [2]_: a lower one
     for Pr[S | w] and an upper one for Pr[S | w']. Each of the two limits, in each of
-    the two directions of each pair, has an error rate of (1 − confidence)/(4 n_pairs),
+    the two directions of each of n pairs, has an error rate of (1 − confidence)/(4 n),
     so that all hold together, however they depend on each other.
 
     *Pairs.* Half are the nearest neighbours with the smallest claims. A quarter are
@@ -297,7 +296,6 @@ def audit_word_privacy(
     check_methods(perturber, methods, "perturber must have perturb_words and guarantee")
     n_draws = check_integer("n_draws", n_draws, low=100)
     confidence = check_real("confidence", confidence, low=0.5, high=1, open_high=True)
-    n_pairs = check_integer("n_pairs", n_pairs, low=1)
     rng = check_rng(random_state)
     n_swept = check_integer("n_swept", n_swept, low=0)
     check_integer("verbose", verbose, low=0)
@@ -305,7 +303,8 @@ def audit_word_privacy(
     suspects: list[tuple[str, str]] = []
     unchanged: dict[str, float] = {}
     bar = progress_bar(verbose, "audit", unit="draw")
-    if pairs is None:
+    if pairs is None or isinstance(pairs, Integral):
+        n_pairs = check_integer("pairs", 10 if pairs is None else pairs, low=1)
         ceiling = math.log(n_draws / 20)
         close = nearest_pairs(guarantee, max(n_swept, _SAMPLE), rng)
         swept = [(claim, pair) for claim, pair in close if claim <= ceiling][:n_swept]

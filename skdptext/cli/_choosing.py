@@ -206,7 +206,7 @@ def _calibrate(arguments: argparse.Namespace) -> int:
 def _audit(arguments: argparse.Namespace) -> int:
     perturber = make_perturber(arguments, epsilon=arguments.epsilon, document_length=1)
     audit = audit_word_privacy(
-        perturber.fit([]), n_draws=arguments.draws, n_pairs=arguments.pairs
+        perturber.fit([]), arguments.pairs, n_draws=arguments.draws
     )
     print(audit)
     return 1 if audit.violated.any() else 0

@@ -47,7 +47,6 @@ _FLAGS = {
     "n_candidates": ("candidates",),
     "n_draws": ("draws",),
     "n_groups": ("groups",),
-    "n_pairs": ("pairs",),
     "path": ("embedding",),
     "public_documents": ("replace_by", "public"),
     "public_labels": ("label_column",),

@@ -43,8 +43,6 @@ class PrivacyUtilityDisplay:
         The line that each candidate belongs to; None: one per λ.
     privacy_name, utility_name : str
         Names of the scores, for the axes.
-    confidence : float, default=0.95
-        Confidence of the intervals.
     chance : float, default=None
         The utility that guessing reaches; drawn where it is given.
     labels : sequence of str, default=None
@@ -91,7 +89,6 @@ class PrivacyUtilityDisplay:
     groups: Sequence[str] | None = None
     privacy_name: str = "privacy"
     utility_name: str = "utility"
-    confidence: float = 0.95
     chance: float | None = None
     labels: Sequence[str] | None = None
     allowed: float | None = None
@@ -105,7 +102,6 @@ class PrivacyUtilityDisplay:
         utility: str,
         directions: Sequence[str] = ("max", "max"),
         by: str | Sequence[str] | None = None,
-        confidence: float = 0.95,
         test_over_train: float | None = None,
         chance: float | None = None,
     ) -> PrivacyUtilityDisplay:
@@ -124,11 +120,9 @@ class PrivacyUtilityDisplay:
             What separates the lines: ``"lam"``, or other searched parameters by their
             names. None: λ and all others, so that candidates of a line differ in ε
             alone.
-        confidence : float in (0, 1), default=0.95
-            Confidence of the intervals.
         test_over_train : float, default=None
-            As in `skdptext.model_selection.search_results_frame`, where the intervals
-            are described.
+            As in `skdptext.model_selection.search_results_frame`, where the intervals,
+            here of 95 %, are described.
         chance : float, default=None
             The utility that guessing reaches, such as the share of the most frequent
             label for ``"accuracy"``. None: known for ``"balanced_accuracy"``, one over
@@ -152,9 +146,7 @@ class PrivacyUtilityDisplay:
         """
         if chance is not None:
             chance = check_real("chance", chance)
-        results = search_results(
-            search, confidence=confidence, test_over_train=test_over_train
-        )
+        results = search_results(search, test_over_train=test_over_train)
         for parameter, name in (("privacy", privacy), ("utility", utility)):
             check_option(parameter, name, list(results.scores))
         columns = results.params
@@ -182,7 +174,6 @@ class PrivacyUtilityDisplay:
             groups=groups,
             privacy_name=privacy,
             utility_name=utility,
-            confidence=confidence,
             chance=chance,
         )
 

@@ -101,7 +101,7 @@ def test_who_catches_what(mistake):
     # some show little
     n_draws = {"renormalised": 50_000, "pool": 10_000}.get(mistake, 5000)
     words = audit_word_privacy(
-        make(), n_draws=n_draws, n_pairs=10, confidence=1 - 1e-6, random_state=0
+        make(), pairs=10, n_draws=n_draws, confidence=1 - 1e-6, random_state=0
     )
     assert words.violated.any() == by_words
     noise = audit_noise_law(Noise(make()), n_draws=5000, alpha=1e-6, random_state=0)

@@ -234,14 +234,13 @@ def test_a_release_of_fewer_rows_is_refused():
 
     perturber = Short(TABLE, document_length=2, output="tokens").fit([])
     with pytest.raises(InvalidParameterError, match="one release per document, got 49"):
-        audit_document_pair(perturber, ["a", "b"], ["b", "b"], n_draws=10)
+        audit_document_pair(perturber, ["a", "b"], ["b", "b"])
 
 
 def test_bad_parameters():
     for options, message in (
         ({"n_releases": 99}, "n_releases must be an integer >= 100"),
         ({"confidence": 1.0}, r"confidence must be .* in \[0.5, 1\)"),
-        ({"n_draws": 0}, "n_draws must be an integer >= 1"),
     ):
         with pytest.raises(InvalidParameterError, match=message):
             audit_document_pair(

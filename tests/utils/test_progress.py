@@ -147,7 +147,7 @@ LONG = {
     "release": (noise, "2/2"),
     "pairs": (lambda v: fitted(Exponential("exact", next(CAPS)), verbose=v), "pairs"),
     "words": (
-        lambda v: audit_word_privacy(fitted(), n_draws=1000, n_pairs=1, verbose=v),
+        lambda v: audit_word_privacy(fitted(), pairs=1, n_draws=1000, verbose=v),
         "audit: 2000draw",
     ),
     "fresh noise": (
@@ -157,7 +157,7 @@ LONG = {
     "law": (lambda v: audit_noise_law(fitted(), n_draws=200, verbose=v), "200/200"),
     "documents": (
         lambda v: audit_document_pair(fitted(), ["w1"], ["w2"], n_releases=600,
-                                      n_draws=10, verbose=v),
+                                      verbose=v),
         "1200/1200",
     ),
     "deniability": (
