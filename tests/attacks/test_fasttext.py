@@ -37,6 +37,7 @@ def make(*args, **params):
     )
 
 
+@pytest.mark.no_cover
 def test_learns_and_a_seed_fixes_it(corpus):
     _, _, texts, y = corpus
     first, second, other = (

@@ -88,6 +88,7 @@ class Replaying(BaseEstimator):
         return CLOUD.word_array[self.channel_.apply(ids, draws)].reshape(-1, n_draws)
 
 
+@pytest.mark.no_cover
 @alone
 @pytest.mark.parametrize("state", ["seed", "generator"])
 def test_noise_that_is_replayed_for_every_epsilon(state):
@@ -135,6 +136,7 @@ def test_equal_words_with_equal_noise():
     assert audit_fresh_noise(perturber, n_calls=20).repeats["words"] == 3
 
 
+@pytest.mark.no_cover
 @alone
 @pytest.mark.parametrize("sampler", [shared_by_workers, taking_turns])
 def test_one_stream_shared_by_two_workers(sampler):
@@ -145,6 +147,7 @@ def test_one_stream_shared_by_two_workers(sampler):
 # -- what repeats within a call; more of it in test_audits_compared.py -------------
 
 
+@pytest.mark.no_cover
 @alone
 def test_words_of_a_call_that_share_a_stream():
     """The tenth word of a call begins the stream of the first again."""
@@ -282,6 +285,7 @@ def replacing(kind=DPDocumentReplacer, **options):
     return kind(PUBLIC, **settings).fit()
 
 
+@pytest.mark.no_cover
 @alone
 @pytest.mark.parametrize("output", ["text", "index", "group"])
 def test_fresh_answers_to_documents_repeat_nowhere(output):
@@ -323,6 +327,7 @@ class TakingTurns(DPDocumentReplacer):
         return [answer for answer in half for _ in range(2)][: len(X)]
 
 
+@pytest.mark.no_cover
 @alone
 @pytest.mark.parametrize(
     ("kind", "way"),

@@ -221,6 +221,7 @@ def test_noise_on_means_is_caught_where_a_class_is_small():
     assert audit.violated
 
 
+@pytest.mark.no_cover
 def test_noise_in_floating_point_is_caught_by_its_lowest_bits():
     labels = LABELS.copy()
     labels[-6:] = "maybe"
@@ -387,26 +388,25 @@ class TwoCells(BaseEstimator):
 
 
 @pytest.mark.no_cover
-def test_a_true_claim_is_refuted_no_more_often_than_stated():
-    """At confidence .8; the test fails for right code once in 10⁶ runs."""
+@pytest.mark.parametrize("n", [50, pytest.param(100, marks=pytest.mark.slow)])
+def test_a_true_claim_is_refuted_no_more_often_than_stated(n):
+    """At confidence .8; the test fails for right code once in 10⁶ runs.
+
+    A rate of .6 is found with .90 in 50 audits, with .9999 in 100.
+    """
     y = np.array([0, 1] * 5)
     refuted = [
         audit_training(
-            TwoCells(),
-            np.zeros((10, 1)),
-            y,
-            0,
-            epsilon=1.0,
-            n_fits=100,
-            confidence=0.8,
-            random_state=i,
+            TwoCells(), np.zeros((10, 1)), y, 0, epsilon=1.0, n_fits=100,
+            confidence=0.8, random_state=i,
         )
-        for i in range(100)
-    ]
-    assert sum(a.violated for a in refuted) <= binom.isf(1e-6, 100, 0.2)
+        for i in range(n)
+    ]  # fmt: skip
+    assert sum(a.violated for a in refuted) <= binom.isf(1e-6, n, 0.2)
     assert sum(a.repeats for a in refuted) == 0
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 2.0])
 def test_the_right_mechanism_is_not_refuted(epsilon):
     audit = audited(NoisySums(epsilon=epsilon), n_fits=200, confidence=0.999)

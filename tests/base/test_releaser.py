@@ -100,6 +100,7 @@ def test_what_is_not_defined_cannot_be_made():
         Half()
 
 
+@pytest.mark.no_cover
 def test_adversaries_take_it(kind):
     """Linkage by the stated likelihood, fitted or not; the object stays as it was."""
     teller = kind()
@@ -121,6 +122,7 @@ def test_adversaries_take_it(kind):
     assert not is_fitted(teller)
 
 
+@pytest.mark.no_cover
 def test_attributions_take_it(kind):
     authors = np.array(["ann", "bob"])[np.arange(24) % 2]
     report = obfuscation_report(
@@ -148,6 +150,7 @@ def test_audits_take_it(kind):
     assert not audit_document_law(teller, TEXTS[:4], random_state=0).refuted
 
 
+@pytest.mark.no_cover
 def test_a_report_takes_it(kind):
     teller = kind().fit()
     released = teller.transform(TEXTS)

@@ -427,15 +427,14 @@ def test_a_gate_fails_above_its_limits_and_prints_json(files, capsys):
     for kept, columns in ((people, 1), ([""] * 20, 0)):
         write_rows("out.csv", ["said", "who"], zip(texts, kept, strict=True))
         report = ["report", "in.csv", "out.csv", "--text", "said", "--author", "who"]
-        assert main([*report, "--json"]) == 0
+        limits = ["--fail-above", "linkage=1,columns=0"]
+        assert main([*report, "--json", *limits]) == 3 * columns
         data = json.loads(capsys.readouterr().out)
         assert len(data["columns"]) == columns
         assert data["scores"]["linkage"]["value"] == 1
         named = "Authors are given away by the column 'who', equal in 20 of 20 rows."
         assert (named in data["verdict"]) == bool(columns)
-        limits = "linkage=1,columns=0"
-        assert main([*report, "--fail-above", limits]) == 3 * columns
-        capsys.readouterr()
+    report = report[:5]  # by topics and authors it takes three times as long
     for limits, status in (
         ("linkage=0.5", 3), ("linkage=1", 0),
         ("linkage", 2), ("gone=0", 2), ("linkage=-1", 2),

@@ -322,6 +322,7 @@ some_words = st.lists(
 )
 
 
+@pytest.mark.no_cover
 @given(some_words, some_words)
 def test_fingerprint_depends_on_where_one_word_ends(words, other):
     tables = [WordEmbedding(w, np.zeros((len(w), 1))) for w in (words, other)]

@@ -281,6 +281,7 @@ def test_artists_of_the_neighbourhood(perturber, small_embedding):
     assert display.labels_ == []
 
 
+@pytest.mark.no_cover
 def test_labels_keep_apart(perturber):
     display = NeighborhoodDisplay.from_estimator(
         perturber, perturber.embedding_.words[2]

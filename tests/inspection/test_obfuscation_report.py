@@ -156,6 +156,7 @@ def test_bags_tokens_and_texts_are_the_same_documents(synthetic):
     assert values[0] > 0.9
 
 
+@pytest.mark.no_cover
 def test_default_adversaries_know_the_mechanism(synthetic):
     embedding, documents, authors, _ = few(synthetic)
     perturber = DPWordPerturber(embedding, epsilon=5.0, document_length=12)
@@ -171,10 +172,14 @@ def test_default_adversaries_know_the_mechanism(synthetic):
 
 
 @pytest.mark.no_cover
-def test_the_choice_of_the_strongest_raises_no_alarm():
+@pytest.mark.parametrize(
+    ("n", "allowed"), [(12, 3), pytest.param(24, 4, marks=pytest.mark.slow)]
+)
+def test_the_choice_of_the_strongest_raises_no_alarm(n, allowed):
     """Authors unrelated to text: the maximum lay above chance in 9 of 24 runs.
 
-    At a true rate of 2.5 %, 5 of 24 or more have odds below 1e-3.
+    At a true rate of 2.5 %, 4 of 12 or more have a probability of 2e-4, and 5 of 24 of
+    3e-4; at the rate of the maximum they are found with 0.72 and 0.98.
     """
     embedding = WordEmbedding(
         [f"w{i}" for i in range(50)],
@@ -182,7 +187,7 @@ def test_the_choice_of_the_strongest_raises_no_alarm():
     )
     perturber = DPWordPerturber(embedding, epsilon=20.0, document_length=12)
     alarms = 0
-    for seed in range(24):
+    for seed in range(n):
         rng = np.random.default_rng(seed)
         drawn = rng.choice(embedding.word_array, (40, 12))
         texts = [" ".join(words) for words in drawn]
@@ -193,7 +198,7 @@ def test_the_choice_of_the_strongest_raises_no_alarm():
         )  # fmt: skip
         best = report.scores["author"]
         alarms += best.low > best.chance
-    assert alarms < 5
+    assert alarms <= allowed
 
 
 class Random(ClassifierMixin, BaseEstimator):

@@ -46,6 +46,7 @@ class Likelihood:
         return self.logs
 
 
+@pytest.mark.no_cover
 def test_a_release_that_hides_nothing():
     report = release_report(CLEAR, CLEAR, random_state=0)
     assert [name for name in report.scores if name != "rare words"] == [
@@ -385,6 +386,7 @@ def test_large_inputs_are_sampled_and_say_so():
     assert any("2 authors have one document only" in note for note in report.notes)
 
 
+@pytest.mark.no_cover
 def test_among_1000():
     texts = documents(1000, 2)
     report = release_report(texts, texts, random_state=0)
@@ -469,6 +471,7 @@ def test_rare_words_are_spelled_as_texts_are():
     assert scores["rare words"].value == 0.5
 
 
+@pytest.mark.no_cover
 def test_who_may_be_silent_is_right_in_nine_of_ten():
     """Half of the releases are their originals, the others another text."""
     other = documents(40, seed=9)

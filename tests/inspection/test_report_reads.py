@@ -95,6 +95,7 @@ def found(original, released):
     return {name: (s.argmax(axis=1) == truth).mean() for name, s in scores.items()}
 
 
+@pytest.mark.no_cover
 def test_patterns_find_what_no_word_does(texts):
     """Keyed hashes of words, in order or sorted; a random letter for each letter."""
     hashed = [" ".join(map(keyed, text.split())) for text in texts]
@@ -188,6 +189,7 @@ def test_columns_of_data_frames_are_reported_first(texts, kind):
             release_report(clear, released, text=name)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("kind", [pd.DataFrame, pa.table, dict])
 def test_rows_belong_together_by_ids(texts, kind):
     number = list(range(40))
@@ -223,6 +225,7 @@ def test_ids_that_match_nothing_are_refused(texts, ids, message):
         release_report(None, texts, background=texts, ids=ids)
 
 
+@pytest.mark.no_cover
 def test_labels_of_any_name(texts):
     ages = np.array(["old", "young"])[np.arange(40) % 2]
     marked = [f"{text} {age}" for text, age in zip(texts, ages, strict=True)]

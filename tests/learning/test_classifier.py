@@ -188,6 +188,7 @@ def test_small_seeds_can_be_guessed(make, private):
 # -- encoders of a user's own --------------------------------------------------------
 
 
+@pytest.mark.no_cover
 def test_encoders_that_give_groups(plan, public, private):
     texts, labels, _ = private
     plan("groups")
@@ -373,6 +374,7 @@ def test_empty_documents_count(make):
         model.fit([], []).predict(["cat"])  # nobody at all: noise only
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "form",
     [

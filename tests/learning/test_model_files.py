@@ -38,6 +38,7 @@ def assert_same(model, again):
         assert (ours[1] == theirs[1]).all()
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_same_model_again(make, private, path, kind):
     model = make(kind, epsilon=2.0, n_expected=200, random_state=2**80).fit(*private)

@@ -112,6 +112,7 @@ def test_vectors_that_are_no_numbers_are_refused(plan):
         numbers_model().partial_sums(["nan 0 0", "1 0 0"], ["a", "b"])
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_document_counts_the_same_in_any_block(make, private, kind, monkeypatch):
     """Bit for bit: else one person more would move the rounding of everybody's."""

@@ -138,6 +138,7 @@ def test_claims_bound_the_losses_of_the_law(name):
     assert channel.apply(x[:0], channel.draw(np.random.default_rng(0), 0)).shape == (0,)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", ALL)
 def test_claims_of_losses(name):
     """With δ, exponents are below the pure ones, and for the same reason."""

@@ -224,6 +224,7 @@ def test_fit_looks_at_all_rows_of_a_small_embedding(bad):
         perturber.fit([])
 
 
+@pytest.mark.no_cover
 def test_fit_looks_at_rows_of_a_large_embedding():
     """Of two by two hundred thousand probabilities each, and not of all at once."""
     asked = []

@@ -61,12 +61,14 @@ def assert_laws(draw, law, scales):
         assert_law(draw(stream(), scale, N), law, scale)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", LAWS)
 @pytest.mark.parametrize("scale", [1, 2, 3, 10, 57])
 def test_law(name, scale):
     assert_laws(*LAWS[name], [scale])
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", LAWS)
 @pytest.mark.parametrize("scale", [2**20 + 1, 2**30, 2**34 + 12345, 2**50])
 def test_law_of_large_scales(name, scale):
@@ -135,6 +137,7 @@ MISTAKES = {
 }
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_the_law_test_finds(mistake):
     name, draw = MISTAKES[mistake]

@@ -185,6 +185,7 @@ def test_grid_is_its_single_settings(small_embedding):
     assert (np.diff(grid.n_unchanged, axis=0) >= 0).all()
 
 
+@pytest.mark.no_cover
 def test_memory_keeps_to_working_memory():
     # All scores of the noise would be 2,000 × 20,000 floats, 153 MB.
     rng = np.random.default_rng(0)

@@ -47,6 +47,7 @@ def test_pairwise_equals_emd2(bags, small_embedding):
     np.testing.assert_allclose(got, want, rtol=0, atol=1e-11)
 
 
+@pytest.mark.no_cover
 @settings(max_examples=60)
 @given(st.data())
 def test_equal_sizes_are_an_assignment(small_embedding, data):

@@ -119,6 +119,7 @@ def test_more_confidence_costs_more():
         calibrate_epsilon(LINE.fit([]), 0.55, words=["aa"], n_draws=2, random_state=0)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("target", [0.6, 0.9, 0.99])
 def test_closed_form(target):
     n = 5_000
@@ -526,6 +527,7 @@ def test_a_perturber_that_is_not_fitted_will_do(mechanism):
     assert not hasattr(perturber, "mechanism_")
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("mechanism", [None, Exponential(), Exponential("balanced")])
 def test_frequencies_count_as_a_text_of_these_words(mechanism):
     table = WordEmbedding(

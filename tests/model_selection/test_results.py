@@ -91,6 +91,7 @@ def test_table_of_a_search_on_real_texts(searched):
     assert changed.loc[1] > changed.loc[15] > changed.loc[60]
 
 
+@pytest.mark.no_cover
 def test_display_of_a_search_has_the_numbers_of_the_table(searched):
     frame = search_results_frame(searched).set_index(["score", "candidate"])
     display = PrivacyUtilityDisplay.from_search(

@@ -117,6 +117,7 @@ def test_profiles_are_found_again_behind_the_noise():
     np.testing.assert_allclose(as_text.profiles_.sum(axis=1), 1)
 
 
+@pytest.mark.no_cover
 def test_in_a_search_and_behind_a_perturber(corpus):
     _, texts, topics, source, _ = corpus
 

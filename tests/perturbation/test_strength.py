@@ -187,6 +187,7 @@ def test_among_many_words_few_changes_are_no_finding():
     assert len(said(DPWordPerturber(table, epsilon=0.1, lam=0.0))) == 1
 
 
+@pytest.mark.no_cover
 def test_after_many_settings_the_first_is_measured_again():
     def told(epsilon):
         return said(

@@ -97,6 +97,7 @@ def many(n, rng, n_words=300, dim=60):
     return table, [" ".join(f"w{i}" for i in row) for row in words]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("together", [1, 7, 4096])
 def test_each_document_is_placed_by_itself_to_the_last_bit(monkeypatch, together):
     table, texts = many(150, np.random.default_rng(1))

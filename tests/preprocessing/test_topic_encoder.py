@@ -87,6 +87,7 @@ def test_words_are_counted_alike_in_texts_tokens_and_matrices():
     np.testing.assert_array_equal(frame, placed)
 
 
+@pytest.mark.no_cover
 def test_documents_without_a_known_word_are_at_the_origin():
     encoder = TopicEncoder(1).fit(TEXTS)
     placed = encoder.transform(["", "zebra", "cat", [], "tea " * 100_000])

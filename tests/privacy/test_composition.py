@@ -60,6 +60,7 @@ def test_different_releases_add_up(parts):
     assert composed.releases == 3
 
 
+@pytest.mark.no_cover
 def test_one_epsilon_for_all_releases(parts):
     """With it in every release, the factor is attained, and no ε before it matters."""
     mixed = [parts[0].compose(2), *parts[1:], parts[0].relative_to(0.4, by="lemma3")]

@@ -173,6 +173,7 @@ def test_a_column_that_is_there_twice(refused, make_release, tmp_path):
         release_files(tmp_path / "in.parquet", tmp_path / "out", make_release())
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("rows", [0, MANY])
 @pytest.mark.parametrize("column", ["id", "text", "k"])
 def test_bytes_that_are_not_utf8(refused, rows, column):

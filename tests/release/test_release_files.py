@@ -133,6 +133,7 @@ def test_what_is_there_is_not_written_again(make_release, source, tmp_path):
     assert stamps == {name: (out / name).stat().st_mtime_ns for name in names[5:]}
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("batch_rows", "n_shards"), [(20, 19), (4, 75)])
 def test_the_folder_is_not_listed_for_every_file(
     make_release, source, tmp_path, monkeypatch, batch_rows, n_shards
@@ -328,6 +329,7 @@ def test_a_folder_of_other_files_is_refused(make_release, source, tmp_path):
         verify(tmp_path)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize(
     ("column", "value", "message"),
@@ -374,6 +376,7 @@ def test_ids_that_are_far_apart_are_compared_too(make_release, tmp_path):
         release_files(path, tmp_path / "out", make_release())
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("column", ["id", "text", "label"])
 def test_columns_that_are_missing_are_named(
@@ -507,6 +510,7 @@ def test_a_manifest_of_billions_of_rows_is_refused_at_once(out, rows, batch_rows
         seal(out)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "name",
     [".x.csv", "_x.csv", "..csv", ".csv", "名.csv", "._.csv", "-.csv", "x y.csv"],
@@ -534,6 +538,7 @@ def test_what_is_no_release_is_refused(tmp_path, call):
 WRONG = (None, True, -1, 0.5, "x", [], [3], [{}], {}, {"id": 3})
 
 
+@pytest.mark.no_cover
 def test_a_damaged_manifest_is_named_whatever_is_wrong_in_it(source, out):
     sound, path = seal(out), out / "_release.json"
 

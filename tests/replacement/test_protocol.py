@@ -113,6 +113,7 @@ def test_linkage_finds_what_the_best_adversary_finds(replacer, private):
     assert fresh.random_state == 2**90
 
 
+@pytest.mark.no_cover
 def test_an_attack_on_replacers_is_repeated_by_its_seed(replacer, private):
     """The seed was dropped. Two releases in one call still have noise of their own."""
     texts = private[0]
@@ -121,16 +122,19 @@ def test_an_attack_on_replacers_is_repeated_by_its_seed(replacer, private):
         first = linkage_attack(texts, source, random_state=0, **options)
         again = linkage_attack(texts, source, random_state=0, **options)
         assert first.rows == again.rows
-    others = [linkage_attack(texts, replacer, random_state=i, **options).rows
-              for i in range(1, 5)]  # fmt: skip
+    # the next two differ nearly always, and no more are made than it takes
+    others = (linkage_attack(texts, replacer, random_state=i, **options).rows
+              for i in range(1, 5))  # fmt: skip
     assert any(rows != first.rows for rows in others)
-    fresh = [linkage_attack(texts, replacer, **options).rows for _ in range(5)]
-    assert any(rows != fresh[0] for rows in fresh)
+    fresh = (linkage_attack(texts, replacer, **options).rows for _ in range(5))
+    once = next(fresh)
+    assert any(rows != once for rows in fresh)
     # three answers for each of one group are not one answer thrice
     noisy = replacer.set_params(output="group").fit().fresh(np.random.default_rng(0))
     assert len(set(noisy.transform(texts[:1] * 100))) > 1
 
 
+@pytest.mark.no_cover
 def test_a_report_takes_a_replacer_that_is_not_fitted(replacer, private):
     """It failed midway, where all others fit it."""
     texts = private[0]
@@ -146,12 +150,16 @@ def test_a_report_takes_a_replacer_that_is_not_fitted(replacer, private):
 
 
 @pytest.mark.no_cover
-def test_what_the_strongest_found_at_least_is_seldom_above_the_bound(replacer, private):
+@pytest.mark.parametrize("repeats", [24, pytest.param(40, marks=pytest.mark.slow)])
+def test_what_the_strongest_found_at_least_is_seldom_above_the_bound(
+    replacer, private, repeats
+):
     """The share found by the best of them often is, which is no lower bound.
 
-    False alarms: 1e-6. A rate of 0.5 where 0.05 is stated is found with 0.996.
+    False alarms: 1e-6. A rate of 0.5 where 0.05 is stated is found with 0.85 in 24
+    repeats, with 0.996 in 40.
     """
-    fitted, texts, repeats = replacer.set_params(epsilon=4.0).fit(), private[0], 40
+    fitted, texts = replacer.set_params(epsilon=4.0).fit(), private[0]
     above = {"found": 0, "at least": 0}
     for _ in range(repeats):
         linkages = linkage_attack(texts, fitted, distances=False)
@@ -217,6 +225,7 @@ def test_a_false_claim_of_a_replacer_is_seen(replacer):
     assert audit.violated
 
 
+@pytest.mark.no_cover
 def test_a_releaser_of_a_users_own_gets_them_all():
     releaser = LengthTeller(2.0)
     likelihood = ReleaseLikelihood(releaser, TEXTS)

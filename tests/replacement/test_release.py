@@ -119,6 +119,7 @@ def test_options_of_a_grouper_are_not_in_the_manifest(folder, public, grouper):
     assert type(made).__name__ in text
 
 
+@pytest.mark.no_cover
 def test_files_are_released_and_sealed(folder, public, private):
     texts, topics = public
     replacer = DPDocumentReplacer(texts, public_labels=topics)
@@ -239,6 +240,7 @@ MADE_OF_PRIVATE = {
 }
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("made", "kind"),
     [*((made, "csv") for made in MADE_OF_PRIVATE), ("as they are", "parquet")],
@@ -330,6 +332,7 @@ COMMAND = [
 ]  # fmt: skip
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "options",
     [

@@ -61,6 +61,7 @@ def test_the_bound_of_one_release_is_k_p_over_n():
     )
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("k", [3, 60])
 @pytest.mark.parametrize("epsilon", [0.1, 5.0, 20.0])
 def test_more_releases_are_never_promised_to_tell_less(k, epsilon):

@@ -165,6 +165,7 @@ def test_all_labels_weigh_the_same(public):
     assert (unbalanced.fit(texts, topics).predict(asked) != own).sum() > 20
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
 @pytest.mark.parametrize("given", [False, True])
 def test_documents_without_a_label_are_assigned_one(missing, given):
@@ -194,6 +195,7 @@ def test_documents_without_a_label_are_assigned_one(missing, given):
         again.transform(asked)
 
 
+@pytest.mark.no_cover
 def test_which_documents_are_labelled_makes_another_grouping():
     """Else two groupings would share noise, and an adversary could compare them."""
     texts, topics = texts_of(30, 3)
@@ -342,6 +344,7 @@ def counting():
     return Counting
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("output", ["bow", "vector", "text"])
 def test_a_grid_over_epsilon_fits_a_grouper_of_ones_own_once(counting, output):
     """Four ε in three folds, and a refit: it was fitted 13 times."""
@@ -654,6 +657,7 @@ DEPEND_ON_THE_BATCH = {
 }
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("size", [30, 300])
 @pytest.mark.parametrize("rule", DEPEND_ON_THE_BATCH.values(), ids=DEPEND_ON_THE_BATCH)
 def test_groupers_for_which_others_matter_do_not_pass_fit(rule, size):
@@ -703,6 +707,7 @@ def test_few_documents_are_grouped_alone(public):
     assert sum(sizes[1:9]) == 200
 
 
+@pytest.mark.no_cover
 def test_a_grouper_that_is_fitted_again_changes_no_release(public, private):
     """Nor what is frozen in one that was given unfitted."""
     texts, topics = public
@@ -744,6 +749,7 @@ def test_default_centres_are_those_of_k_means_row_by_row():
     np.testing.assert_array_equal(together[::-1], ours.predict(ties[::-1]))
 
 
+@pytest.mark.no_cover
 def test_default_groups_are_naive_bayes_of_clusters_twice():
     """Against scikit-learn's, on its own counts; more than once, and not thrice."""
     for seed in range(4):

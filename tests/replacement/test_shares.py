@@ -88,6 +88,7 @@ def test_shares_are_the_nearest_on_the_simplex() -> None:
     assert negative >= 5
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("epsilon", [0.3, 1.5, 4.0])
 def test_interval_covers_exactly(epsilon: float) -> None:
     """By enumeration of all counts, for every number of documents in the group."""
@@ -128,6 +129,7 @@ def coverage(n_releases: int, k: int, epsilon: float, n: int) -> np.ndarray:
     return held
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("k", "epsilon", "n"), [(3, 2.0, 60), (8, 4.0, 400)])
 def test_coverage_over_releases(k: int, epsilon: float, n: int) -> None:
     """100 releases; 95 or more hold the truth, but for chance (false alarm 1e-6)."""

@@ -119,6 +119,7 @@ def test_uncompiled_too(compiled, lattice):
     np.testing.assert_allclose(plain[:, 2], machine[:, 2], atol=1e-4)
 
 
+@pytest.mark.no_cover
 def test_softened_bounds_are_worth_having(compiled):
     gaps = np.zeros(2)
     for seed in range(5):
@@ -165,6 +166,7 @@ def test_long_bags_round_no_bound_up(compiled):
     assert np.sqrt(2) - 1e-2 < bound[0] <= np.sqrt(2)
 
 
+@pytest.mark.no_cover
 def test_nothing_left_to_move(compiled):
     index, _ = setting(0, 5, 1.0, False)
     for loops in (PLAIN_LOOPS, compiled):

@@ -39,6 +39,7 @@ def distance(rows, vectors):
     return pair_distance(bags.row(0), bags.row(1), vectors)
 
 
+@pytest.mark.no_cover
 @settings(max_examples=150)
 @given(seeds)
 def test_equals_ot_emd2(seed):

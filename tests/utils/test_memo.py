@@ -156,6 +156,7 @@ def other_locks():
     }
 
 
+@pytest.mark.no_cover
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows does not fork")
 def test_a_forked_process_takes_every_lock_that_a_thread_held():
     """Of the whole library: all locks are held by a thread while this one forks."""

@@ -50,6 +50,7 @@ def save_and_be_killed(path):
         os.kill(os.getpid(), signal.SIGKILL)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("suffix", [".npz", ".kv", ".vec.gz"])
 def test_what_a_killed_save_left_is_deleted_by_the_next(tmp_path, suffix):
     path = tmp_path / f"t[1]{suffix}"

@@ -174,6 +174,7 @@ def test_each_item_is_run_once_in_so_many_threads(n):
     assert (threading.get_ident() in own) == (n == 1)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("n", [1, 2])
 def test_what_a_call_raises_is_raised_and_the_rest_left(n):
     ran = []
