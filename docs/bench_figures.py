@@ -53,7 +53,7 @@ def with_ends(text: str) -> tuple[float, float, float]:
     return (value, *(ends or (value, value)))
 
 
-def _errors(values: list[tuple[float, float, float]]) -> list[list[float]]:
+def errors(values: list[tuple[float, float, float]]) -> list[list[float]]:
     """Lengths of error bars, below and above."""
     low = [max(0.0, value - low) for value, low, _ in values]
     return [low, [max(0.0, high - value) for value, _, high in values]]
@@ -194,7 +194,7 @@ def found(rows: Rows) -> Any:
     reports = rows["release_report"]
     values = [with_ends(row["found among 100, at least"]) for row in reports]
     names = [row["release"] for row in reports]
-    axes.barh(names, [value for value, *_ in values], xerr=_errors(values),
+    axes.barh(names, [value for value, *_ in values], xerr=errors(values),
               color=BLUE, capsize=2)  # fmt: skip
     axes.axvline(0.01, color=RED, linestyle=":", label="guessing, 0.01")
     axes.invert_yaxis()
@@ -236,12 +236,12 @@ def statistics(rows: Rows) -> Any:
             for row in mine
         ]
         x = [row["false alarms allowed"] * (1 + 0.06 * shift) for row in mine]
-        alarms.errorbar(x, [value for value, *_ in y], _errors(y), fmt=marker,
+        alarms.errorbar(x, [value for value, *_ in y], errors(y), fmt=marker,
                         color=colour, capsize=3, label=name)  # fmt: skip
         mine = [row for row in rows["audit_power"] if row["audit"] == name]
         x = [row["true ε above the claim (%)"] for row in mine]
         y = [wilson(row["caught (%)"] / 100, 20) for row in mine]
-        power.errorbar(x, [value for value, *_ in y], _errors(y), fmt=f"{marker}-",
+        power.errorbar(x, [value for value, *_ in y], errors(y), fmt=f"{marker}-",
                        color=colour, capsize=3, label=name)  # fmt: skip
     alarms.plot([0.008, 0.4], [0.008, 0.4], color=GREY, linestyle=":", label="allowed")
     alarms.set(xscale="log", xlim=(0.008, 0.4), ylim=(-0.01, 0.32))
@@ -287,7 +287,7 @@ def learn(rows: Rows) -> Any:
                     for row in mine
                 ]
                 y = [with_ends(row[what]) for row in mine]
-                axes.errorbar(x, [value for value, *_ in y], _errors(y), fmt=style,
+                axes.errorbar(x, [value for value, *_ in y], errors(y), fmt=style,
                               color=colour, capsize=3, label=label)  # fmt: skip
         guess = 1 / labels["topic"]
         axes.axhline(guess, color=GREY, linestyle=":", label="guessing, or majority")

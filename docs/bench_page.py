@@ -18,10 +18,13 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "benchmarks"))
 sys.path.insert(0, str(HERE))
 
-from bench_figures import BLUE, FIGURES, GREY, RED, Rows, new, save  # noqa: E402
+import authors_figures  # noqa: E402
+import bench_figures  # noqa: E402
+from bench_figures import BLUE, GREY, RED, Rows, new, save  # noqa: E402
 from results import RESULTS, cell, columns, load  # noqa: E402
 
 FOLDER = HERE / "_benchmarks"
+FIGURES = bench_figures.FIGURES | authors_figures.FIGURES
 # Part of the page to the beginnings of the names of its tables. Tables of other pages
 # come with these; the last part has whatever is left.
 PAGES = {

@@ -11,13 +11,12 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from experiments.obfuscation import docstrings, figures, tables
+from experiments.obfuscation import docstrings, tables
 from experiments.obfuscation.accuracy import Marks
 from experiments.obfuscation.attack import cell_of
 from experiments.obfuscation.grid import GOOGLE, W2V, all_settings
 from experiments.store import Store
 from real_data import STORIES, absent
-from results import figures_folder
 
 
 def has_data() -> bool:
@@ -39,7 +38,7 @@ def units(quick: bool) -> dict[str, Callable[[Store], object]]:
 
 
 def report(store: Store, folder: Path, quick: bool) -> None:
-    """Tables and figures, of fan fiction where it is, and of docstrings."""
+    """Tables, of fan fiction where it is, and of docstrings."""
     docstrings.report(store, quick)
     if not has_data():
         return
@@ -48,4 +47,3 @@ def report(store: Store, folder: Path, quick: bool) -> None:
         tables.write_quick(marks)
     else:
         tables.write_tables(marks)
-        figures.draw(marks, figures_folder("obfuscation"))
