@@ -40,7 +40,11 @@ extensions = [
     "sphinx.ext.linkcode",
     "numpydoc",
     "sphinx_design",
+    "myst_nb",
 ]
+nb_execution_mode = "off"  # the site shows what was reviewed
+nb_merge_streams = True
+nb_code_prompt_show = nb_code_prompt_hide = "Code"
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 root_doc = "index"

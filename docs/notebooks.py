@@ -2,7 +2,7 @@
 
 ``python docs/notebooks.py`` runs those of ``examples`` from top to bottom, on the data
 in the folder that ``SKDPTEXT_DATA`` names or in ``../shared/data``, and stores what
-each cell shows. The pages show that: building the site needs neither data nor Jupyter.
+each cell shows. The pages show that, by myst-nb: building the site runs none of them.
 """
 
 from __future__ import annotations
@@ -155,15 +155,15 @@ def _text(output: dict[str, Any]) -> str:
 
 
 def write(app: object = None) -> None:
-    """A page for each notebook, from its stored outputs; for ``builder-inited``."""
+    """A page for each notebook, for myst-nb; for ``builder-inited``."""
     FOLDER.mkdir(exist_ok=True)
     for path in sorted(EXAMPLES.glob("*.ipynb")):
         notebook = json.loads(path.read_text("utf-8"))
-        _write(FOLDER / f"{path.stem}.rst", as_rst(notebook, path.stem).encode())
-        for number, png in enumerate(_figures(notebook), 1):
+        for number, png in enumerate(_figures(notebook), 1):  # for the list of them
             _write(FOLDER / f"{path.stem}_{number}.png", base64.b64decode(png))
-    for page in FOLDER.glob("*.rst"):  # of a notebook that is gone
-        if not (EXAMPLES / page.name).with_suffix(".ipynb").exists():
+        _write(FOLDER / path.name, json.dumps(as_page(notebook, path.stem)).encode())
+    for page in FOLDER.glob("*.ipynb"):  # of a notebook that is gone
+        if not (EXAMPLES / page.name).exists():
             page.unlink()
 
 
@@ -198,54 +198,40 @@ def _imported(notebook: dict[str, Any]) -> set[str]:
     }
 
 
-def as_rst(notebook: dict[str, Any], name: str) -> str:
-    """reStructuredText of a notebook: prose, code, and what the cells showed."""
-    out: list[str] = []
-    figures = 0
-    for i, cell in enumerate(notebook["cells"]):
-        source = "".join(cell["source"])
+def as_page(notebook: dict[str, Any], name: str) -> dict[str, Any]:
+    """The notebook with links within the site, folded code, and figures in words.
+
+    The first figure stands beside the answer.
+    """
+    link = f"{{download}}`{name}.ipynb <../../examples/{name}.ipynb>`"
+    notebook["cells"][0]["source"].append(f"\n\nDownload the notebook: {link}.")
+    for cell in notebook["cells"]:
+        source, metadata = "".join(cell["source"]), cell["metadata"]
         if cell["cell_type"] == "markdown":
-            out += [_prose(source), ""]
-            if i == 0:
-                link = f":download:`{name}.ipynb <../../examples/{name}.ipynb>`"
-                out += [f"Download the notebook: {link}.", ""]
-            continue
-        code = f".. code-block:: python\n\n{_indented(source)}\n"
-        if cell["metadata"].get("jupyter", {}).get("source_hidden"):
-            code = f".. dropdown:: Code\n\n{_indented(code)}\n"
-        out.append(code)
+            for kind in ("notebooks", r"\w+"):
+                within = rf"{re.escape(SITE)}/({kind}/\w+)\.html"
+                suffix = ".ipynb" if kind == "notebooks" else ".rst"
+                source = re.sub(within, rf"/\1{suffix}", source)
+            cell["source"] = source
+        if metadata.get("jupyter", {}).get("source_hidden"):
+            metadata["tags"] = ["hide-input"]
+        title = re.search(r"suptitle\(\s*f?\"(.+?)\"", source)
+        if title:
+            metadata["mystnb"] = {"image": {"alt": title[1]}}
+    answer = notebook["cells"][1]
+    if "".join(answer["source"]).startswith("## The answer"):
+        answer["source"] += f"\n\n![{_lift(notebook)}]({name}_1.png)"
+    return notebook
+
+
+def _lift(notebook: dict[str, Any]) -> str:
+    """Take the first figure away from where it is drawn; what it shows."""
+    for cell in code_cells(notebook):
         for output in cell["outputs"]:
-            data = output.get("data", {})
-            if "image/png" in data:
-                figures += 1
-                title = re.search(r"suptitle\(\s*f?\"(.+?)\"", source)
-                out += [f".. image:: {name}_{figures}.png"]
-                out += [f"   :alt: {title[1] if title else 'Figure'}", ""]
-            elif "text/html" in data:
-                out += [".. raw:: html", "", _indented("".join(data["text/html"])), ""]
-            else:
-                shown = "".join(data.get("text/plain", output.get("text", "")))
-                out += [".. code-block:: text", "", _indented(shown), ""]
-    return "\n".join(out)
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"   {line}".rstrip() for line in text.splitlines())
-
-
-def _prose(markdown: str) -> str:
-    """Headings, code, bold and links, which is all the Markdown that notebooks use."""
-    lines = []
-    for line in re.sub(r"`([^`]+)`", r"``\1``", markdown).splitlines():
-        site = rf"\[([^\]]+)\]\({re.escape(SITE)}(/[^)\s]+)\.html\)"
-        text = re.sub(site, r":doc:`\1 <\2>`", line)
-        text = re.sub(r"\[([^\]]+)\]\((https?://[^)\s]+)\)", r"`\1 <\2>`__", text)
-        heading = re.match(r"(#{1,2}) (.+)", text)
-        if heading:
-            lines += ["", heading[2], "=-"[len(heading[1]) - 1] * len(heading[2]), ""]
-        else:
-            lines.append(text)
-    return "\n".join(lines).strip()
+            if "image/png" in output.get("data", {}):
+                cell["outputs"].remove(output)
+                return cell["metadata"]["mystnb"]["image"]["alt"]
+    raise ValueError("an answer needs a figure")
 
 
 def main(wanted: list[str]) -> None:

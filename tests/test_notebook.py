@@ -181,15 +181,18 @@ def test_outputs_that_differ_from_a_run_are_found(notebooks, stored, ran, varies
     assert (notebooks.differing(showing(stored), showing(ran), {}) == []) == same
 
 
-def test_a_notebook_becomes_a_page(notebooks):
+def test_a_page_has_figures_in_words_and_links_within_the_site(notebooks):
     for path in NOTEBOOKS:
-        notebook = json.loads(path.read_text("utf-8"))
-        page = notebooks.as_rst(notebook, path.stem)
-        title, rule = page.splitlines()[:2]
-        assert rule == "=" * len(title)
-        assert page.count(f".. image:: {path.stem}_") == source(path).count("plt.show")
-        assert page.count(":alt: Figure") == 0, "a suptitle is its alternative text"
-        assert "**" not in re.sub(r"\*\*\S[^*]*\S\*\*", "", page.split(".. code")[0])
+        page = notebooks.as_page(json.loads(path.read_text("utf-8")), path.stem)
+        assert "".join(page["cells"][0]["source"]).startswith("# ")
+        drawing = [c for c in page["cells"] if "plt.show()" in "".join(c["source"])]
+        assert all(cell["metadata"]["mystnb"]["image"]["alt"] for cell in drawing)
+        assert notebooks.SITE not in json.dumps(page)
+        answer = "".join(page["cells"][1]["source"])
+        first = f"![{drawing[0]['metadata']['mystnb']['image']['alt']}]"
+        assert (first in answer) == answer.startswith("## The answer")
+        figures = source(path).count("plt.show()")
+        assert json.dumps(page).count("image/png") == figures - (first in answer)
 
 
 def test_names_lead_to_the_notebooks_that_use_them(notebooks):
