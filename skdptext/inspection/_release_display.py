@@ -25,7 +25,6 @@ from skdptext.inspection._wording import (
     at_least,
     at_most,
     bound_sentence,
-    column_sentence,
     conclusion,
     interval,
     is_above,
@@ -193,10 +192,9 @@ class ReleaseReport(ScoreTable):
         Returns
         -------
         notes : list of str
-            Bounds, columns, samples and how numbers were found.
+            Bounds, samples and how numbers were found.
         """
         notes = [bound_sentence(bound) for bound in self.bounds.values()]
-        notes += [column_sentence(c) for c in self.columns[1:]]
         if self.unread_because and self.verdict.found:
             notes.append(self.unread_because)
         notes += [*self.notes, self._halves(), PROVES]

@@ -228,7 +228,7 @@ def conclusion(score: Score, bound: Bound | None = None, unread: bool = False) -
     """What a row says, in two words."""
     if is_above(score):
         if score.question.startswith("linkage"):
-            return _HIDDEN[_exposed(score, bound)]
+            return _hidden(score, bound)
         return question_of(score).above
     if score.value == 0 and score.adversary == "reading":
         return "none found"
@@ -245,10 +245,12 @@ def _proved(score: Score, bound: Bound | None) -> int:
     return exposure(bound.share, score.chance)
 
 
-def _exposed(score: Score, bound: Bound | None) -> int:
+def _hidden(score: Score, bound: Bound | None) -> str:
     """What a proof comes to, or what was found: other attacks may find more."""
     found = max(1, exposure(score.value, score.chance))
-    return min(_proved(score, bound), found)
+    if found < _proved(score, bound):
+        return f"{_HIDDEN[found]} at best"
+    return _HIDDEN[_proved(score, bound)]
 
 
 class Bound(NamedTuple):
@@ -303,26 +305,25 @@ def verdict(
     if _DECIDING[0] in scores:
         return _of_training(scores)
     link, bound = scores.get("linkage"), bounds.get("linkage")
-    above, exposed, best = "", 0, ""
+    hidden, above = "hidden", ""
     if link is not None and is_above(link):
-        above, exposed = f" {_found(link, bound)}", _exposed(link, bound)
-        best = " AT BEST" if exposed < _proved(link, bound) else ""
-    named = list(map(column_sentence, columns))
-    if named:
-        what = "NAME THE ROWS" if any(map(_names_rows, columns)) else "ARE REPEATED"
-        return Verdict(f"COLUMNS {what}.", " ".join(named) + above, True)
-    if exposed:
-        result = f"DOCUMENTS ARE {_HIDDEN[exposed].upper()}{best}."
-        return Verdict(result, above.strip(), True)
+        hidden, above = _hidden(link, bound), f" {_found(link, bound)}"
+    named = " ".join(map(column_sentence, columns))
+    if any(map(_names_rows, columns)):
+        return Verdict("COLUMNS NAME THE ROWS.", named + above, True)
+    above = f"{above} {named}".strip()
+    if hidden != "hidden":
+        return Verdict(f"DOCUMENTS ARE {hidden.upper()}.", above, True)
     asked = ("person", "author", "same person")
     people = [s for q in asked if (s := scores.get(q))]
     people = [score for score in people if is_above(score)]
     if people:
-        return Verdict(
-            "PEOPLE ARE RECOGNISED.", " ".join(map(_recognised, people)) + above, True
-        )
+        said = " ".join([*map(_recognised, people), above])
+        return Verdict("PEOPLE ARE RECOGNISED.", said.strip(), True)
+    if named:
+        return Verdict("COLUMNS ARE REPEATED.", above, True)
     if above:
-        return Verdict("DOCUMENTS ARE HIDDEN.", above.strip(), False)
+        return Verdict("DOCUMENTS ARE HIDDEN.", above, False)
     if unread:
         return Verdict("THESE ADVERSARIES CANNOT READ THIS.", unread, False)
     left = [s for q, s in scores.items() if q != "topic" and is_above(s)]
