@@ -338,7 +338,6 @@ VALID: dict[Any, Valid] = {
     attacks.words_of: Valid(lambda: ("w0 w1",)),
     attacks.text_similarities: Valid(lambda: (TEXTS, TEXTS)),
     attacks.linkage_attack: Valid(lambda: (TEXTS, released(), 1, 1, 1)),
-    attacks.paper_adversaries: Valid(lambda: (table(),)),
     # -- audit -----------------------------------------------------------------
     audit.audit_document_law: Valid(lambda: (replacer().fit(), TEXTS[:2], 100)),
     audit.audit_document_pair: Valid(
@@ -412,7 +411,6 @@ VALID: dict[Any, Valid] = {
     inspection.PrivacyUtilityDisplay.from_search: Valid(
         lambda: (searched(), "kept", "right")
     ),
-    inspection.nearest_words_table: Valid(lambda: (table(), ["w0"], 1)),
     inspection.obfuscation_report: Valid(lambda: (TEXTS, TOPICS, None, released())),
     inspection.release_report: Valid(lambda: (TEXTS, TEXTS)),
     inspection.ReleaseReport.plot: Valid(lambda: (released_report(),)),
@@ -624,7 +622,6 @@ VALID: dict[Any, Valid] = {
     TopicWordSelector.transform: Valid(
         lambda: (TopicWordSelector(n_words=1).fit(BAGS, TOPICS), BAGS)
     ),
-    preprocessing.split_known_and_snippet: Valid(lambda: (TEXTS, 1, 1)),
     # -- privacy ---------------------------------------------------------------
     PrivacyGuarantee.epsilon_for: Valid(
         lambda: (released().guarantee(), "w0", "w1", 2.0)
@@ -756,7 +753,6 @@ RESULTS = {
     inspection.Bound,
     inspection.Provenance,
     inspection.ReleaseReport,
-    inspection.TextTable,
     LearningGuarantee,
     learning.PrivateSums,
     metrics.DensityStatistics,
@@ -764,7 +760,6 @@ RESULTS = {
     metrics.PlausibleDeniability,
     metrics.WordTransitions,
     model_selection.Calibration,
-    preprocessing.KnownAndSnippets,
     privacy.PrivacyGuarantee,
     replacement.GroupingComparison,
     replacement.GroupingScore,

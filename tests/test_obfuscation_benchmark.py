@@ -17,6 +17,13 @@ from experiments.obfuscation.grid import all_settings, as_marks
 from experiments.store import Store
 
 
+def test_known_text_and_snippet_keep_their_look():
+    text = '  "Well," she said.\n\nThen -- nothing;  the END.\n'
+    assert corpora.ends(text, 4, 2) == ('"Well," she said.\n\nThen', "the END.")
+    # nothing between them, and nothing in both
+    assert corpora.ends("a b\n c", 2, 1) == ("a b", "c")
+
+
 @pytest.fixture
 def run(tmp_path, monkeypatch, capfd):
     """Runs it; what it printed, and all that it recorded."""

@@ -48,10 +48,9 @@ from skdptext.attacks._similarity import (
     learned_similarity as learned_similarity,
     parts_of_words as parts_of_words,
     split_words as split_words,
-    text_similarities,
+    text_similarities as text_similarities,
     words_of as words_of,
 )
-from skdptext.attacks._standard import paper_adversaries
 from skdptext.attacks._table import Score as Score
 from skdptext.attacks._table import lead as lead
 from skdptext.attacks._table import ScoreTable as ScoreTable
@@ -73,6 +72,4 @@ __all__ = [
     "KoppelAuthorClassifier",
     "WordReconstructionAttack",
     "linkage_attack",
-    "paper_adversaries",
-    "text_similarities",
 ]

@@ -74,10 +74,6 @@ class FastTextClassifier(ClassifierMixin, TextEstimator):
     ImportError
         In `fit`, if floret is not installed. A fitted model predicts without it.
 
-    See Also
-    --------
-    paper_adversaries : Makes it, or a linear model, which needs no extra package.
-
     Notes
     -----
     The defaults for epochs and learning rate come from [2]_. Only training uses

@@ -336,10 +336,9 @@ def linkage_attack(
     -------
     linkages : Linkages
         Rows: "ordered text", the log-likelihood of a text in order (absent if documents
-        are resampled); "bag", that of a bag; those of
-        `~skdptext.attacks.text_similarities`, which know words alone and pool the words
-        of several releases. With 10 targets or more, two that learn to combine others:
-        "learned", of those who know words, and "all, learned".
+        are resampled); "bag", that of a bag; those who know words alone, and pool the
+        words of several releases. With 10 targets or more, two that learn to combine
+        others: "learned", of those who know words, and "all, learned".
         For other releasers, "likelihood", and those who know words where texts are
         released. The strongest is chosen on half of the targets; all are scored on the
         other half.

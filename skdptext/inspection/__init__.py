@@ -8,17 +8,12 @@ from skdptext.inspection._privacy_utility import PrivacyUtilityDisplay
 from skdptext.inspection._release_display import Provenance as Provenance
 from skdptext.inspection._release_display import ReleaseReport as ReleaseReport
 from skdptext.inspection._release_report import release_report
-from skdptext.inspection._tables import (
-    TextTable as TextTable,
-    nearest_words_table,
-)
 from skdptext.inspection._wording import Bound as Bound
 
 __all__ = [
     "NeighborhoodDisplay",
     "PlausibleDeniabilityDisplay",
     "PrivacyUtilityDisplay",
-    "nearest_words_table",
     "obfuscation_report",
     "release_report",
 ]

@@ -165,7 +165,6 @@ def release_report(
     --------
     obfuscation_report : The same questions, for a mechanism and documents to be
         released.
-    skdptext.attacks.text_similarities : The adversaries who look for documents.
 
     Notes
     -----

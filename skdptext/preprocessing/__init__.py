@@ -2,10 +2,6 @@
 
 from skdptext.documents import MeanVectorEncoder, TopicEncoder
 from skdptext.preprocessing._preparing import DocumentPreparer
-from skdptext.preprocessing._splitting import (
-    KnownAndSnippets as KnownAndSnippets,
-    split_known_and_snippet,
-)
 from skdptext.preprocessing._topic_words import TopicWordSelector
 
 __all__ = [
@@ -13,5 +9,4 @@ __all__ = [
     "MeanVectorEncoder",
     "TopicEncoder",
     "TopicWordSelector",
-    "split_known_and_snippet",
 ]

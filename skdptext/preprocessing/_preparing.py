@@ -81,7 +81,6 @@ class DocumentPreparer(
     See Also
     --------
     skdptext.DPWordPerturber : Does all this itself, and adds noise.
-    split_known_and_snippet : Cuts documents in two; apply it first.
 
     Notes
     -----

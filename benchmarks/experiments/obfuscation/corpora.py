@@ -8,13 +8,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 from real_data import read_stories
 
-from skdptext.preprocessing import split_known_and_snippet
-
 N_KNOWN, N_SNIPPET = 2000, 1000  # words, as in the paper, appendix B.1
 MAX_SNIPPETS = 5  # per author
 FANDOMS = tuple(f"target_fandom_p0{i}" for i in range(1, 6))
 # Like the paper's two: large, with training texts, and as many authors in each.
 PAIR = ("target_fandom_p01", "target_fandom_p05")
+
+
+def ends(text: str, n_first: int, n_last: int) -> tuple[str, str]:
+    """So many first words and last words of a longer text, as they stand in it."""
+    text = text.strip()
+    after, before = text.split(None, n_first)[-1], text.rsplit(None, n_last)[0]
+    return text[: len(text) - len(after)].rstrip(), text[len(before) :].lstrip()
 
 
 @dataclass(frozen=True)
@@ -71,14 +76,11 @@ def fan_fiction(name: str, fandoms: tuple[str, ...]) -> Problem:
         rest = "\n".join(texts)
         first = None
         for turn in range(MAX_SNIPPETS):
-            parts = split_known_and_snippet(
-                [rest], n_known=N_KNOWN, n_snippet=N_SNIPPET, too_short="drop"
-            )
-            if not parts.known:
+            if len(rest.split()) < N_KNOWN + N_SNIPPET:
                 break
-            first = parts.known[0]
-            pieces.append((turn, author, topic, parts.snippets[0]))
-            rest = rest[: rest.rindex(parts.snippets[0])]
+            first, snippet = ends(rest, N_KNOWN, N_SNIPPET)
+            pieces.append((turn, author, topic, snippet))
+            rest = rest[: rest.rindex(snippet)]
         if first is not None:
             known.append(first)
             known_labels.append((author, topic))
