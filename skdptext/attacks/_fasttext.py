@@ -74,6 +74,10 @@ class FastTextClassifier(ClassifierMixin, TextEstimator):
     ImportError
         In `fit`, if floret is not installed. A fitted model predicts without it.
 
+    See Also
+    --------
+    KoppelAuthorClassifier : Another adversary of the 2019 paper, by character n-grams.
+
     Notes
     -----
     The defaults for epochs and learning rate come from [2]_. Only training uses
