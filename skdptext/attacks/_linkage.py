@@ -268,6 +268,8 @@ class Linkages(ScoreTable):
                 " The guarantee bounds what any adversary finds, on average over "
                 f"many releases, by {percent_up(self.bound)}."
             )
+            if best.low <= self.bound < best.value:
+                bound += " These few releases lie above it by chance."
         return (
             f"{noise}Of {self.n_targets} documents released{times}, an adversary who "
             f"holds {self.n_candidates} candidates in the clear found {best.value:.1%} "

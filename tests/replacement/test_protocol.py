@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.pipeline import make_pipeline
 
-from skdptext.attacks import DocumentLinkageAttack, linkage_attack
+from skdptext.attacks import DocumentLinkageAttack, Linkages, linkage_attack
 from skdptext.audit import audit_document_law, audit_document_pair
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection import release_report
@@ -104,6 +105,10 @@ def test_linkage_finds_what_the_best_adversary_finds(replacer, private):
     assert linkages.scores["linkage"].n_documents == len(texts) / 2
     assert linkages.changed is None
     assert "The guarantee bounds what any adversary finds" in linkages.in_words()
+    best = replace(linkages.scores["linkage"], value=0.5)
+    for low, above in ((0.3, True), (0.45, False)):
+        sample = Linkages([replace(best, low=low)], len(texts), 40, 2, None, 0.4)
+        assert ("above it by chance" in sample.in_words()) == above
     assert "of the words" not in linkages.in_words()
     # unfitted ones are fitted, and the object given stays as it was
     fresh = clone(replacer).set_params(random_state=2**90, output="group")
