@@ -121,7 +121,8 @@ def test_guarantees_of_models() -> None:
         for part in parts:
             guarantee = LearningGuarantee([part])
             text = " ".join(guarantee.details().split())
-            right = float(re.search(r"at most ([\d.]+) times in 100 \(a coin", text)[1])
+            rule = r"at most ([\d.]+) times in 100, if both are equally likely \(a coin"
+            right = float(re.search(rule, text)[1])
             assert right >= 100 * guarantee.right_at_most * EXACT
             found = float(
                 re.search(r"at most ([\d.]+) times in 100 \(a guess", text)[1]
