@@ -46,7 +46,6 @@ from skdptext.attacks._similarity import (
     found_among as found_among,
     holds_words as holds_words,
     learned_similarity as learned_similarity,
-    parts_of_words as parts_of_words,
     split_words as split_words,
     text_similarities as text_similarities,
     words_of as words_of,
@@ -55,12 +54,8 @@ from skdptext.attacks._table import Score as Score
 from skdptext.attacks._table import lead as lead
 from skdptext.attacks._table import ScoreTable as ScoreTable
 from skdptext.attacks._translation import Translation as Translation
-from skdptext.attacks._trials import Trial as Trial  # for other rooms, not for users
-from skdptext.attacks._trials import as_released as as_released
-from skdptext.attacks._trials import bayes_of_released as bayes_of_released
 from skdptext.attacks._trials import make_folds as make_folds
 from skdptext.attacks._trials import near_copies as near_copies
-from skdptext.attacks._trials import run_trials as run_trials
 from skdptext.attacks._trials import take as take
 from skdptext.attacks._words_left import common_words as common_words
 from skdptext.attacks._words_left import copies as copies

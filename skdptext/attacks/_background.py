@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from skdptext.attacks._documents import DocumentAdversaries
 from skdptext.attacks._similarity import (
     FEWEST_PAIRS,
-    found_among,
     learned_similarity,
     text_similarities,
     words_of,
 )
-from skdptext.attacks._table import Score, make_halves, scored, when_sure
+from skdptext.attacks._table import Score, make_halves
 from skdptext.embeddings import WordEmbedding
 
 # Similarities that are also compared with those of the other releases.
@@ -77,9 +77,7 @@ def person_rows(
     And by an adversary who abstains unless nine of ten names are right.
     """
     scores = person_similarities(held, released, truth, embedding=embedding, seed=seed)
-    n, halves = len(held), make_halves(np.arange(len(truth)), seed)
-    right = {name: found_among(score, truth, n) for name, score in scores.items()}
-    rows = scored("person", right, halves, 1 / n, knows={"learned": "pairs"})
-    best = rows[0].adversary
-    sure = when_sure("person, if sure", best, scores[best], right[best], halves)
-    return [*rows, sure]
+    halves = make_halves(np.arange(len(truth)), seed)
+    adversaries = DocumentAdversaries(scores, {"learned": "pairs"})
+    rows = adversaries.rows("person", truth, halves, len(held))
+    return [*rows, adversaries.sure("person, if sure", rows, truth, halves)]

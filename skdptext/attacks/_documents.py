@@ -21,7 +21,7 @@ from skdptext.attacks._similarity import (
     with_ties,
     words_of,
 )
-from skdptext.attacks._table import Halves, Score, make_halves, scored, when_sure
+from skdptext.attacks._table import Halves, Score, lead, make_halves, scored
 from skdptext.attacks._translation import Translation
 from skdptext.attacks._trials import N_DRAWS
 from skdptext.base import perturbs_words
@@ -29,7 +29,7 @@ from skdptext.exceptions import (
     EmptyDocumentWarning,
     PrivacyLeakWarning,
 )
-from skdptext.utils import pair_interval, quiet
+from skdptext.utils import pair_interval, quiet, recall_when_sure, share_interval
 
 # Other candidates than those asked for, where there are as many documents.
 MANY_CANDIDATES = 1000
@@ -52,6 +52,22 @@ class DocumentAdversaries(NamedTuple):
         """What each finds among n candidates."""
         right = {name: found_among(s, truth, n) for name, s in self.scores.items()}
         return scored(question, right, halves, 1 / n, knows=self.knows)
+
+    def sure(
+        self, question: str, rows: Sequence[Score], truth: np.ndarray, halves: Halves
+    ) -> Score:
+        """How many the strongest of `rows` names, silent unless nine of ten are right.
+
+        Among all candidates.
+        """
+        by = next(row.adversary for row in rows if row.strongest)
+        scores = self.scores[by]
+        n = scores.shape[1]
+        hit, _ = recall_when_sure(lead(scores), found_among(scores, truth, n), *halves)
+        low, high = share_interval(hit)
+        # who guesses is never so sure; what luck names is no more than guesses find
+        high = max(high, 1 / n)
+        return Score(question, by, float(hit.mean()), low, high, 1 / n, len(hit))
 
 
 def gathered(
@@ -123,10 +139,7 @@ def linkage_rows(
         rows += adversaries.rows(many, truth, texts.halves, MANY_CANDIDATES)
     if len(texts) < FEWEST_PAIRS:
         return rows
-    best = next(row for row in rows if row.strongest).adversary
-    scores = adversaries.scores[best]
-    right = found_among(scores, truth, len(texts))
-    return [*rows, when_sure("when sure", best, scores, right, texts.halves)]
+    return [*rows, adversaries.sure("when sure", rows, truth, texts.halves)]
 
 
 def same_person_rows(

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skdptext.utils import import_pandas, recall_when_sure, share_interval
+from skdptext.utils import import_pandas, share_interval
 
 Interval = Callable[[np.ndarray], tuple[float, float]]
 
@@ -166,25 +166,6 @@ def scored(
             )
         )
     return rows
-
-
-def when_sure(
-    question: str,
-    by: str,
-    scores: np.ndarray,
-    right: np.ndarray,
-    halves: Halves,
-) -> Score:
-    """How many are named rightly by who is silent unless nine of ten such names are.
-
-    Among all candidates, who have columns in `scores`.
-    """
-    hit, _ = recall_when_sure(lead(scores), right, *halves)
-    low, high = share_interval(hit)
-    chance = 1 / scores.shape[1]
-    # who guesses is never so sure; what luck names is no more than guesses find
-    high = max(high, chance)
-    return Score(question, by, float(hit.mean()), low, high, chance, len(hit))
 
 
 def lead(scores: np.ndarray) -> np.ndarray:
