@@ -80,20 +80,6 @@ def test_predicts_as_floret_does(corpus, monkeypatch):
     )
 
 
-def test_texts_tokens_and_bags_are_one(corpus):
-    table, bags, texts, y = corpus
-    on_bags = make(table).fit(bags, y)
-    assert on_bags.score(bags, y) > 0.8
-    expected = on_bags.predict_proba(bags)
-    for documents in (texts, [text.split() for text in texts], iter(texts)):
-        np.testing.assert_allclose(on_bags.predict_proba(documents), expected)
-    on_tokens, on_texts = (
-        make().fit(documents, y).predict_proba(texts)
-        for documents in ([text.split() for text in texts], texts)
-    )
-    np.testing.assert_array_equal(on_tokens, on_texts)
-
-
 def test_begins_with_the_vectors_given(corpus):
     """With no learning to speak of, the vectors are still the table's."""
     table, bags, texts, y = corpus
@@ -190,17 +176,6 @@ def test_without_floret(corpus, monkeypatch):
 )
 def test_bad_parameters(name, value):
     FastTextClassifier(**{name: value}).fit(["a", "b"], [0, 1])
-
-
-@refusals(
-    ("one text", [0], "got a single str"),
-    (["a", "b"], [0], r"one label per document \(2\), got shape \(1,\)"),
-    (["a", "b"], [0, 0], r"at least 2 classes, got 1 class"),
-    (["", " "], [0, 1], "at least one word"),
-    (np.eye(2), [0, 1], "embedding must be given for bags-of-words"),
-)
-def test_bad_documents(texts, labels):
-    FastTextClassifier().fit(texts, labels)
 
 
 def test_bags_of_shares_are_refused():

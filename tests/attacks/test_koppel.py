@@ -9,12 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.feature_extraction.text import CountVectorizer
 
-from skdptext import DPWordPerturber, WordEmbedding
+from skdptext import DPWordPerturber
 from skdptext.attacks import KoppelAuthorClassifier
 from skdptext.datasets import load_docstrings
-from skdptext.exceptions import InvalidParameterError
 from tests.expected import leaks_allowed, refusals
 
 TEXTS = [
@@ -121,24 +119,6 @@ def test_below_the_threshold_the_answer_is_unknown():
     assert numbers.predict(["thou art thy", "zzzz"]).tolist() == [0, -1]
 
 
-def test_bags_are_rebuilt_from_their_words():
-    words = sorted({word for text in TEXTS for word in text.split()})
-    table = WordEmbedding(words, np.eye(len(words)))
-    counts = CountVectorizer(vocabulary=words, token_pattern=r"\w+")
-    bags = counts.fit_transform(TEXTS)
-    on_bags = KoppelAuthorClassifier(table, random_state=0).fit(bags, AUTHORS)
-    on_texts = KoppelAuthorClassifier(random_state=0).fit(TEXTS, AUTHORS)
-    on_tokens = KoppelAuthorClassifier(random_state=0)
-    on_tokens.fit([text.split() for text in TEXTS], AUTHORS)
-    expected = on_texts.predict_proba(TEXTS)
-    for scores in (
-        on_bags.predict_proba(bags),
-        on_bags.predict_proba(TEXTS),  # the kinds can be mixed
-        on_tokens.predict_proba(TEXTS),
-    ):
-        np.testing.assert_allclose(scores, expected)
-
-
 def test_small_working_memory_changes_nothing():
     from sklearn import config_context
 
@@ -185,32 +165,6 @@ def test_noise_hides_real_authors(built_in):
 )
 def test_bad_parameters(name, value):
     KoppelAuthorClassifier(**{name: value}).fit(TEXTS, AUTHORS)
-
-
-@pytest.mark.parametrize(
-    ("texts", "authors", "message"),
-    [
-        ("one text", AUTHORS, "got a single str"),
-        (None, AUTHORS, "got None"),
-        (TEXTS, AUTHORS[:3], r"one label per document \(4\), got shape \(3,\)"),
-        (TEXTS, ["me"] * 4, r"at least 2 classes, got 1 class\."),
-        ([["a", 3]], ["me"], "got an int as token 1 of document 0"),
-        ([None, "a"], ["me", "you"], "as document 0"),
-        (["", " "], ["me", "you"], "at least one word, got none"),
-        (np.eye(2), ["me", "you"], "embedding must be given for bags-of-words"),
-    ],
-)
-def test_bad_documents(texts, authors, message):
-    model = KoppelAuthorClassifier()
-    with pytest.raises(InvalidParameterError, match=message):
-        model.fit(texts, authors)
-    assert not hasattr(model, "classes_")
-
-
-def test_generators_are_documents():
-    model = KoppelAuthorClassifier(random_state=0)
-    model.fit((text for text in TEXTS), AUTHORS)
-    assert model.predict(text for text in TEXTS).tolist() == AUTHORS
 
 
 def test_only_the_first_thousand_letters_of_a_word_count():
