@@ -29,6 +29,7 @@ from skdptext.utils import (
     check_prior,
     check_rng,
     is_count_matrix,
+    lined_up,
     percent_up,
     quiet,
     sums_by_label,
@@ -282,13 +283,15 @@ class Linkages(ScoreTable):
         return f"Linkages({len(self.rows)} adversaries, {self.n_candidates} candidates)"
 
     def __str__(self) -> str:
-        width = max(len(row.adversary) for row in self.rows)
-        lines = [wrapped(self.in_words()), ""]
-        lines += [
-            f"{row.adversary:{width}}  {row.value:4.2f} [{row.low:.2f}, "
-            f"{row.high:.2f}]" + f"  knows {row.knows}" * bool(row.knows)
+        cells = [
+            [
+                row.adversary,
+                f"{row.value:.2f} [{row.low:.2f}, {row.high:.2f}]",
+                f"knows {row.knows}" * bool(row.knows),
+            ]
             for row in self.rows
         ]
+        lines = [wrapped(self.in_words()), "", *lined_up(cells, left=(0, 1, 2))]
         if any(row.adversary.endswith("learned") for row in self.rows):
             lines += ["", wrapped(_LEARNED)]
         return "\n".join(lines)

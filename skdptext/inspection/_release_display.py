@@ -15,7 +15,6 @@ import numpy as np
 from skdptext._version import __version__
 from skdptext.attacks import ColumnFinding, Score, ScoreTable
 from skdptext.inspection._drawing import COLORS, make_axes, place_legend
-from skdptext.inspection._tables import aligned
 from skdptext.inspection._wording import (
     HEADINGS,
     PROVES,
@@ -32,7 +31,7 @@ from skdptext.inspection._wording import (
     question_of,
     verdict,
 )
-from skdptext.utils import Fragment, bullets, page, paragraph, wrapped
+from skdptext.utils import Fragment, bullets, lined_up, page, paragraph, wrapped
 
 _HEADER = (
     *("what was looked for", "found", "95 % interval", "guessing", "proved"),
@@ -160,8 +159,7 @@ class ReleaseReport(ScoreTable):
             cells += [[heading.upper(), *[""] * 5], *map(self._cells, scores)]
         if not self.bounds:
             cells = [[*line[:4], line[5]] for line in cells]
-        right = [False, *[True] * (len(cells[0]) - 2), False]
-        text += [*aligned(cells, right), ""]
+        text += [*lined_up(cells, left=(0, len(cells[0]) - 1)), ""]
         by = [
             f"- {question_of(score).name}: {adversary_name(score)}"
             for _, scores in self.lines()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from skdptext.utils import Fragment, bullets, paragraph, table, wrapped
+from skdptext.utils import Fragment, bullets, lined_up, paragraph, table, wrapped
 
 
 @dataclass(frozen=True, repr=False)
@@ -30,12 +30,13 @@ class TextTable:
     note: str = ""
 
     def __repr__(self) -> str:
-        numbers = [
-            all(isinstance(row[i], int | float) for row in self.rows)
+        text = [
+            i
             for i in range(len(self.columns))
+            if not all(isinstance(row[i], int | float) for row in self.rows)
         ]
         cells = [[_cell(value) for value in row] for row in self.rows]
-        head, *lines = aligned([self.columns, *cells], numbers)
+        head, *lines = lined_up([self.columns, *cells], text)
         rule = "-" * max(map(len, [head, *lines]))
         note = ["", self.note] * bool(self.note)
         return "\n".join([self.title, "", head, rule, *lines, *note])
@@ -55,18 +56,6 @@ def as_html(part: str | TextTable | list[str]) -> Fragment:
         rows = [[str(x).replace(" ", "\xa0") for x in row] for row in part.rows]
         return table(part.columns, rows, caption=f"{part.title}. {part.note}")
     return paragraph(part) if isinstance(part, str) else bullets(part)
-
-
-def aligned(
-    lines: Sequence[Sequence[str]], right: Sequence[bool] | None = None
-) -> list[str]:
-    """Cells in columns, those of some columns at their right; a line of text each."""
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    pads = [str.rjust if r else str.ljust for r in right or [False] * len(widths)]
-    return [
-        "  ".join(p(x, w) for p, x, w in zip(pads, line, widths, strict=True)).rstrip()
-        for line in lines
-    ]
 
 
 def _cell(value: Any) -> str:

@@ -527,7 +527,8 @@ class Guarantee:
         said = self._stated()
         blocks = [f"Privacy statement. {said.title}", "\n".join(said.verdict)]
         if said.rows:
-            blocks.append(f"{said.heading}\n{lined_up(said.rows)}\n{said.note}".strip())
+            rows = "".join(f"  {line}\n" for line in lined_up(said.rows))
+            blocks.append(f"{said.heading}\n{rows}{said.note}".strip())
         limits = [f"- {limit}" for limit in said.limits]
         blocks.append(
             "\n".join(["Not protected (details() has the whole list):", *limits])

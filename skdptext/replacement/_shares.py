@@ -24,6 +24,7 @@ from skdptext.utils import (
     check_real,
     import_pandas,
     kind_of,
+    lined_up,
     page,
     paragraph,
     table,
@@ -112,15 +113,7 @@ class TopicShares:
         return ["group", "share", f"{100 * self.confidence:g} % interval", "words"]
 
     def __str__(self) -> str:
-        rows = [self._header, *self._rows()]
-        widths = [max(len(row[i]) for row in rows) for i in range(3)]
-        lines = [
-            "  ".join(
-                [row[0].ljust(widths[0]), row[1].rjust(widths[1])]
-                + [row[2].rjust(widths[2]), row[3]]
-            ).rstrip()
-            for row in rows
-        ]
+        lines = lined_up([self._header, *self._rows()], left=(0, 3))
         units = f"{self.unit}s"
         told = _TARGET.format(units, units)
         return "\n".join([*lines, f"{self.n_documents:,} {units}. {told}"])

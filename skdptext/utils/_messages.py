@@ -10,7 +10,7 @@ import sys
 import textwrap
 import threading
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from decimal import ROUND_CEILING, Decimal
@@ -306,18 +306,18 @@ def wrapped(text: str) -> str:
     )
 
 
-def lined_up(rows: Sequence[Sequence[str]]) -> str:
-    """Lines of a table for a terminal: labels left, numbers right, indented by two.
+def lined_up(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> list[str]:
+    """Lines of a table for a terminal: text in the columns `left`, numbers in others.
 
-    A row without numbers is a heading.
+    A row without numbers is a heading, which widens no column.
     """
-    full = [row for row in rows if any(row[1:])]
+    full = [row for row in rows if any(row[1:])] or rows
     widths = [max(map(len, column)) for column in zip(*full, strict=True)]
-    lines = (
-        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])])
+    pads = [str.ljust if i in left else str.rjust for i in range(len(widths))]
+    return [
+        "  ".join(p(x, w) for p, x, w in zip(pads, row, widths, strict=True)).rstrip()
         for row in rows
-    )
-    return "\n".join(f"  {line}".rstrip() for line in lines)
+    ]
 
 
 def rounded_up(bound: float, digits: int = 4) -> str:
