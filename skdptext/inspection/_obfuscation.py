@@ -15,10 +15,18 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection._drawing import make_axes
 from skdptext.inspection._privacy_utility import PrivacyUtilityDisplay, two_scores
 from skdptext.inspection._release_display import draw_scores
-from skdptext.inspection._tables import TextTable, as_html, as_text
 from skdptext.inspection._wording import interval, percent
 from skdptext.mechanisms import resolve_mechanism
-from skdptext.utils import Fragment, check_option, page
+from skdptext.utils import (
+    Fragment,
+    bullets,
+    check_option,
+    lined_up,
+    page,
+    paragraph,
+    table,
+    wrapped,
+)
 
 # With fewer documents per author, or in total, the report warns.
 _FEW_OF_AUTHOR, _FEW = 5, 50
@@ -288,7 +296,7 @@ class ObfuscationReport(ScoreTable):
 
     # -- text and HTML -----------------------------------------------------------------
 
-    def _parts(self) -> list[str | TextTable | list[str]]:
+    def _parts(self) -> list[str | _Table | list[str]]:
         """Paragraphs, tables and points, whatever they are shown as."""
         many, at = len(self.releases) > 1, self.setting
         linked: list[str] = [
@@ -313,10 +321,10 @@ class ObfuscationReport(ScoreTable):
             f"{at.n_splits} splits. Adversaries who hold other texts look for the "
             "author. The strongest one is chosen on half of the documents; all are "
             "scored on the other half.",
-            TextTable(f"{which}: accuracy [95 % interval]", tuple(_ATTACKS), attacks,
+            _Table(f"{which}: accuracy [95 % interval]", tuple(_ATTACKS), attacks,
                       "Clear: whole documents, unperturbed; cut: as many words of them "
                       "as are released."),
-            TextTable("The releases", _RELEASES, list(map(_facts, self.releases)),
+            _Table("The releases", _RELEASES, list(map(_facts, self.releases)),
                       "Exponent: of the odds between two documents by different "
                       "authors, on one topic if there are topics (nats, median)."),
             self.warnings,
@@ -332,10 +340,37 @@ class ObfuscationReport(ScoreTable):
         )
 
     def __repr__(self) -> str:
-        return "\n\n".join(as_text(part) for part in self._parts() if part)
+        return "\n\n".join(_as_text(part) for part in self._parts() if part)
 
     def _repr_html_(self) -> Fragment:
-        return page("How well hidden is this corpus?", *map(as_html, self._parts()))
+        return page("How well hidden is this corpus?", *map(_as_html, self._parts()))
+
+
+class _Table(NamedTuple):
+    """A table of texts, and a note for its reader."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+    note: str
+
+
+def _as_text(part: str | _Table | list[str]) -> str:
+    """A paragraph, a table or points, for a terminal."""
+    if isinstance(part, _Table):
+        lines = lined_up([part.columns, *part.rows], range(len(part.columns)))
+        lines.insert(1, "-" * max(map(len, lines)))
+        return "\n".join([part.title, "", *lines, "", wrapped(part.note)])
+    return wrapped(part if isinstance(part, str) else "\n".join(f"- {x}" for x in part))
+
+
+def _as_html(part: str | _Table | list[str]) -> Fragment:
+    """The same for a page."""
+    if isinstance(part, _Table):
+        # no line breaks: in a narrow window, scrolling reads better
+        rows = [[cell.replace(" ", "\xa0") for cell in row] for row in part.rows]
+        return table(part.columns, rows, caption=f"{part.title}. {part.note}")
+    return paragraph(part) if isinstance(part, str) else bullets(part)
 
 
 def _facts(release: ReportedRelease) -> tuple[str, ...]:
