@@ -41,6 +41,9 @@ PIN := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 MPLBACKEND=Agg
 SHARED := $(PIN) PYTHONDONTWRITEBYTECODE= SKDPTEXT_CACHE=$(CURDIR)/build/cache POT_BACKEND_DISABLE_PYTORCH=1 \
     GLIBC_TUNABLES=glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=1073741824:glibc.malloc.trim_threshold=1073741824
 BENCH_OUT := build/bench
+# Each worker begins with half of the tests in their order and takes from the other's when
+# it has none left: files stay whole, and what they make for all their tests is made once.
+WORKERS := -n $(JOBS) --dist worksteal
 COVER := --cov=skdptext --cov-branch --cov-config=setup.cfg
 
 .DEFAULT_GOAL := help
@@ -59,34 +62,34 @@ demo: $(STAMP)-plot  ## run the demonstration on the built-in corpus
 
 # What it did not run is listed by: .venv/bin/coverage report --rcfile=setup.cfg
 test: $(STAMP)-test  ## run the tests; fails under 95 % branch coverage
-	$(SHARED) $(PY) -m pytest -n $(JOBS) -m "not slow and not torch and not fuzz and not scale" --durations=10 $(COVER) \
+	$(SHARED) $(PY) -m pytest $(WORKERS) -m "not slow and not torch and not fuzz and not scale" --durations=10 $(COVER) \
 	    --cov-report= --cov-fail-under=95 $(PYTEST_ARGS)
 
 test-oldest: $(OLDEST)/.stamp  ## run the tests with the oldest versions that pyproject.toml allows
-	$(SHARED) NUMBA_CACHE_DIR=$(abspath $(OLDEST))/loops PYTHONPATH=$(CURDIR) $(OLDEST)/bin/python -m pytest -n $(JOBS) -m "not slow and not torch and not fuzz and not scale" --durations=10 \
+	$(SHARED) NUMBA_CACHE_DIR=$(abspath $(OLDEST))/loops PYTHONPATH=$(CURDIR) $(OLDEST)/bin/python -m pytest $(WORKERS) -m "not slow and not torch and not fuzz and not scale" --durations=10 \
 	    $(OLDEST_TESTS) $(PYTEST_ARGS)
 
 test-slow: $(STAMP)-slow  ## run the tests that take minutes, dp-accounting's bounds among them
-	$(SHARED) $(PY) -m pytest -n $(JOBS) -m "slow and not fuzz and not scale" --durations=10 $(PYTEST_ARGS)
+	$(SHARED) $(PY) -m pytest $(WORKERS) -m "slow and not fuzz and not scale" --durations=10 $(PYTEST_ARGS)
 
 # SKDPTEXT_FUZZ: files of each format, 3,000 unless told; SKDPTEXT_FUZZ_SEED: others.
 test-fuzz: $(STAMP)-test  ## thousands of mutated files and of random releases, minutes
-	$(SHARED) $(PY) -m pytest -n $(JOBS) -m fuzz -rP $(PYTEST_ARGS)
-	$(SHARED) SKDPTEXT_LAWS=$(LAWS) $(PY) -m pytest -n $(JOBS) \
+	$(SHARED) $(PY) -m pytest $(WORKERS) -m fuzz -rP $(PYTEST_ARGS)
+	$(SHARED) SKDPTEXT_LAWS=$(LAWS) $(PY) -m pytest $(WORKERS) \
 	    tests/privacy/test_exact_laws.py -k more_than_is_promised $(PYTEST_ARGS)
 
 test-torch: $(STAMP)-torch  ## run the tests that need PyTorch
-	$(SHARED) $(PY) -m pytest -n $(JOBS) -m torch $(TORCH_TESTS) $(PYTEST_ARGS)
+	$(SHARED) $(PY) -m pytest $(WORKERS) -m torch $(TORCH_TESTS) $(PYTEST_ARGS)
 
 # Spark needs Java 17 or newer: apt-get install openjdk-17-jre-headless
 test-scale: $(SCALE_VENV)/.stamp-scale  ## run the tests on Spark, Dask, Ray and others, minutes
 	$(SHARED) $(SCALE_VENV)/bin/python -m pytest -ra --durations=10 tests/scale $(PYTEST_ARGS)
 
 coverage: $(STAMP)-test  ## run all tests and write htmlcov/index.html
-	$(SHARED) $(PY) -m pytest -n $(JOBS) -m "not torch and not fuzz and not scale" $(COVER) --cov-report=html --cov-report=term $(PYTEST_ARGS)
+	$(SHARED) $(PY) -m pytest $(WORKERS) -m "not torch and not fuzz and not scale" $(COVER) --cov-report=html --cov-report=term $(PYTEST_ARGS)
 
 doctest: $(STAMP)-test  ## run the examples of the docstrings, the site's pages and the README
-	$(SHARED) $(PY) -m pytest -n $(JOBS) --doctest-modules --doctest-glob="*.rst" --doctest-glob="*.md" \
+	$(SHARED) $(PY) -m pytest $(WORKERS) --doctest-modules --doctest-glob="*.rst" --doctest-glob="*.md" \
 	    README.md docs/index.rst docs/get_started docs/howto docs/understand docs/reference \
 	    skdptext $(PYTEST_ARGS)
 
@@ -115,7 +118,7 @@ dist: $(STAMP)-dev  ## build sdist and wheel into dist, and test the sdist from 
 	@missing=$$(git ls-files | while read -r file; do \
 	    test -e "build/sdist/$$file" || echo "$$file"; done); \
 	test -z "$$missing" || { echo "Not in the sdist, see MANIFEST.in: $$missing" >&2; exit 1; }
-	cd build/sdist && $(SHARED) PYTHONPATH=. $(abspath $(PY)) -m pytest -q -n $(JOBS) -p no:cacheprovider $(DIST_TESTS)
+	cd build/sdist && $(SHARED) PYTHONPATH=. $(abspath $(PY)) -m pytest -q $(WORKERS) -p no:cacheprovider $(DIST_TESTS)
 
 # The versions that CI installs, for the Python that makes them.
 constraints:  ## write .ci/constraints.txt anew: the newest versions of all that CI installs
