@@ -144,7 +144,7 @@ def test_a_quick_run_writes_all_it_names(quick):
     for kind in ("md", "png"):
         for path in quick.glob(f"*.{kind}"):
             assert path.name == "index.md" or f"({path.name})" in index
-    assert len(list(quick.glob("*.png"))) == 5
+    assert len(list(quick.glob("*.png"))) == 4
     assert {path.stem for path in quick.glob("*.csv")} == {
         path.stem for path in quick.glob("*.md")
     } - {"index"}

@@ -34,9 +34,9 @@ def write_report(
     """
     written = [*tables.all_tables(plan, store), *utility_tables.all_tables(plan, store)]
     time = time_table(store, cells)
-    drawn = figures.draw_all(plan, store, folder)
     for table in (*written, time):
         write_table(table, folder)
+    drawn = figures.draw_all(plan, folder)
     index = ["# The 2020 paper's experiments on real data", ""]
     index += [f"- [{table.title}]({table.name}.md)" for table in (*written, time)]
     for path, caption in drawn:

@@ -123,6 +123,24 @@ def statistic_tables(plan: Plan, store: Store, *, scaled: bool) -> list[Table]:
     return tables
 
 
+def percentile_table(plan: Plan, store: Store, table: str) -> Table:
+    """Figures 2 to 5: percentiles of both statistics over the words."""
+    grid, vectors = read_grid(plan, store, table), describe(plan, store, table)
+    letters = {"N_w": "n_unchanged", "S_w": "n_distinct"}
+    rows: Rows = [
+        {"vectors": vectors, "λ": f"{lam:g}", "ε": f"{epsilon:g}"}
+        | {
+            f"{letter}, {percent} %": f"{grid.columns[name][f'p{percent}'][i, j]:.1f}"
+            for letter, name in letters.items()
+            for percent in (5, 50, 95)
+        }
+        for j, lam in enumerate(grid.lams)
+        for i, epsilon in enumerate(grid.epsilons)
+    ]
+    title = f"Percentiles of N_w and S_w over the words: {vectors}"
+    return Table(f"percentiles_{table}", title, "", rows)
+
+
 def claims(plan: Plan, store: Store) -> Table:
     """Does N_w fall and S_w rise with λ, significantly, where the paper says so?"""
     rows: Rows = []
@@ -289,6 +307,7 @@ def all_tables(plan: Plan, store: Store) -> list[Table]:
     return [
         *statistic_tables(plan, store, scaled=False),
         *statistic_tables(plan, store, scaled=True),
+        *(percentile_table(plan, store, table) for table in plan.tables),
         claims(plan, store),
         matching(plan, store),
         geometry(plan, store),
