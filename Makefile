@@ -44,13 +44,14 @@ BENCH_OUT := build/bench
 # Each worker begins with half of the tests in their order and takes from the other's when
 # it has none left: files stay whole, and what they make for all their tests is made once.
 WORKERS := -n $(JOBS) --dist worksteal
+QUICK := not slow and not torch and not fuzz and not scale and not notebooks
 COVER := --cov=skdptext --cov-branch --cov-config=setup.cfg
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # Two pip processes in one environment break it.
 .NOTPARALLEL:
-.PHONY: help environment demo test test-oldest test-slow test-fuzz test-torch test-scale doctest lint format types docs dist constraints bench bench-compare paper obfuscation mechanisms frontier learn coverage clean
+.PHONY: help environment demo test test-oldest test-slow test-fuzz test-torch test-notebooks test-scale doctest lint format types docs dist constraints bench bench-compare paper obfuscation mechanisms frontier learn coverage clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -62,11 +63,11 @@ demo: $(STAMP)-plot  ## run the demonstration on the built-in corpus
 
 # What it did not run is listed by: .venv/bin/coverage report --rcfile=setup.cfg
 test: $(STAMP)-test  ## run the tests; fails under 95 % branch coverage
-	$(SHARED) $(PY) -m pytest $(WORKERS) -m "not slow and not torch and not fuzz and not scale" --durations=10 $(COVER) \
+	$(SHARED) $(PY) -m pytest $(WORKERS) -m "$(QUICK)" --durations=10 $(COVER) \
 	    --cov-report= --cov-fail-under=95 $(PYTEST_ARGS)
 
 test-oldest: $(OLDEST)/.stamp  ## run the tests with the oldest versions that pyproject.toml allows
-	$(SHARED) NUMBA_CACHE_DIR=$(abspath $(OLDEST))/loops PYTHONPATH=$(CURDIR) $(OLDEST)/bin/python -m pytest $(WORKERS) -m "not slow and not torch and not fuzz and not scale" --durations=10 \
+	$(SHARED) NUMBA_CACHE_DIR=$(abspath $(OLDEST))/loops PYTHONPATH=$(CURDIR) $(OLDEST)/bin/python -m pytest $(WORKERS) -m "$(QUICK)" --durations=10 \
 	    $(OLDEST_TESTS) $(PYTEST_ARGS)
 
 test-slow: $(STAMP)-slow  ## run the tests that take minutes, dp-accounting's bounds among them
@@ -81,12 +82,15 @@ test-fuzz: $(STAMP)-test  ## thousands of mutated files and of random releases, 
 test-torch: $(STAMP)-torch  ## run the tests that need PyTorch
 	$(SHARED) $(PY) -m pytest $(WORKERS) -m torch $(TORCH_TESTS) $(PYTEST_ARGS)
 
+test-notebooks: $(STAMP)-test  ## run the notebooks that take more than seconds, in Jupyter
+	$(SHARED) $(PY) -m pytest $(WORKERS) -m notebooks --durations=15 tests/test_notebook.py $(PYTEST_ARGS)
+
 # Spark needs Java 17 or newer: apt-get install openjdk-17-jre-headless
 test-scale: $(SCALE_VENV)/.stamp-scale  ## run the tests on Spark, Dask, Ray and others, minutes
 	$(SHARED) $(SCALE_VENV)/bin/python -m pytest -ra --durations=10 tests/scale $(PYTEST_ARGS)
 
 coverage: $(STAMP)-test  ## run all tests and write htmlcov/index.html
-	$(SHARED) $(PY) -m pytest $(WORKERS) -m "not torch and not fuzz and not scale" $(COVER) --cov-report=html --cov-report=term $(PYTEST_ARGS)
+	$(SHARED) $(PY) -m pytest $(WORKERS) -m "not torch and not fuzz and not scale and not notebooks" $(COVER) --cov-report=html --cov-report=term $(PYTEST_ARGS)
 
 doctest: $(STAMP)-test  ## run the examples of the docstrings, the site's pages and the README
 	$(SHARED) $(PY) -m pytest $(WORKERS) --doctest-modules --doctest-glob="*.rst" --doctest-glob="*.md" \

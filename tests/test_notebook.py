@@ -16,6 +16,8 @@ NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
 DATA = Path(
     os.environ.get("SKDPTEXT_TEST_DATA") or ROOT.parent / "shared" / "data"
 ).resolve()
+# `make test` runs these, which take seconds, and `make test-notebooks` all others.
+QUICK = {"guarantee", "noise_shapes", "release_documents"}
 STANDS_IN = "documentation of two topics stands in|documentation stands in"
 
 
@@ -45,7 +47,17 @@ def jupyter(notebooks):
         yield client
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(
+            path,
+            marks=() if path.stem in QUICK else pytest.mark.notebooks,
+            id=path.stem,
+        )
+        for path in NOTEBOOKS
+    ],
+)
 def test_a_run_in_jupyter_shows_what_is_stored_and_said(
     notebooks, jupyter, path, tmp_path
 ):
