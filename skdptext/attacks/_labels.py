@@ -47,10 +47,10 @@ View = dict[str, list[Any]]
 
 
 class Guesser(NamedTuple):
-    """An unfitted classifier, and the view of documents that it takes."""
+    """An unfitted classifier, and documents as it reads them."""
 
     model: Any
-    view: str
+    view: View
     # whether it knows the mechanism: it learns from originals, and reads releases only
     informed: bool = False
 
@@ -78,21 +78,22 @@ def label_scores(
     learning: Learning,
 ) -> list[Score]:
     """How often the label of a release is guessed, from other documents' labels."""
-    splits, adversaries, trained_on, known, n_jobs = learning
+    splits, adversaries, _, known, n_jobs = learning
     if splits is None:
         count = max(Counter(labels.tolist()).values())
         groups = near_copies(texts.clear)
         splits = make_folds(labels, groups, min(_FOLDS, count), texts.seed)
-    views, names = _views(texts, known, mechanism, adversaries is not None)
+    more = [] if known is None else list(known[0])
     if adversaries is None:
         n_known = min(len(learn) for learn, _ in splits)
-        guessers = _guessers(target, names, texts.seed, views, mechanism, n_known)
+        guessers = _guessers(target, texts, mechanism, more, n_known)
     else:
-        view = "bags" if "bags" in views else "texts"
+        of_words = perturbs_words(mechanism) and mechanism.oov != "keep"
+        view = _bags(texts, mechanism, more) if of_words else _whole(texts, more)
         guessers = {name: Guesser(m, view) for name, m in adversaries.items()}
     usual = {"always the most frequent": _usual(labels, splits)}
     right = {part: dict(usual) for part in ("originals", "cut", "releases")}
-    trials = _planned(guessers, views, labels, trained_on, known)
+    trials = _planned(guessers, labels, learning)
     with quiet(Warning):
         answers = run_trials(trials, splits, n_jobs, f"{target} adversaries")
     for (part, name), shares in answers.items():
@@ -112,20 +113,16 @@ def label_scores(
 
 
 def _planned(
-    guessers: Mapping[str, Guesser],
-    views: Mapping[str, View],
-    labels: np.ndarray,
-    trained_on: Sequence[str],
-    known: Known | None,
+    guessers: Mapping[str, Guesser], labels: np.ndarray, learning: Learning
 ) -> list[Trial]:
     """What is fitted and asked; answers belong to a part, and to who learned from what.
 
     Of what is clear, those are asked who learned from it, also where only releases
     are learned from.
     """
-    trials = []
+    trials, known = [], learning.known
     for name, guesser in guessers.items():
-        view = views[guesser.view]
+        view = guesser.view
         more = None if known is None else (view["known"][0], known[1])
         for source in ("originals", "releases")[: 1 if guesser.informed else 2]:
             knows = f"{name}, trained on {source}"
@@ -134,7 +131,7 @@ def _planned(
                 if source == "originals" and not guesser.informed:
                     for part in ("originals", "cut"):
                         asked.append(((part, knows), view[part][0]))
-                if source in trained_on:
+                if source in learning.trained_on:
                     each = view["releases"] if source == "originals" else [learned]
                     asked += [(("releases", knows), one) for one in each]
                 if asked:
@@ -151,62 +148,27 @@ def _usual(labels: np.ndarray, splits: Sequence[Split]) -> np.ndarray:
     return right
 
 
-def _views(
-    texts: ReleasedTexts, known: Known | None, mechanism: Any, given: bool
-) -> tuple[dict[str, View], WordEmbedding]:
-    """Originals, releases and known texts as each kind of adversary reads them.
+def _whole(texts: ReleasedTexts, more: list[Any]) -> View:
+    """Documents as they are written."""
+    return {
+        "originals": [list(texts.original)],
+        "releases": [*texts.releases],
+        "cut": [texts.cut],
+        "known": [more],
+    }
 
-    With them the words that the columns of counts stand for. Empty texts have a word of
-    their own, as some adversaries want one in each.
+
+def _counts(texts: ReleasedTexts, more: list[Any]) -> tuple[View, list[str]]:
+    """Counts of all words, and these.
+
+    Empty texts have a word of their own, as some adversaries want one in each.
     """
-    more = list(known[0]) if known else []
-    documents: dict[str, list[Any]] = {
+    documents: View = {
         "originals": [texts.clear],
         "releases": texts.read,
         "cut": [texts.cut],
-        "known": [[words_of(document) for document in more]],
+        "known": [list(map(words_of, more))],
     }
-    views: dict[str, View] = {}
-    names = WordEmbedding(["∅"], np.zeros((1, 1)))
-    of_words = perturbs_words(mechanism)
-    if given or (not of_words and is_releaser(mechanism)):
-        whole: dict[str, list[Any]] = {
-            "originals": [list(texts.original)],
-            "releases": [*texts.releases],
-            "known": [more],
-        }
-        views["texts"] = documents | whole
-    if not given:
-        counts, words = _counts(documents)
-        names = WordEmbedding(words, np.zeros((len(words), 1)))
-        of_word = sp.csr_array(parts_of_words(words))
-        views["counts"] = counts
-        views["parts"] = {
-            part: [sp.csr_array(count @ of_word) for count in each]
-            for part, each in counts.items()
-        }
-    if not of_words:
-        return views, names
-    if mechanism.oov != "keep" and (given or len(texts) <= _MOST_COMPARED):
-        views["bags"] = _bags(texts, mechanism, more)
-    if not given:
-        simulated = as_released(mechanism, [*texts.original, *more], texts.seed)
-        if simulated is not None:
-            through, vocabulary = simulated
-            n = len(texts)
-            views["through the noise"] = {
-                "originals": [through[:n]],
-                "known": [through[n:]],
-                "releases": [
-                    read_release(each, vocabulary).bags(len(vocabulary))
-                    for each in texts.releases
-                ],
-            }
-    return views, names
-
-
-def _counts(documents: View) -> tuple[View, list[str]]:
-    """Counts of all words, and these."""
     parts = [(name, part) for name, each in documents.items() for part in each]
     words, coded = numbered(*([text or ["∅"] for text in part] for _, part in parts))
     counts: View = {name: [] for name in documents}
@@ -234,44 +196,63 @@ def _bags(texts: ReleasedTexts, mechanism: Any, more: Sequence[Any]) -> View:
         }
 
 
+def _through_noise(
+    texts: ReleasedTexts, mechanism: Any, more: list[Any]
+) -> View | None:
+    """Expected counts of what originals are released as; None where that is unknown."""
+    simulated = as_released(mechanism, [*texts.original, *more], texts.seed)
+    if simulated is None:
+        return None
+    (through, words), n = simulated, len(texts)
+    releases = [read_release(x, words).bags(len(words)) for x in texts.releases]
+    return {"originals": [through[:n]], "known": [through[n:]], "releases": releases}
+
+
 def _guessers(
-    target: str,
-    names: WordEmbedding,
-    seed: int,
-    views: Mapping[str, View],
-    mechanism: Any,
-    n_known: int,
+    target: str, texts: ReleasedTexts, mechanism: Any, more: list[Any], n_known: int
 ) -> dict[str, Guesser]:
-    """The library's own, of those views that there are."""
+    """The library's own."""
     from sklearn.naive_bayes import MultinomialNB
     from sklearn.svm import LinearSVC
+
+    seed = texts.seed
 
     def linear() -> Any:
         model = LinearSVC(tol=1e-2, random_state=seed)
         return make_pipeline(TfidfTransformer(sublinear_tf=True), model)
 
+    counts, words = _counts(texts, more)
+    of_word = sp.csr_array(parts_of_words(words))
+    parts = {
+        name: [sp.csr_array(count @ of_word) for count in each]
+        for name, each in counts.items()
+    }
+    names = WordEmbedding(words, np.zeros((len(words), 1)))
     guessers = {
-        "linear model of words": Guesser(linear(), "counts"),
-        "linear model of parts of words": Guesser(linear(), "parts"),
-        "naive Bayes": Guesser(MultinomialNB(alpha=0.1), "counts"),
+        "linear model of words": Guesser(linear(), counts),
+        "linear model of parts of words": Guesser(linear(), parts),
+        "naive Bayes": Guesser(MultinomialNB(alpha=0.1), counts),
     }
     if target == "author":
         koppel = KoppelAuthorClassifier(names, random_state=seed)
-        guessers["Koppel"] = Guesser(koppel, "counts")
+        guessers["Koppel"] = Guesser(koppel, counts)
     if find_spec("floret") is not None:
         fasttext = FastTextClassifier(names, random_state=seed)
-        guessers["fastText"] = Guesser(fasttext, "counts")
-    if "bags" in views:
-        nearest = _nearest(mechanism, 1 if target == "author" else min(5, n_known))
-        if nearest is not None:
-            guessers["nearest texts"] = Guesser(nearest, "bags")
+        guessers["fastText"] = Guesser(fasttext, counts)
     informed = "naive Bayes with the mechanism"
-    if "through the noise" in views:
-        bayes = bayes_of_released()
-        guessers[informed] = Guesser(bayes, "through the noise", informed=True)
-    elif "texts" in views:
+    if perturbs_words(mechanism):
+        nearest = None
+        if mechanism.oov != "keep" and len(texts) <= _MOST_COMPARED:
+            nearest = _nearest(mechanism, 1 if target == "author" else min(5, n_known))
+        if nearest is not None:
+            view = _bags(texts, mechanism, more)
+            guessers["nearest texts"] = Guesser(nearest, view)
+        through = _through_noise(texts, mechanism, more)
+        if through is not None:
+            guessers[informed] = Guesser(bayes_of_released(), through, informed=True)
+    elif is_releaser(mechanism):
         bayes = ChannelNaiveBayes(mechanism)
-        guessers[informed] = Guesser(bayes, "texts", informed=True)
+        guessers[informed] = Guesser(bayes, _whole(texts, more), informed=True)
     return guessers
 
 
