@@ -51,11 +51,9 @@ def membership_scores(
         alike = text_similarities(
             texts, synthetic[block], embedding=embedding, distances=False
         )
-        for name, score in alike.items():
-            nearest = score.max(axis=0)
-            scores[f"nearest by {name}"] = np.maximum(
-                nearest, scores.get(name, nearest)
-            )
+        for by, score in alike.items():
+            name, nearest = f"nearest by {by}", score.max(axis=0)
+            scores[name] = np.maximum(nearest, scores.get(name, nearest))
     words = [words_of(text) for text in texts]
     made = [words_of(text) for text in synthetic]
     for n in _SPANS:

@@ -82,6 +82,15 @@ def test_which_list_holds_a_text_changes_no_score(texts):
         np.testing.assert_allclose(again[name], scores[name][order], atol=1e-5)
 
 
+def test_the_nearest_is_looked_for_in_every_block(monkeypatch):
+    """Of many synthetic texts the last two thousand alone were compared."""
+    monkeypatch.setattr("skdptext.attacks._membership._AT_ONCE", 2)
+    texts = [f"red{i} blue{i} green{i}" for i in range(6)]
+    made = [texts[0], *(f"other{i} word{i}" for i in range(5))]
+    alike = membership_scores(texts, made)["nearest by tf-idf"]
+    np.testing.assert_allclose(alike, [1, 0, 0, 0, 0, 0])
+
+
 def test_copies_by_hand():
     training = ["one two three four five six.", "a b c d e f", "short"]
     control = ["a b c d e g", "seven eight nine ten eleven"]
