@@ -69,7 +69,7 @@ def _most_alike(
     name: str, mine: list[str], clear: Mapping[str, list[str]]
 ) -> ColumnFinding | None:
     n, n_values = len(mine), len(set(mine))
-    best = None
+    found = []
     # of columns that agree as well, the one of the same name
     for other in sorted(clear, key=lambda other: other != name):
         theirs = clear[other]
@@ -77,12 +77,6 @@ def _most_alike(
         pairs = len(set(zip(mine, theirs, strict=True)))
         one_for_one = pairs == n_values == len(set(theirs)) and n_values < n
         if other == name or equal >= _SHARE * n or one_for_one:
-            found = ColumnFinding(
-                name, other, equal, n, n_values, one_for_one and equal < n
-            )
-            if best is None or (found.n_equal, found.renamed) > (
-                best.n_equal,
-                best.renamed,
-            ):
-                best = found
-    return best
+            renamed = one_for_one and equal < n
+            found.append(ColumnFinding(name, other, equal, n, n_values, renamed))
+    return max(found, key=lambda it: (it.n_equal, it.renamed), default=None)

@@ -50,7 +50,7 @@ def pattern_similarities(
     """
     clear = {name: [part(d) for d in original] for name, part in _UNITS.items()}
     noisy = {name: [part(d) for d in released] for name, part in _UNITS.items()}
-    scores: dict[str, np.ndarray] = {}
+    scores: dict[str, np.ndarray | None] = {}
     for name, units in noisy.items():
         if name == "words between blanks" and units == noisy["words"]:
             continue
@@ -61,30 +61,18 @@ def pattern_similarities(
         who = f"{name} repeat"
         if name != other:
             who += f" as {other} of the original do"
-        kinds: dict[str, Callable[[Sequence[Any]], list[Any]]] = {
-            f"where {who}": _places
-        }
-        if "characters" not in (name, other):
-            kinds[f"how far apart {who}"] = _gaps
+        of_words = "characters" not in (name, other)
+        if of_words:
             scores[f"how often {who}"] = _counts_alike(sized, clear[other])
-        for kind, features in kinds.items():
-            same = _cosines(sized, clear[other], features)
-            if same is not None:
-                scores[kind] = same
-    for kind, features in (
-        ("lengths of words, in order", _lengths),
-        ("letters that repeat in words", _shapes),
-    ):
-        same = _cosines(
-            noisy["words between blanks"], clear["words between blanks"], features
-        )
-        if same is not None:
-            scores[kind] = same
+        scores[f"where {who}"] = _cosines(sized, clear[other], _places)
+        if of_words:
+            scores[f"how far apart {who}"] = _cosines(sized, clear[other], _gaps)
+    written = noisy["words between blanks"], clear["words between blanks"]
+    scores["lengths of words, in order"] = _cosines(*written, _lengths)
+    scores["letters that repeat in words"] = _cosines(*written, _shapes)
     for name in ("words", "characters"):
-        alike = _lengths_alike(noisy[name], clear[name])
-        if alike is not None:
-            scores[f"number of {name}"] = alike
-    return scores
+        scores[f"number of {name}"] = _lengths_alike(noisy[name], clear[name])
+    return {kind: alike for kind, alike in scores.items() if alike is not None}
 
 
 def _agreeing(
