@@ -89,13 +89,24 @@ TABLE = {
     ),
     "none": (lambda: noisy(None, 1.0), False, False, set()),
 }  # fmt: skip
+# Left to the slow tests: what takes most draws or calls, and what resembles another.
+SLOW = {
+    *["renormalised", "rate, small", "rate, large", "entry by entry", "fallback"],
+    *["workers", "seeds of 16 bits"],
+}
 # What is seen in many calls only, and what must be seen in none of many.
 MANY = {"workers": 500, "seeds of 16 bits": 1000, "twice in a call": 500, "none": 500}
 
 
 @pytest.mark.no_cover
 @pytest.mark.usefixtures("copies_for_workers")
-@pytest.mark.parametrize("mistake", TABLE)
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        pytest.param(mistake, marks=pytest.mark.slow if mistake in SLOW else ())
+        for mistake in TABLE
+    ],
+)
 def test_who_catches_what(mistake):
     make, by_words, by_noise, twice = TABLE[mistake]
     # some show little
