@@ -64,7 +64,8 @@ class SharedTexts(NamedTuple):
 
     `copies` of the different long public texts are there word for word, and
     `different` of those of any length. `public` and `released` are long texts of the
-    two sets that are, nearly, in the other.
+    two sets that are, nearly, in the other; `first` is the position of the first such
+    public one.
     """
 
     copies: int
@@ -75,6 +76,7 @@ class SharedTexts(NamedTuple):
     of_released: int
     different: int
     of_different: int
+    first: int | None
 
     @property
     def mostly(self) -> bool:
@@ -107,7 +109,10 @@ class SharedTexts(NamedTuple):
             (self.different, self.of_different, _MOSTLY, "public texts that are there"),
         )
         n, of, most, what = next(c for c in counts if c[0] > c[1] * c[2])
-        return f"{n:,} of {of:,} {what}, where {most:.0%} are accepted"
+        at = ""
+        if self.first is not None:
+            at = f" (the first public one is at position {self.first})"
+        return f"{n:,} of {of:,} {what}, where {most:.0%} are accepted{at}"
 
     def __str__(self) -> str:
         return self.sentence("documents to be released")
@@ -230,18 +235,20 @@ class SharedCount:
         """What was counted so far."""
         known, near = self._known, self.found()
         long = known.letters >= _LONG
+        there = np.flatnonzero(long & near)
         some = np.zeros((2, len(known.keys)), dtype=bool)
         some[0, known.key_of[long]] = True
         some[1, known.key_of[known.letters > 0]] = True
         return SharedTexts(
             int((some[0] & self._key_seen).sum()),
             int(some[0].sum()),
-            int((long & near).sum()),
+            len(there),
             int(long.sum()),
             self._found,
             self._n,
             int((some[1] & self._key_seen).sum()),
             int(some[1].sum()),
+            int(there[0]) if len(there) else None,
         )
 
 
