@@ -21,7 +21,15 @@ from skdptext.attacks._similarity import (
     with_ties,
     words_of,
 )
-from skdptext.attacks._table import Halves, Score, lead, make_halves, scored
+from skdptext.attacks._table import (
+    Halves,
+    Score,
+    at_least_chance,
+    lead,
+    make_halves,
+    read_off,
+    scored,
+)
 from skdptext.attacks._translation import Translation
 from skdptext.attacks._trials import N_DRAWS
 from skdptext.base import perturbs_words
@@ -64,10 +72,7 @@ class DocumentAdversaries(NamedTuple):
         scores = self.scores[by]
         n = scores.shape[1]
         hit, _ = recall_when_sure(lead(scores), found_among(scores, truth, n), *halves)
-        low, high = share_interval(hit)
-        # who guesses is never so sure; what luck names is no more than guesses find
-        high = max(high, 1 / n)
-        return Score(question, by, float(hit.mean()), low, high, 1 / n, len(hit))
+        return at_least_chance(read_off(question, hit, 1 / n, share_interval, by))
 
 
 def gathered(

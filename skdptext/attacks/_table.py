@@ -6,7 +6,7 @@ This file knows numbers: no texts, no classifiers, no words for readers.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -148,24 +148,21 @@ def scored(
     """A row for each adversary; `right` has the share of each document, by name."""
     best, rows = strongest_of(right, halves), []
     for name, shares in right.items():
-        low, high = interval(shares[halves.scoring])
-        rows.append(
-            Score(
-                question,
-                name,
-                float(shares[halves.scoring].mean()),
-                low,
-                # Folds that share out a few documents make classifiers that learned
-                # nothing worse than chance: what is frequent among those known is rare
-                # among those held out. The strongest need not look at the release.
-                max(high, chance),
-                chance,
-                len(halves.scoring),
-                (knows or {}).get(name, ""),
-                strongest=name == best,
-            )
-        )
+        row = read_off(question, shares[halves.scoring], chance, interval, name)
+        known = (knows or {}).get(name, "")
+        row = replace(at_least_chance(row), knows=known, strongest=name == best)
+        rows.append(row)
     return rows
+
+
+def at_least_chance(row: Score) -> Score:
+    """A score whose interval ends no lower than where anybody gets.
+
+    Folds that share out a few documents make classifiers that learned nothing worse
+    than chance: what is frequent among those known is rare among those held out. And
+    who guesses is never sure. But the strongest need not look at the release.
+    """
+    return replace(row, high=max(row.high, row.chance))
 
 
 def lead(scores: np.ndarray) -> np.ndarray:
@@ -181,7 +178,7 @@ def read_off(
     interval: Interval,
     by: str = "reading",
 ) -> Score:
-    """The mean of shares that nobody had to guess."""
+    """The mean of some shares; by nobody, where they had not to be guessed."""
     low, high = interval(values)
     mean = float(values.mean())
     return Score(question, by, mean, low, high, chance, len(values))

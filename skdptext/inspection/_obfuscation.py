@@ -16,7 +16,6 @@ from skdptext.inspection._drawing import make_axes
 from skdptext.inspection._privacy_utility import PrivacyUtilityDisplay, two_scores
 from skdptext.inspection._release_display import draw_scores
 from skdptext.inspection._wording import interval, percent
-from skdptext.mechanisms import resolve_mechanism
 from skdptext.utils import (
     Fragment,
     bullets,
@@ -48,17 +47,10 @@ _READ = (
 )
 
 
-def noise_name(mechanism: Any, lam: float) -> str:
-    """Name of a mechanism in figures and tables; λ alone for the default one."""
-    if mechanism is None:
-        return f"λ = {lam:g}"
-    return f"{resolve_mechanism(mechanism)!r}, λ = {lam:g}"
-
-
 class ReportedRelease(NamedTuple):
     """One releaser, and what it does to these documents."""
 
-    noise: str  # see `noise_name`
+    noise: str  # of a word perturber its λ, behind the mechanism if it is not the usual
     epsilon: float
     lam: float
     words_changed: float

@@ -22,11 +22,8 @@ from skdptext.attacks import (
 )
 from skdptext.base import perturbs_words
 from skdptext.exceptions import PrivacyLeakWarning
-from skdptext.inspection._obfuscation import (
-    ObfuscationReport,
-    ReportedRelease,
-    noise_name,
-)
+from skdptext.inspection._obfuscation import ObfuscationReport, ReportedRelease
+from skdptext.mechanisms import resolve_mechanism
 from skdptext.metrics import words_unchanged
 from skdptext.utils import (
     check_bags,
@@ -245,7 +242,9 @@ def _describe(
     keeps_unknown = False
     if perturbs_words(perturber):
         lam, keeps_unknown = float(perturber.lam), perturber.oov == "keep"
-        noise = noise_name(perturber.mechanism, lam)
+        noise = f"λ = {lam:g}"
+        if perturber.mechanism is not None:
+            noise = f"{resolve_mechanism(perturber.mechanism)!r}, {noise}"
         with quiet(PrivacyLeakWarning):
             changed = 1 - words_unchanged(perturber, documents)
             documents = perturber.known_words(documents)
