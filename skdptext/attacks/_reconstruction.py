@@ -188,7 +188,10 @@ class WordReconstructionAttack(TextEstimator):
             Logarithms of the probabilities of the written words.
         """
         check_is_fitted(self)
-        ids = self._ids(X)
+        return self._log_posterior(self._ids(X))
+
+    def _log_posterior(self, ids: np.ndarray) -> np.ndarray:
+        """The same by numbers of released words, a row for each written word."""
         given = self._check_smoothing()
         with np.errstate(divide="ignore"):
             out = np.tile(np.log(self.transitions_.prior), (len(ids), 1))
@@ -251,9 +254,8 @@ class WordReconstructionAttack(TextEstimator):
         tops = [np.empty((0, k), dtype=int)]
         # equal releases have equal answers
         ids, which = np.unique(self._ids(X), axis=0, return_inverse=True)
-        words = self._released.word_array[ids]
-        for rows in blocks(len(words), 256):
-            scores = self.predict_log_proba(words[rows])
+        for rows in blocks(len(ids), 256):
+            scores = self._log_posterior(ids[rows])
             tops.append(np.argsort(-scores, axis=1, kind="stable")[:, :k])
         return self.classes_[np.concatenate(tops)][which.ravel()]
 
@@ -308,8 +310,8 @@ class WordReconstructionAttack(TextEstimator):
             posterior, it rewards neither false certainty nor false doubt.
         """
         check_is_fitted(self)
-        words = self._released.word_array[self._ids(X)]
-        truth = self._truth(y, len(words))
+        ids = self._ids(X)
+        truth = self._truth(y, len(ids))
         number = {word: i for i, word in enumerate(self.classes_)}
         unknown = [word for word in truth if word not in number]
         if unknown:
@@ -318,10 +320,10 @@ class WordReconstructionAttack(TextEstimator):
             )
         columns = np.array([number[word] for word in truth], dtype=np.intp)
         nats = 0.0
-        for rows in blocks(len(words), 256):
-            logs = self.predict_log_proba(words[rows])
+        for rows in blocks(len(ids), 256):
+            logs = self._log_posterior(ids[rows])
             nats -= logs[np.arange(len(logs)), columns[rows]].sum()
-        return float(nats / np.log(2) / len(words)) if len(words) else np.nan
+        return float(nats / np.log(2) / len(ids)) if len(ids) else np.nan
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
