@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from skdptext.attacks import Score, linkage_attack
+from skdptext.attacks import linkage_attack
 from skdptext.audit import audit_word_privacy
 from skdptext.cli._settings import (
     FILES,
@@ -37,7 +37,7 @@ from skdptext.inspection import (
 from skdptext.model_selection import calibrate_epsilon
 from skdptext.privacy import Guarantee
 from skdptext.replacement import ReplacementGuarantee
-from skdptext.utils import quiet
+from skdptext.utils import percent_up, quiet
 
 _CALIBRATE = """\
 Find the ε at which a given share of the words of a text changes. By itself ε means
@@ -156,11 +156,14 @@ def add_attacks(commands: Any) -> None:
     add_option(group, "--background", text, metavar="SOURCE")
     text = "texts of the same source that were not used to make the second one"
     add_option(group, "--control", text, metavar="SOURCE")
+    text = "integer >= 0 that makes the report repeatable (default: drawn anew)"
+    add_option(group, "--seed", text, type=int)
     text = "print the report as JSON"
     add_option(group, "--json", text, action="store_const", const=True)
     text = (
-        "end with status 3 if a score is above its limit, such as "
-        "linkage=0.1,author=0.2; columns=0 allows no column that names rows, but --id"
+        "end with status 3 if what was found is above a limit, such as "
+        "linkage=0.1,author=0.2: the share found here, not at least; a limit must be "
+        "above guessing. columns=0 allows no column that names rows, but --id"
     )
     add_option(group, "--fail-above", text, metavar="LIMITS")
     text = "QUOTE the documents that were found most surely"
@@ -244,6 +247,7 @@ def _report(arguments: argparse.Namespace) -> int:
         n_candidates=arguments.candidates,
         examples=arguments.examples,
         n_jobs=arguments.n_jobs,
+        random_state=arguments.seed,
         verbose=1,
         **_sources(arguments),
     )
@@ -253,26 +257,33 @@ def _report(arguments: argparse.Namespace) -> int:
         Path(name).name for name in names
     )
     if released is not None:
-        report.bounds |= _proved(released, report.scores)
+        _add_proved(report, released)
     return _tell(report, arguments, limits)
 
 
-def _proved(released: str, scores: Mapping[str, Score]) -> dict[str, Bound]:
+def _add_proved(report: ReleaseReport, released: str) -> None:
     """What the manifest of a folder states of stand-ins, beside what is found."""
     try:
         manifest = Path(released, "_release.json").read_text("utf-8")
         guarantee = Guarantee.from_json(manifest)
     except (OSError, ValueError):  # a file, a folder of another tool, or damaged
-        return {}
-    # of words nothing is proved about documents; of persons only all of theirs together
-    if not isinstance(guarantee, ReplacementGuarantee) or guarantee.unit != "document":
-        return {}
+        return
+    if not isinstance(guarantee, ReplacementGuarantee):
+        return  # of words nothing is proved about documents
+    if guarantee.unit == "person":
+        # of all documents of a person together, and of no single one
+        share = percent_up(guarantee.found_at_most(100))
+        report.notes.append(
+            "Proved of persons, each with all their documents: of 100 persons with "
+            f"equally many, nobody names more than {share} on average."
+        )
+        return
     among = {
         question: round(1 / score.chance)
-        for question, score in scores.items()
+        for question, score in report.scores.items()
         if question.startswith("linkage") and score.chance
     }
-    return {
+    report.bounds |= {
         question: Bound(guarantee.found_at_most(n), n) for question, n in among.items()
     }
 
@@ -323,7 +334,7 @@ def _report_on_own(arguments: argparse.Namespace) -> int:
             )
     refuse(
         arguments,
-        "--id --candidates --public --examples --json --fail-above",
+        "--id --candidates --public --examples --seed --json --fail-above",
         "with one source.",
     )
     if arguments.author is None:
@@ -386,6 +397,14 @@ def _is_above(report: ReleaseReport, limits: Mapping[str, float]) -> bool:
             f"--fail-above must name scores of this report ({', '.join(found)}), got "
             f"{', '.join(missing)}."
         )
+    for name in sorted(limits.keys() & report.scores.keys()):
+        chance = report.scores[name].chance
+        if chance is not None and limits[name] <= chance:
+            print(
+                f"The limit {name}={limits[name]:g} is not above guessing, "
+                f"{chance:.2g}: a safe release passes it by chance only.",
+                file=sys.stderr,
+            )
     above = {name: x for name, x in limits.items() if found[name] > x}
     for name, limit in above.items():
         print(f"{name}: {found[name]:g} is above {limit:g}", file=sys.stderr)

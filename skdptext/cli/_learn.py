@@ -8,6 +8,7 @@ import io
 import json
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from hashlib import sha256
@@ -27,7 +28,7 @@ from skdptext.cli._settings import (
     read_flagged,
 )
 from skdptext.documents import KnownTexts, shared_texts_counted
-from skdptext.exceptions import InvalidParameterError
+from skdptext.exceptions import EmptyDocumentWarning, InvalidParameterError
 from skdptext.learning import DPTextClassifier, LearningGuarantee
 from skdptext.utils import replacing
 
@@ -108,13 +109,15 @@ def _learn(arguments: argparse.Namespace) -> int:
     model = _model(arguments)
     columns = {"--text": arguments.column, "--author": arguments.author}
     read = read_flagged(arguments.source, "source", columns)
-    _check_authors(read.get("--author", []))
+    _check_named("--author", read.get("--author", []))
     of_labels = {"--label": arguments.label}
     labels = read_flagged(arguments.source, "source", of_labels)["--label"]
+    _check_named("--label", labels)
     _check_classes(model.classes, labels)
     if model.classes is not None:
         model.set_params(classes=_alike(model.classes, labels))
     texts = [text or "" for text in read["--text"]]
+    _tell_of_blank(texts)
     with _checked_for_public(texts, model, arguments.allow_shared_texts):
         model.fit(texts, labels, read.get("--author"))
     with _all_or_none(places):
@@ -130,13 +133,25 @@ def _learn(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _check_authors(authors: list[Any]) -> None:
-    """Refuse texts of nobody: together they would count as one person."""
-    for i, author in enumerate(authors):
-        if isinstance(author, str) and not author.strip():
-            raise InvalidParameterError(
-                f"--author must not be missing, got an empty one for document {i}."
-            )
+def _check_named(flag: str, names: list[Any]) -> None:
+    """Refuse texts of nobody, who would be one person together, or of no label."""
+    blank = [i for i, n in enumerate(names) if isinstance(n, str) and not n.strip()]
+    if blank:
+        raise InvalidParameterError(
+            f"{flag} must not be missing, got {len(blank)} empty ones of {len(names)}, "
+            f"the first for document {blank[0]}."
+        )
+
+
+def _tell_of_blank(texts: list[str]) -> None:
+    blank = sum(not text.strip() for text in texts)
+    if blank:
+        warnings.warn(
+            f"{blank:,} of {len(texts):,} texts are empty: leave them out of the "
+            "source, as they teach only what label texts without words have.",
+            EmptyDocumentWarning,
+            stacklevel=2,
+        )
 
 
 def _check_classes(classes: list[str] | None, labels: list[Any]) -> None:

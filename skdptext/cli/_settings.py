@@ -50,6 +50,7 @@ _FLAGS = {
     "path": ("embedding",),
     "public_documents": ("replace_by", "public"),
     "public_labels": ("label_column",),
+    "random_state": ("seed",),
     "source": ("source", "public"),
     "text": ("column",),
     "n_words": ("words", "n_words"),

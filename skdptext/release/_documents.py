@@ -18,7 +18,7 @@ from skdptext.documents import SharedTexts, shared_texts_counted
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.files import CastError, converted, type_shown
 from skdptext.release._key import ReleaseKey
-from skdptext.release._manifest import describe
+from skdptext.release._manifest import describe, named_by
 from skdptext.utils import (
     check_flag,
     import_pyarrow,
@@ -80,7 +80,8 @@ class DocumentRelease:
         Further columns, which are released in the clear. If types are given, the
         columns are cast to them. Without `author`, a warning names each column whose
         values repeat as people do: strings or integers with 2 to 100 documents
-        per value on average, but for the groups of the releaser.
+        per value on average, but for the groups of the releaser. With `author` among
+        them, a warning and the manifest say that this names who wrote each document.
     allow_shared_texts : bool, default=False
         Release although public texts of the releaser are among the documents, copies
         and near-copies: all of them are public. The manifest says so. Without it, such
@@ -508,7 +509,10 @@ class Repeats:
                     counts[key] += 1
 
     def tell(self) -> None:
-        """Warn of each column whose values may stand for people."""
+        """Warn of columns whose values stand for people, or may."""
+        author = self.release.author
+        if author is not None and author in self.release.keep:
+            warn_once(named_by(author), PrivacyLeakWarning)
         answer = ""
         if hasattr(self.release.perturber, "person_answers"):
             answer = " Name the column as author, too, and each of them answers once."

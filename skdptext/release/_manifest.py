@@ -35,6 +35,14 @@ _SHARED = (
 )
 
 
+def named_by(author: str) -> str:
+    """What a release voids that keeps its column of authors."""
+    return (
+        f"The column {author!r}, which the release keeps, says who wrote each "
+        "document. Only what each person mostly wrote about is hidden."
+    )
+
+
 def describe(release: Any) -> dict[str, Any]:
     """`DocumentRelease.manifest`."""
     perturber = release.perturber
@@ -43,6 +51,8 @@ def describe(release: Any) -> dict[str, Any]:
     guarantee = perturber.guarantee(**({"unit": "person"} if of_persons else {}))
     if release.allow_shared_texts and hasattr(guarantee, "with_caveat"):
         guarantee = guarantee.with_caveat(_SHARED)
+    if of_persons and release.author in release.keep:
+        guarantee = guarantee.with_caveat(named_by(release.author))
     stated = ("unit", "epsilon", "metric", "metric_lam", "n_words", "numerical_delta")
     return {
         "format": FORMAT,

@@ -415,8 +415,20 @@ def test_a_report_on_stand_ins_stands_beside_their_proof(files, capsys):
     proved = "on average at most 6.1 % of the documents are found among 24 equally"
     assert f"Proved limit: {proved}" in printed
     (files / "out" / "_release.json").write_text("{}")
-    assert main([*report, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["bounds"] == {}
+    seeded = [*report, "--json", "--seed", "7", "--fail-above", "linkage=0.001"]
+    assert main(seeded) == 3
+    unproved = capsys.readouterr()
+    assert "The limit linkage=0.001 is not above guessing, 0.042" in unproved.err
+    assert json.loads(unproved.out)["bounds"] == {}
+    assert json.loads(unproved.out)["provenance"]["seed"] == 7
+    assert main(seeded) == 3
+    assert capsys.readouterr().out == unproved.out
+    shutil.rmtree("out")
+    release[release.index("q4")] = "q5"
+    assert main([*release, "--author", "who"]) == 0
+    assert main(report) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "of 100 persons with equally many, nobody names more than 1.5%" in printed
 
 
 def test_a_gate_fails_above_its_limits_and_prints_json(files, capsys):

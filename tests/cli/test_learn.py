@@ -169,9 +169,24 @@ def test_texts_of_nobody_are_refused(files, capsys):
     with open("private.csv", "a", newline="") as file:
         csv.writer(file).writerow(["a cat", "1", ""])
     assert main(LEARN) == 2
-    assert "--author must not be missing, got an empty one for document 120" in (
+    assert "--author must not be missing, got 1 empty ones of 121, the first for " in (
         capsys.readouterr().err
     )
+
+
+def test_blank_labels_are_refused_and_blank_texts_counted(files, capsys):
+    """A blank is no third class, and a text without words is told of."""
+    with open("private.csv", "a", newline="") as file:
+        csv.writer(file).writerow(["", "1", "x"])
+    assert main([*LEARN, "--quiet"]) == 0
+    assert "Warning: 1 of 121 texts are empty" in capsys.readouterr().err
+    for name in ("model.npz", "model.json"):
+        (files / name).unlink()
+    with open("private.csv", "a", newline="") as file:
+        csv.writer(file).writerows([["a cat", " ", "x"], ["a dog", "", "y"]])
+    assert main(LEARN) == 2
+    message = "--label must not be missing, got 2 empty ones of 123, the first for docu"
+    assert f"{message}ment 121." in capsys.readouterr().err
 
 
 def test_classes_are_numbers_where_labels_are(files):

@@ -121,6 +121,10 @@ def test_shares_of_authors(folder, capsys):
     """Two tickets each, one answer: each author counts once."""
     kept = [*WITH_LABELS, "--output", "group", "--author", "who", "--keep", "who"]
     assert main([*RELEASE, *kept]) == 0
+    named = "The column 'who', which the release keeps, says who wrote each document."
+    assert f"Warning: {named}" in capsys.readouterr().err
+    stated = json.loads((folder / "out" / "_release.json").read_text("utf-8"))
+    assert f"WARNING. {named}" in " ".join(stated["guarantee"]["words"].split())
     assert main(["shares", "out"]) == 2
     assert "--author must name the column of authors" in capsys.readouterr().err
     assert main(["shares", "out", "--author", "who", "-o", "s.csv"]) == 0

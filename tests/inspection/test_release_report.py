@@ -254,6 +254,26 @@ def test_the_verdict_speaks_from_the_proof_and_the_attack(found, bound, result, 
     )
 
 
+@pytest.mark.parametrize(
+    ("low", "chance", "found"),
+    [
+        (0.083, 0.081, False),  # certain, of many words, and of no use
+        (0.087, 0.081, True),
+        (0.0014, 0.001, False),
+        (0.0016, 0.001, True),  # among a thousand
+        (1e-6, 0.0, True),  # of what no honest release holds
+        (0.08, 0.081, False),
+    ],
+)
+def test_a_find_is_more_than_a_certain_trifle(low, chance, found):
+    score = Score("words", "nearest", low + 0.001, low, low + 0.01, chance, 10_000)
+    at = Provenance("originals", "releases", 600, 600, 100, "", "", [])
+    hidden = Score("linkage", "tf-idf", 0.01, 0.0, 0.05, 0.01, 300)
+    report = ReleaseReport([hidden, score], notes=[], provenance=at, bounds={})
+    assert report.verdict.found == found
+    assert str(report).count("no clear gain") == 2 - found
+
+
 @pytest.mark.no_cover
 def test_a_known_mechanism_is_simulated_in_silence_and_repeatably():
     embedding = make_embedding(150, 8, random_state=0)
