@@ -106,7 +106,7 @@ def _add_release(commands: Any) -> None:
     add_option(parser, "--key", text, metavar="SOURCE")
     text = "accept a key file that others can read, or that belongs to another user"
     add_option(parser, "--allow-shared-key", text, action="store_true")
-    add_noise(parser)
+    add_noise(parser, also=". With --replace-by: in nats, between any two documents")
     add_reading(parser)
     _add_replacing(parser)
     group = parser.add_argument_group("columns and files")

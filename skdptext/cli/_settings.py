@@ -120,9 +120,16 @@ def add_option(
 
 
 def add_noise(
-    parser: argparse.ArgumentParser, *, epsilon: bool = True, required: bool = True
+    parser: argparse.ArgumentParser,
+    *,
+    epsilon: bool = True,
+    required: bool = True,
+    also: str = "",
 ) -> None:
-    """--embedding, --epsilon, --lam, --mechanism and their options."""
+    """--embedding, --epsilon, --lam, --mechanism and their options.
+
+    `also` is said of ε besides what it means with words.
+    """
     group = parser.add_argument_group("noise")
     text = (
         "public word vectors: .npz (memory-mapped), .txt, .vec or .bin, also .gz; or "
@@ -134,6 +141,7 @@ def add_noise(
         text = (
             "privacy loss in nats per unit of distance: smaller is more private. What "
             "it does depends on the embedding and the mechanism: see skdptext calibrate"
+            f"{also}"
         )
         add_option(group, "--epsilon", text, type=float, required=required)
     text = "shape of the noise, from 0 (spherical) to 1 (as the embedding is spread)"

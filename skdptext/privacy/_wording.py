@@ -14,6 +14,9 @@ from skdptext.utils import Memo, odds_factor, rounded_up
 # The small δ that is shown, and words of a message where nothing fixes them.
 _DELTA, _WITH_DELTA = 1e-6, "with δ = 1e-6"
 _MAY_FAIL = "Here δ = 1e-6 is the probability with which the bound may fail."
+# Above this exponent of the median nearest neighbour, a factor of 100 on the odds, even
+# neighbours are told apart: only words closer than these are deniable.
+_NEIGHBOURS_TOLD = math.log(100)
 # Words of a short message: what a printed guarantee speaks of where the length of
 # documents is not fixed.
 _MESSAGE = 10
@@ -293,6 +296,8 @@ def _verdict(parts: Parts) -> list[str]:
     )[grade(far)]
     if grade(near) < grade(far) == 2:
         words = "SINGLE WORDS ARE PARTLY DENIABLE, AGAINST SIMILAR WORDS ONLY."
+    if grade(near) < 2 and near > _NEIGHBOURS_TOLD:
+        words = "SINGLE WORDS ARE DENIABLE ONLY AGAINST VERY SIMILAR ONES."
     whole = math.inf
     if all(part.n_words and not part.unknown_kept for part in parts):
         documents = [(_document_rows(part) or _word_rows(part))[-1] for part in parts]

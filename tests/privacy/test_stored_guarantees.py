@@ -498,11 +498,16 @@ VERDICTS = {
     # of two words that are so far apart: random and nearest are the same
     (0.1, 2): "SINGLE WORDS ARE DENIABLE. TYPICAL DOCUMENTS ARE DENIABLE.",
     (0.9, 10): "SINGLE WORDS ARE DENIABLE. TYPICAL DOCUMENTS ARE PARTLY DENIABLE.",
-    (5.0, 1): (
+    (4.6, 1): (
         "SINGLE WORDS ARE PARTLY DENIABLE. TYPICAL DOCUMENTS ARE PARTLY DENIABLE."
     ),
-    (5.0, None): (
+    (4.6, None): (
         "SINGLE WORDS ARE PARTLY DENIABLE. NOTHING USEFUL IS PROMISED FOR DOCUMENTS."
+    ),
+    # the odds of neighbours change by more than a factor of 100
+    (4.61, None): (
+        "SINGLE WORDS ARE DENIABLE ONLY AGAINST VERY SIMILAR ONES. NOTHING USEFUL IS "
+        "PROMISED FOR DOCUMENTS."
     ),
     (50.0, 1): "NOTHING USEFUL IS PROMISED, FOR SINGLE WORDS OR FOR DOCUMENTS.",
 }
@@ -513,7 +518,7 @@ def test_the_verdict_is_what_the_numbers_come_to(epsilon, n_words):
     table = WordEmbedding(["a", "b"], [[0.0], [1.0]])
     options = {"epsilon": epsilon, "lam": 0.0, "document_length": n_words}
     said = str(perturber(table, **options).guarantee()).split("\n\n")[1]
-    assert said.splitlines()[0] == VERDICTS[epsilon, n_words]
+    assert " ".join(said.split()).startswith(VERDICTS[epsilon, n_words])
     relied_on = "Do not rely on this release" in said
     assert relied_on == ("NOTHING USEFUL" in said)
 
