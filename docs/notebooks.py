@@ -61,7 +61,9 @@ def jupyter() -> Iterator[NotebookClient]:
 
     local = Config({"KernelManager": {"transport": "ipc"}})  # no port is opened
     client = NotebookClient(new_notebook(), timeout=None, config=local)
-    with client.setup_kernel(env=os.environ | {"MPLBACKEND": INLINE}):
+    # The sums of several threads are rounded in another order: other noise is drawn.
+    pinned = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+    with client.setup_kernel(env=os.environ | pinned | {"MPLBACKEND": INLINE}):
         yield client
 
 
@@ -122,7 +124,8 @@ def differing(stored: dict[str, Any], ran: dict[str, Any], values: dict) -> list
     """Where the prose or the stored outputs of a notebook are not near a run.
 
     What a cell shows of which the metadata say ``varies`` comes from the documentation
-    of the installed versions of libraries.
+    of the installed versions of libraries, or from noise that is continuous and differs
+    with how a processor rounds.
     """
     off = []
     for cell, said, expression in numbers(stored):
