@@ -26,6 +26,7 @@ from skdptext.cli._settings import (
     add_option,
     load_embedding,
     read_flagged,
+    statement,
 )
 from skdptext.documents import KnownTexts, shared_texts_counted
 from skdptext.exceptions import EmptyDocumentWarning, InvalidParameterError
@@ -77,7 +78,7 @@ def add_learn(commands: Any) -> None:
     )
     add_option(parser, "--classes", text, nargs="+", metavar="LABEL")
     group = parser.add_argument_group("what is public")
-    text = f"public texts of the same kind, without labels: {FILES}"
+    text = f"public texts of the same kind; labels are not used: {FILES}"
     add_option(group, "--public", text, metavar="FILE", required=True)
     text = "its column with the texts (default: that of --text)"
     add_option(group, "--public-text", text, metavar="NAME")
@@ -124,9 +125,10 @@ def _learn(arguments: argparse.Namespace) -> int:
         _write(model, arguments, places)
     if not arguments.quiet:
         sample = "" if arguments.sample is None else f", {arguments.sample}"
+        promised = statement(_promised(model, arguments), places["manifest"].name)
         print(
             f"The release is in {arguments.out}{sample} and {places['manifest']}.\n\n"
-            f"{_promised(model, arguments)}\n\nLearning again from the same "
+            f"{promised}\n\nLearning again from the same "
             "people costs another ε.",
             file=sys.stderr,
         )

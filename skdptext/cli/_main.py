@@ -92,7 +92,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
-    parsed = _parser().parse_args(arguments)
+    parsed, unknown = _parser().parse_known_args(arguments)
+    if unknown:  # with the usage of the command, where argparse shows that of all
+        parsed.misused(f"unrecognized arguments: {' '.join(unknown)}")
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
@@ -130,4 +132,5 @@ def _show_warning(
     line: str | None = None,
 ) -> None:
     """Without the line of code, which means nothing on the command line."""
-    print(f"Warning: {message}", file=sys.stderr)
+    said = str(message).replace("classes is None: ", "Without --classes ")
+    print(f"Warning: {said.replace('classes=[...]', '--classes')}", file=sys.stderr)

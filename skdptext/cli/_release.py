@@ -22,6 +22,7 @@ from skdptext.cli._settings import (
     make_releaser,
     make_replacer,
     refuse,
+    statement,
 )
 from skdptext.exceptions import InvalidParameterError
 from skdptext.release import (
@@ -125,7 +126,10 @@ def _add_release(commands: Any) -> None:
     add_option(group, "--format", text, choices=["parquet", "csv", "jsonl"])
     add_option(group, "--batch-rows", "documents per file", 4096)
     add_option(group, "--n-jobs", "processes (default 1)", type=int)
-    text = "show neither progress nor advice; a key that is made is still named"
+    text = (
+        "show neither progress, nor the privacy statement, nor advice; a key that is "
+        "made is still named"
+    )
     add_option(group, "--quiet", text, action="store_true")
 
 
@@ -225,10 +229,11 @@ def _release(arguments: argparse.Namespace) -> int:
     manifest = seal(arguments.out)
     if arguments.quiet:
         return 0
+    promised = statement(manifest["guarantee"]["words"], "_release.json")
     attack = "" if arguments.replace_by else f"{_ADVERSARY}\n\n"
     _tell(
         f"{manifest['documents']:,} documents are released and sealed in "
-        f"{arguments.out}.\n\n{manifest['guarantee']['words']}\n\n{attack}"
+        f"{arguments.out}.\n\n{promised}\n\n{attack}"
         f"Now destroy the key ({key.source}): anyone who has it can undo the noise; "
         "once it is gone, nobody can. Releasing the same documents under another name "
         "or key costs another ε."

@@ -104,7 +104,7 @@ def add_command(
         description=description,
         formatter_class=HelpFormatter,
     )
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, misused=parser.error)
     return parser
 
 
@@ -175,6 +175,11 @@ def add_stop_words(parser: Any) -> None:
     """--stop-words."""
     text = "words to leave out (default: none)"
     add_option(parser, "--stop-words", text, choices=["english"])
+
+
+def statement(guarantee: Any, file: str) -> str:
+    """What a guarantee prints, where no call of `details` but a file has the rest."""
+    return str(guarantee).replace("(details() has", f'("details" in {file} has', 1)
 
 
 def refuse(arguments: argparse.Namespace, flags: str, reason: str) -> None:
@@ -310,9 +315,15 @@ def _value(text: str) -> Any:
 def hints(message: str, arguments: argparse.Namespace) -> str:
     """What helps beside a message: flags that were not thought of, how rows count."""
     said = []
-    absent = re.search(r"([^ /]+) has no column", message)
-    if absent and arguments.command == "release" and "no column 'id'" in message:
+    absent = re.search(r"([^ /]+) has no column ((?:'[^']*'(?:, )?)+)", message)
+    missing = absent[2].split(", ") if absent else []
+    if arguments.command == "release" and "'id'" in missing:
         said.append("--id names the column with the ids; without it, that is id.")
+    if getattr(arguments, "column", None) == "text" and "'text'" in missing:
+        flag = "--text" if arguments.command in ("report", "learn") else "--column"
+        said.append(
+            f"{flag} names the column with the texts; without it, that is text."
+        )
     for source, flag in (("public", "public_text"), ("replace_by", "text_column")):
         file = getattr(arguments, source, None)
         named = getattr(arguments, flag, True)  # without that flag, it cannot help

@@ -37,7 +37,7 @@ Groups (skdptext release --output group) need the release alone. Stand-ins need 
 public documents that they were drawn from, which also give the typical words of each
 group.
 
-examples:
+examples (the first after release --output group):
   skdptext shares released/
   skdptext shares released/ --replace-by public.csv --label-column topic -o shares.csv
 """

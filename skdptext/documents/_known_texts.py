@@ -102,10 +102,19 @@ class SharedTexts(NamedTuple):
     def why(self) -> str:
         """Which of them are too many; some coincide by chance, and are accepted."""
         long = f"of {_LONG} letters or more that are"
+        nearly = (
+            f"(nearly: at least {_NEAR:.0%} of their phrases; a form or template that "
+            "texts share may be enough)"
+        )
+        there = f"public texts {long} there (each counted once)"
+        close, known = (
+            f"public texts {long} nearly there",
+            f"texts {long} nearly public",
+        )
         counts = (
-            (self.copies, self.of_copies, _COPIES, f"public texts {long} there"),
-            (self.public, self.of_public, _NEARLY, f"public texts {long} nearly there"),
-            (self.released, self.of_released, _NEARLY, f"texts {long} nearly public"),
+            (self.copies, self.of_copies, _COPIES, there),
+            (self.public, self.of_public, _NEARLY, f"{close} {nearly}"),
+            (self.released, self.of_released, _NEARLY, f"{known} {nearly}"),
             (self.different, self.of_different, _MOSTLY, "public texts that are there"),
         )
         n, of, most, what = next(c for c in counts if c[0] > c[1] * c[2])
@@ -119,16 +128,22 @@ class SharedTexts(NamedTuple):
 
     def sentence(self, others: str) -> str:
         """How many are in both, where the texts that are not public are called so."""
+        length = f"(of {_LONG} letters or more: shorter ones are not counted)"
         public = self.public, self.of_public
         if not self.public and self.mostly:
             public = self.different, self.of_different
-        said = "{:,} of {:,} public texts are among the {}".format(*public, others)
-        if self.released:
-            said += (
-                f", and {self.released:,} of {self.of_released:,} {others} are among "
-                "the public texts"
+            length = "(each counted once)"
+        said = []
+        if public[0]:
+            said.append(
+                "{:,} of {:,} public texts are among the {}".format(*public, others)
             )
-        return said
+        if self.released:  # also alone: a short text may stand in a longer public one
+            said.append(
+                f"{self.released:,} of {self.of_released:,} {others} are among the "
+                "public texts"
+            )
+        return f"{', and '.join(said)}, copies and near-copies {length}"
 
 
 class KnownTexts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -177,7 +177,9 @@ def _order_of(
     if isinstance(ids, str):
         if ids not in clear or ids not in beside:
             raise InvalidParameterError(
-                "ids must name a column of original and of released, got another name."
+                "ids must name a column of original and of released, got another "
+                f"name: beside texts, original has {_named(clear)}, and released has "
+                f"{_named(beside)}."
             )
         ids = clear[ids], beside[ids]
     if not isinstance(ids, tuple | list) or len(ids) != 2:
@@ -311,6 +313,10 @@ def known_texts(known: Any, labels: Mapping[str, np.ndarray]) -> dict[str, Any]:
                 "documents, got none of them."
             )
     return held
+
+
+def _named(columns: Iterable[str]) -> str:
+    return ", ".join(map(repr, columns)) or "none"
 
 
 def held_texts(background: Any, ids: Any, given: Given) -> Held | None:

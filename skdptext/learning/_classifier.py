@@ -536,7 +536,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
             )
         if shared is not None and (found := shared.result()).any:
             warn_once(
-                f"{found.sentence('private texts')}, copies and near-copies. What is "
+                f"{found.sentence('private texts')}. What is "
                 "public cannot be protected; and if these texts are not, the corpus "
                 "that is handed over shows them.",
                 PrivacyLeakWarning,

@@ -407,7 +407,7 @@ class DocumentRelease:
             )
         if shared.any and not self.allow_shared_texts:
             warn_once(
-                f"{shared}, copies and near-copies. What is public cannot be "
+                f"{shared}. What is public cannot be "
                 "protected; if they are not public, this release publishes them.",
                 PrivacyLeakWarning,
             )

@@ -366,15 +366,16 @@ class _Texts:
             warnings.warn(
                 f"{self.empty:,} of {self.n:,} texts are empty or not a number, the "
                 f"first that of {self.first}, counted from 0. They are released, "
-                "too, as if drawn at random: leave them out of the source if they "
-                "stand for no document.",
+                "too, as if drawn at random (stand-ins count them in shares): leave "
+                "them out of the source if they stand for no document.",
                 EmptyDocumentWarning,
                 stacklevel=5,
             )
         if verbose and self.of_lines:
             print(
                 f"{self.of_lines:,} of {self.n:,} texts span several lines of their "
-                "CSV file. If no document has line breaks, a quote is not closed.",
+                "CSV file. That is fine if your texts have line breaks; otherwise a "
+                "quote is not closed.",
                 file=sys.stderr,
             )
 

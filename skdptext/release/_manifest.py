@@ -176,11 +176,11 @@ def read_manifest(out: Any) -> dict[str, Any]:
     try:
         manifest = json.loads(path.read_text("utf-8"))
     except (FileNotFoundError, NotADirectoryError):
-        got = f"got {str(out)!r}, which has no {FILE_NAME}"
+        got = f"there is no release in {str(out)!r}: no {FILE_NAME}"
         if not path.parent.exists():
-            got = f"but there is no folder {str(out)!r}"
+            got = f"there is no folder {str(out)!r}"
         raise InvalidParameterError(
-            f"out must be a folder that release_files began, {got}."
+            f"out must be the folder of a release, but {got}."
         ) from None
     except (IsADirectoryError, ValueError, RecursionError):
         manifest = None

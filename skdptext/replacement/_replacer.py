@@ -758,7 +758,7 @@ class _Watch:
         shared = self._count.result()
         if shared.any:
             warn_once(
-                f"{shared}, copies and near-copies. What is public cannot be "
+                f"{shared}. What is public cannot be "
                 "protected; and if the documents are not, neither the stand-ins nor "
                 "the groups may be made of them: this release would publish them.",
                 PrivacyLeakWarning,

@@ -121,7 +121,9 @@ def import_pandas(needed_by: str) -> Any:
 
 def import_pyarrow(needed_by: str) -> Any:
     """pyarrow, or an error that says what needs it and how to install it."""
-    return _import("pyarrow", needed_by, "pip install pyarrow")
+    return _import(
+        "pyarrow", needed_by, 'pip install pyarrow (the extra "arrow" of skdptext)'
+    )
 
 
 def _import(name: str, needed_by: str, remedy: str) -> Any:

@@ -227,6 +227,15 @@ def test_what_newcomers_get_wrong_is_said(files, capsys):
     assert main(releasing) == 2
     said = "--id names the column with the ids; without it, that is id."
     assert said in capsys.readouterr().err
+    assert main([*releasing[:2], *releasing[4:], "--id", "row"]) == 2
+    said = "--column names the column with the texts; without it, that is text."
+    assert said in capsys.readouterr().err
+    assert main(["verify", "."]) == 2
+    said = "out must be the folder of a release, but there is no release in '.': no _"
+    assert said in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["report", "in.csv", "out.csv", "--labels", "x"])
+    assert capsys.readouterr().err.startswith("usage: skdptext report ")
     (files / "model.json").write_text("{}")
     assert main(["verify", "model.json"]) == 2
     said = "out must be the folder of a release, which is sealed, got the file 'model"
@@ -461,8 +470,10 @@ def test_report_refuses_what_does_not_match(files, capsys):
         (rows[:-1], "got 1 that only the originals have and 0 that only the releases"),
         ([*rows[:-1], rows[0]], "0 missing and 1 repeated among the 5 of released"),
         ([*rows[:-1], ("", "zqcanary")], "--id must"),
+        (None, "beside texts, original has 'row', and released has 'number'."),
     ):
-        write_rows("out.csv", ["row", "said"], other)
+        names = ["number" if other is None else "row", "said"]
+        write_rows("out.csv", names, other or rows)
         arguments = ["report", "in.csv", "out.csv", "--text", "said", "--id", "row"]
         assert main(arguments) == 2
         error = capsys.readouterr().err

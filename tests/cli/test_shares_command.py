@@ -200,7 +200,9 @@ def test_what_is_refused(folder, capsys, case):
 
 def test_other_folders_are_refused(folder, capsys):
     assert main(["shares", "nowhere"]) == 2
-    assert "out must be a folder that release_files began" in capsys.readouterr().err
+    assert "out must be the folder of a release, but there is no folder" in (
+        capsys.readouterr().err
+    )
     words = [
         "release", "tickets.csv", "--column", "said", "-o", "out", "--name", "q",
         "--key", "file:key", "--epsilon", "9", "--length", "3", "--quiet",
