@@ -18,6 +18,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from skdptext import DPDocumentReplacer
 from skdptext.cli import main
+from skdptext.documents import SharedTexts
 from skdptext.embeddings import one_hot_embedding
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.release import (
@@ -304,6 +305,17 @@ def test_a_few_shared_texts_are_told(folder):
     with pytest.warns(PrivacyLeakWarning, match="^1 of 300 public texts are among"):
         release_files("in.csv", "out", release)
     assert "allow_shared_texts" not in release.manifest()
+
+
+def test_what_is_shared_is_said_without_the_side_where_nothing_is():
+    counts = {"copies": 0, "of_copies": 9, "different": 0, "of_different": 9}
+    one_way = SharedTexts(
+        public=0, of_public=9, released=2, of_released=98, first=None, **counts
+    )
+    assert str(one_way) == (
+        "2 of 98 documents to be released are among the public texts, copies and "
+        "near-copies (of 25 letters or more: shorter ones are not counted)"
+    )
 
 
 def test_short_texts_coincide_by_chance_but_not_most(folder):
