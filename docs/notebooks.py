@@ -14,6 +14,7 @@ import json
 import os
 import re
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,12 +60,15 @@ def jupyter() -> Iterator[NotebookClient]:
     from nbformat.v4 import new_notebook
     from traitlets.config import Config
 
-    local = Config({"KernelManager": {"transport": "ipc"}})  # no port is opened
-    client = NotebookClient(new_notebook(), timeout=None, config=local)
     # The sums of several threads are rounded in another order: other noise is drawn.
     pinned = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-    with client.setup_kernel(env=os.environ | pinned | {"MPLBACKEND": INLINE}):
-        yield client
+    # No port is opened, and two kernels that run at once have different sockets.
+    with tempfile.TemporaryDirectory() as sockets:
+        local = {"transport": "ipc", "ip": f"{sockets}/kernel"}
+        config = Config({"KernelManager": local})
+        client = NotebookClient(new_notebook(), timeout=None, config=config)
+        with client.setup_kernel(env=os.environ | pinned | {"MPLBACKEND": INLINE}):
+            yield client
 
 
 def run(
