@@ -76,7 +76,8 @@ class _Watch:
 
 def _follow(owner: type, name: str, then: Callable) -> Callable[[], None]:
     """Let calls of a method by a page go through `then`; how to undo that."""
-    method, own = getattr(owner, name), name in vars(owner)
+    # What stands in the class may be a descriptor, which `getattr` would have resolved.
+    method, own = getattr(owner, name), vars(owner).get(name)
 
     @functools.wraps(method)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -85,7 +86,7 @@ def _follow(owner: type, name: str, then: Callable) -> Callable[[], None]:
         return then(method, *args, **kwargs)
 
     setattr(owner, name, wrapper)
-    return lambda: setattr(owner, name, method) if own else delattr(owner, name)
+    return lambda: setattr(owner, name, own) if own else delattr(owner, name)
 
 
 @contextlib.contextmanager

@@ -7,6 +7,9 @@ import importlib.util
 from pathlib import Path
 
 import pytest
+from sklearn.cluster import DBSCAN
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.pipeline import make_pipeline
 
 DOCS = Path(__file__).parents[1] / "docs"
 TEXTS = [f"{a} {b}" for a in ("tea", "milk", "cat", "dog") for b in ("one", "two")]
@@ -62,6 +65,15 @@ def test_a_page_that_tests_on_what_it_gave_away_fails(held_out, code):
         held_out.TestedOnTrainingError, match="documents that stand-ins"
     ):
         run(held_out, code)
+
+
+def test_a_watch_leaves_everything_as_it_was(held_out):
+    clusters = make_pipeline(TfidfVectorizer(), DBSCAN())
+    before = [vars(owner).get(name) for owner, name in held_out.TEST]
+    with held_out.watched():
+        pass
+    assert [vars(owner).get(name) for owner, name in held_out.TEST] == before
+    assert not hasattr(clusters, "predict")
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -100,6 +100,11 @@ exit status: 3 if more is found than --fail-above allows.
 """
 # Where the page about two sources is written.
 _PAGE = Path("release-report.html")
+# What scores of reports begin with, as in "linkage among 1,000".
+_SCORES = (
+    "linkage", "person", "same person", "author", "topic", "words", "rare words",
+    "copies", "columns",
+)  # fmt: skip
 
 
 def add_calibrate(commands: Any) -> None:
@@ -379,10 +384,10 @@ def _limits(given: str | None) -> dict[str, float]:
             limits[name.strip()] = float(value)
         except ValueError:
             limits[name.strip()] = math.nan
-        if not name.strip() or not limits[name.strip()] >= 0:
+        if not name.strip().startswith(_SCORES) or not limits[name.strip()] >= 0:
             raise InvalidParameterError(
-                "--fail-above must hold scores and numbers >= 0, such as "
-                f"linkage=0.1,author=0.2, got {part!r}."
+                f"--fail-above must hold scores ({', '.join(_SCORES)}) and numbers >= "
+                f"0, such as linkage=0.1,author=0.2, got {part!r}."
             )
     return limits
 

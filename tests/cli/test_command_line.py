@@ -462,6 +462,8 @@ def test_a_gate_fails_above_its_limits_and_prints_json(files, capsys):
         ("linkage", 2), ("gone=0", 2), ("linkage=-1", 2),
     ):  # fmt: skip
         assert main([*report, "--fail-above", limits]) == status, limits
+    # what no report has is refused before the attack
+    assert "--fail-above must hold scores (linkage, person" in capsys.readouterr().err
 
 
 def test_report_refuses_what_does_not_match(files, capsys):
