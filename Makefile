@@ -82,7 +82,7 @@ test-fuzz: $(STAMP)-test  ## thousands of mutated files and of random releases, 
 test-torch: $(STAMP)-torch  ## run the tests that need PyTorch
 	$(SHARED) $(PY) -m pytest $(WORKERS) -m torch $(TORCH_TESTS) $(PYTEST_ARGS)
 
-test-notebooks: $(STAMP)-test  ## run the notebooks that take more than seconds, in Jupyter
+test-notebooks: $(STAMP)-test  ## run the notebooks in Jupyter
 	$(SHARED) $(PY) -m pytest $(WORKERS) -m notebooks --durations=15 tests/test_notebook.py $(PYTEST_ARGS)
 
 # Spark needs Java 17 or newer: apt-get install openjdk-17-jre-headless

@@ -178,6 +178,7 @@ def test_every_table_can_be_downloaded_with_its_note(load):
     ]
 
 
+@pytest.mark.slow  # the site's build draws them, too
 def test_every_part_of_the_page_has_a_figure_of_committed_numbers(
     load, tmp_path, monkeypatch
 ):

@@ -16,8 +16,6 @@ NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
 DATA = Path(
     os.environ.get("SKDPTEXT_TEST_DATA") or ROOT.parent / "shared" / "data"
 ).resolve()
-# `make test` runs these, which take seconds, and `make test-notebooks` all others.
-QUICK = {"guarantee", "noise_shapes", "release_documents"}
 STANDS_IN = "documentation of two topics stands in|documentation stands in"
 
 
@@ -47,17 +45,8 @@ def jupyter(notebooks):
         yield client
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        pytest.param(
-            path,
-            marks=() if path.stem in QUICK else pytest.mark.notebooks,
-            id=path.stem,
-        )
-        for path in NOTEBOOKS
-    ],
-)
+@pytest.mark.notebooks
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_run_in_jupyter_shows_what_is_stored_and_said(
     notebooks, jupyter, path, tmp_path
 ):
@@ -70,11 +59,13 @@ def test_a_run_in_jupyter_shows_what_is_stored_and_said(
         assert not off, "\n".join([f"{path.name} is not what a run shows", *off, again])
 
 
+@pytest.mark.notebooks
 def test_a_notebook_without_its_data_says_so(notebooks, jupyter, tmp_path):
     ran, _ = notebooks.run(EXAMPLES / "release_documents.ipynb", jupyter, tmp_path)
     assert re.search(STANDS_IN, json.dumps(ran))
 
 
+@pytest.mark.notebooks
 def test_noise_differs_between_notebooks_and_not_between_runs(
     notebooks, jupyter, tmp_path
 ):
