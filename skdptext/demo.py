@@ -373,8 +373,8 @@ def show_verdict(
     model = _learner(division.public.data)
     right = np.exp(LEARNED) / (1 + np.exp(LEARNED))
     lines = [
-        f"Verdict: noisy words do not hide a document from who has it ({n} candidates: "
-        f"{words['document']:.0%} identified)."
+        "Verdict: noisy words do not hide a document from anyone who has it "
+        f"({n} candidates: {words['document']:.0%} identified)."
         if words["document"] > 0.5
         else f"Verdict: noisy words hide most documents here ({n} candidates: "
         f"{words['document']:.0%} identified).",
