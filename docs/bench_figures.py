@@ -243,7 +243,9 @@ def statistics(rows: Rows) -> Any:
         y = [wilson(row["caught (%)"] / 100, 20) for row in mine]
         power.errorbar(x, [value for value, *_ in y], errors(y), fmt=f"{marker}-",
                        color=colour, capsize=3, label=name)  # fmt: skip
-    alarms.plot([0.008, 0.4], [0.008, 0.4], color=GREY, linestyle=":", label="allowed")
+    # a straight line is a curve on this scale
+    allowed = [0.008 * 1.05**i for i in range(81)]
+    alarms.plot(allowed, allowed, color=GREY, linestyle=":", label="allowed")
     alarms.set(xscale="log", xlim=(0.008, 0.4), ylim=(-0.01, 0.32))
     alarms.set(title="False alarms: the claim is true", xlabel="share allowed",
                ylabel="share of audits")  # fmt: skip
