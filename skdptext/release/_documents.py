@@ -346,7 +346,8 @@ class DocumentRelease:
             )
         # We look for public texts before we release anything: a stand-in for a public
         # text would be published as if it had been private.
-        _, texts, columns = columns_of(self, batch)
+        read = columns_of(self, batch)
+        _, texts, columns = read
         count = self._count_shared_texts()
         if count is not None:
             count.see(texts)
@@ -354,7 +355,7 @@ class DocumentRelease:
         repeats = Repeats(self)
         repeats.see(columns)
         repeats.tell()
-        return self._of_checked(batch)
+        return self._of_checked(batch, read)
 
     def _releaser(self) -> Any:
         """The releaser, with the noise of the key."""
@@ -376,14 +377,20 @@ class DocumentRelease:
         with shared_texts_counted():
             return releaser.person_answers(texts, authors)
 
-    def _of_checked(self, batch: Any, persons: Any = None) -> Any:
+    def _of_checked(
+        self,
+        batch: Any,
+        read: tuple[list[str], list[str], list[Any]],
+        persons: Any = None,
+    ) -> Any:
         """Release documents among which public texts were looked for.
 
-        `persons` are the answers of their authors, if these answer.
+        `read` is what `columns_of` made of the batch; `persons` are the answers of
+        their authors, if these answer.
         """
         pa = import_pyarrow("DocumentRelease")
         self._check_worker()
-        ids, texts, columns = columns_of(self, batch)
+        ids, texts, columns = read
         if persons is None:
             with shared_texts_counted():
                 released = self._releaser().transform(texts, document_ids=ids)

@@ -491,7 +491,7 @@ def _release(
 def _released(
     shard: Shard, table: Any, release: DocumentRelease, persons: Any
 ) -> tuple[Shard, Any]:
-    return shard, release._of_checked(table, persons)
+    return shard, release._of_checked(table, columns_of(release, table), persons)
 
 
 def _persons(
