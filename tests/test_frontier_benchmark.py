@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from experiments.frontier import corpora, measure, report
+from experiments.frontier import corpora, measure, plan, report
 
 from skdptext import DPDocumentReplacer
 
@@ -58,6 +58,17 @@ def test_measures_of_replaced_documents_against_releases(split):
     assert names.tolist() == ["a", "b", "c"]
     np.testing.assert_allclose(right / n, shares["topic"], atol=0.13)
     assert linked == pytest.approx(shares["found"].mean(), abs=0.03)
+
+
+def test_public_labels_are_measured_as_the_constructor_groups_them(split):
+    ours = DPDocumentReplacer(split.public, public_labels=split.public_topic).fit()
+    grouper, k = plan.grouper_of("SMS", None, 0, split)
+    groups = measure.grouped(split, grouper, by_labels=True)
+    assert k == ours.n_groups_ == 3
+    assert repr(grouper) == repr(ours.grouper_)
+    expected = [ours.groups_of(texts) for texts in (split.protected, split.known)]
+    for numbers, names in zip(groups[1:], expected, strict=True):
+        assert ours.groups_[numbers].tolist() == names.tolist()
 
 
 def test_topics_count_alike():

@@ -22,7 +22,7 @@ from skdptext.mechanisms import (
     RandomizedResponse,
     SensitiveWords,
 )
-from skdptext.release import DocumentRelease, ReleaseKey, release_files
+from skdptext.release import DocumentRelease, ReleaseKey, _documents, release_files
 from skdptext.replacement import DPDocumentReplacer
 from skdptext.utils import NoiseStreams
 from tests.expected import refusals, refused
@@ -372,6 +372,19 @@ def test_a_kept_column_that_repeats_as_people_do(
         )
         assert f"k documents of one cost k times ε, here up to {most} times." in said[0]
         assert said[0].endswith("as author, too, and each of them answers once.")
+
+
+def test_a_batch_is_read_once(make_release, documents, monkeypatch):
+    """Checks and release share what was decoded: an engine maps millions of batches."""
+    read, columns_of = [], _documents.columns_of
+
+    def counted(release, batch, start=0):
+        read.append(len(batch))
+        return columns_of(release, batch, start)
+
+    monkeypatch.setattr(_documents, "columns_of", counted)
+    make_release(keep=("label",))(documents)
+    assert read == [len(documents)]
 
 
 def test_a_column_with_many_documents_per_value_holds_labels(make_release):
