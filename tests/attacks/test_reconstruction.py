@@ -275,3 +275,5 @@ def test_bad_words():
         attack.score(["a"], ["a", "b"])
     with refused("y must hold words of classes_"):
         attack.log_loss(["b"], ["x"])
+    with refused("y must hold words of classes_"):  # known, but not at hand
+        make(words=["c", "a"]).fit().log_loss(["b"], ["b"])
