@@ -12,6 +12,7 @@ import re
 import textwrap
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import compress
@@ -44,7 +45,6 @@ from skdptext.utils import half_width, percent_up
 TOPICS = ("clustering", "distances and geometry", "linear algebra",
           "mathematical functions", "signals and images", "statistics")  # fmt: skip
 AUTHORS = ("numpy", "scipy", "scikit-learn")
-RELEASES = ("clear", "words", "replaced")
 MEASURES = ("topic", "document", "author")
 # Of words, the share to be changed: it sets their ε. Of whole documents, ε itself.
 CHANGED, EPSILON = 0.25, 4.0
@@ -83,32 +83,40 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("--divisions is too small.")
 
     started = time.perf_counter()
-    print("Reading the corpus and its word vectors (trained once, then cached) …")
-    embedding, corpus = plain_embedding(), documents()
+    print("Reading the corpus …", flush=True)
+    corpus = documents()
     print(
         f"Built-in corpus: {len(corpus.data)} documentation strings on {len(TOPICS)} "
         f"topics by {len(AUTHORS)} authors, the libraries {', '.join(AUTHORS)}.\n"
-    )
-    first = divided(corpus, embedding, 0)
-    show_example(first)
-    print(
-        f"Attacking {options.divisions} random splits into public and protected "
-        "text, half a minute or so …",
+        f"Attacking {options.divisions} random splits into public and protected text, "
+        "half a\nminute or so; the first time, word vectors are trained meanwhile …\n",
         flush=True,
     )
-    work = (delayed(outcome)(corpus, embedding, n) for n in range(options.divisions))
-    cells, of_learned, by_chance = zip(*Parallel(options.jobs)(work), strict=True)
+    run = Parallel(options.jobs)
+    # Training leaves a core free, and only noisy words wait for its vectors.
+    with ThreadPoolExecutor(1) as beside:
+        training = beside.submit(plain_embedding)
+        numbers = range(options.divisions)
+        others = run(delayed(without_vectors)(corpus, n) for n in numbers)
+        embedding = training.result()
+    divisions, clear, replaced, of_learned = zip(*others, strict=True)
+    words = run(delayed(noisy_words)(each, embedding) for each in divisions)
     results = {
-        release: {
-            what: interval([cell[release][what] for cell in cells]) for what in MEASURES
-        }
-        for release in RELEASES
+        release: {what: interval([cell[what] for cell in cells]) for what in MEASURES}
+        for release, cells in (
+            ("clear", clear),
+            ("words", words),
+            ("replaced", replaced),
+        )
     }
-    chance = {what: float(np.mean([each[what] for each in by_chance]))
+    chance = {what: float(np.mean([each.chance[what] for each in divisions]))
               for what in MEASURES}  # fmt: skip
     learned = interval(of_learned)
+    perturber = word_perturber(embedding, divisions[0].public.data)
+    replacer = document_replacer(divisions[0].public)
+    show_example(divisions[0], perturber, replacer)
     show_table(results, chance, learned, options.divisions)
-    show_verdict(results, chance, learned, first)
+    show_verdict(results, chance, learned, perturber, replacer)
     figure = draw(
         results, chance, learned, options.output / "which_release_protects.png"
     )
@@ -159,8 +167,6 @@ class Division:
     public: Bunch
     protected: Bunch
     targets: np.ndarray  # rows of the protected documents that are the candidates
-    perturber: DPWordPerturber
-    replacer: DPDocumentReplacer
 
     @property
     def chance(self) -> dict[str, float]:
@@ -179,7 +185,7 @@ def _without_copies(texts: Bunch, others: Bunch) -> Bunch:
     return part(texts, ~count.found())
 
 
-def divided(corpus: Bunch, embedding: WordEmbedding, seed: int) -> Division:
+def divided(corpus: Bunch, seed: int) -> Division:
     """Half of what each author wrote on each topic is public, and sets the noise."""
     rng = np.random.default_rng(seed)
     public = np.zeros(len(corpus.data), dtype=bool)
@@ -191,11 +197,7 @@ def divided(corpus: Bunch, embedding: WordEmbedding, seed: int) -> Division:
     known = _without_copies(known, protected)
     protected = _without_copies(protected, known)
     targets = rng.permutation(len(protected.data))[:CANDIDATES]
-    replacer = DPDocumentReplacer(
-        known.data, public_labels=known.topic, epsilon=EPSILON, output="index"
-    ).fit()
-    perturber = word_perturber(embedding, known.data)
-    return Division(known, protected, targets, perturber, replacer)
+    return Division(known, protected, targets)
 
 
 # -- releases and attacks ------------------------------------------------------------
@@ -213,54 +215,57 @@ def word_perturber(embedding: WordEmbedding, public: list[str]) -> DPWordPerturb
     return perturber.set_params(epsilon=calibrated.epsilon).fit([])
 
 
-def outcome(
-    corpus: Bunch, embedding: WordEmbedding, seed: int
-) -> tuple[dict[str, dict[str, float]], float, dict[str, float]]:
-    """What releases keep and show, what a model keeps, and what guessing finds."""
-    division = divided(corpus, embedding, seed)
-    return measured(division), learned_topics(division), division.chance
+def document_replacer(public: Bunch) -> DPDocumentReplacer:
+    """Stand-ins from public documents, whose topics are their groups."""
+    return DPDocumentReplacer(
+        public.data, public_labels=public.topic, epsilon=EPSILON, output="index"
+    ).fit()
 
 
-def measured(division: Division) -> dict[str, dict[str, float]]:
-    """Topic kept, document and author found, for each release.
+def without_vectors(
+    corpus: Bunch, seed: int
+) -> tuple[Division, dict[str, float], dict[str, float], float]:
+    """A division; what its texts and their stand-ins show, and what a model keeps."""
+    division = divided(corpus, seed)
+    return (
+        division, as_written(division), stand_ins(division), learned_topics(division)
+    )  # fmt: skip
 
-    Topics and authors count alike, however many documents they have. The adversary
-    knows the mechanism, has public documents of all authors, and holds 100 candidates
-    when asked for the document. What is found is expected exactly for stand-ins, over
-    all answers; for words, over what is named among equally likely candidates.
-    """
-    public, protected = division.public, division.protected
-    clear = make_pipeline(
+
+# What is kept and shown of each release. Topics and authors count alike, however many
+# documents they have. The adversary knows the mechanism, has public documents of all
+# authors, and holds 100 candidates when asked for the document.
+
+
+def as_written(division: Division) -> dict[str, float]:
+    """Texts in the clear: the document is always found."""
+    model = make_pipeline(
         TfidfVectorizer(sublinear_tf=True),
         LogisticRegression(C=10.0, class_weight="balanced", max_iter=300),
     )
-    perturber = division.perturber
-    bags = perturber.transform(protected.data)
-    bayes = ChannelNaiveBayes(perturber, alpha=10.0, prior="uniform")
-    answers = division.replacer.transform(protected.data)
-    by_group = ChannelNaiveBayes(division.replacer, prior="uniform")
-    texts = [protected.data[row] for row in division.targets]
-    of_words = ReleaseLikelihood(perturber, texts)(bags[division.targets])
-    of_answers = division.replacer.log_likelihood(texts, np.arange(len(public.data)))
-    own, n = np.arange(len(texts)), len(texts)
-    shares = {
-        "clear": 1.0,
-        "words": float(found_among(of_words, own, n).mean()),
-        "replaced": float(np.exp(of_answers).max(axis=1).sum() / n),
-    }
-    models = {
-        "clear": (clear, np.array(protected.data, dtype=object)),
-        "words": (bayes, bags),
-        "replaced": (by_group, answers),
-    }
-    return {
-        release: {
-            "topic": _told("topic", model, released, public, protected),
-            "document": shares[release],
-            "author": _told("author", model, released, public, protected),
-        }
-        for release, (model, released) in models.items()
-    }
+    return _shown(division, model, np.array(division.protected.data, dtype=object), 1.0)
+
+
+def stand_ins(division: Division) -> dict[str, float]:
+    """Documents are found as often as is expected, exactly, over all answers."""
+    replacer, targets = document_replacer(division.public), division.targets
+    texts = [division.protected.data[row] for row in targets]
+    answers = np.arange(len(division.public.data))
+    found = np.exp(replacer.log_likelihood(texts, answers)).max(axis=1).sum()
+    released = replacer.transform(division.protected.data)
+    model = ChannelNaiveBayes(replacer, prior="uniform")
+    return _shown(division, model, released, float(found / len(targets)))
+
+
+def noisy_words(division: Division, embedding: WordEmbedding) -> dict[str, float]:
+    """Documents are found on average over what is named among equally likely ones."""
+    perturber = word_perturber(embedding, division.public.data)
+    bags = perturber.transform(division.protected.data)
+    texts = [division.protected.data[row] for row in division.targets]
+    likelihood = ReleaseLikelihood(perturber, texts)(bags[division.targets])
+    found = found_among(likelihood, np.arange(len(texts)), len(texts))
+    model = ChannelNaiveBayes(perturber, alpha=10.0, prior="uniform")
+    return _shown(division, model, bags, float(found.mean()))
 
 
 def learned_topics(division: Division) -> float:
@@ -271,32 +276,35 @@ def learned_topics(division: Division) -> float:
     public, protected = division.public, division.protected
     test = np.arange(len(public.data)) % 3 == 0
     unlabelled, unseen = part(public, ~test), part(public, test)
-    model = _learner(unlabelled.data).fit(protected.data, protected.topic)
+    model = DPTextClassifier(unlabelled.data, epsilon=LEARNED, classes=list(TOPICS))
+    model.fit(protected.data, protected.topic)
     guesses = model.predict(unseen.data)
     return float(balanced_accuracy_score(unseen.topic, guesses))
 
 
-def _learner(public: list[str]) -> DPTextClassifier:
-    return DPTextClassifier(public, epsilon=LEARNED, classes=list(TOPICS))
-
-
-def _told(
-    what: str, model: Any, released: Any, public: Bunch, protected: Bunch
-) -> float:
-    guesses = model.fit(public.data, public[what]).predict(released)
-    return float(balanced_accuracy_score(protected[what], guesses))
+def _shown(
+    division: Division, model: Any, released: Any, found: float
+) -> dict[str, float]:
+    shares = {"document": found}
+    for what in ("topic", "author"):
+        model.fit(division.public.data, division.public[what])
+        guesses = model.predict(released)
+        shares[what] = float(balanced_accuracy_score(division.protected[what], guesses))
+    return shares
 
 
 # -- what is shown -------------------------------------------------------------------
 
 
-def show_example(division: Division) -> None:
+def show_example(
+    division: Division, perturber: DPWordPerturber, replacer: DPDocumentReplacer
+) -> None:
     """A document, its noisy words and its stand-in."""
     (row,) = division.targets[:1]
     text = division.protected.data[row]
-    perturber = clone(division.perturber).set_params(output="tokens").fit([])
+    perturber = clone(perturber).set_params(output="tokens").fit([])
     (words,) = perturber.transform([text])
-    (answer,) = division.replacer.transform([text])
+    (answer,) = replacer.transform([text])
     topic, other = division.protected.topic[row], division.public.topic[answer]
     for name, shown in (
         (f"A document on {topic}", text),
@@ -361,16 +369,16 @@ def show_verdict(
     results: Results,
     chance: dict[str, float],
     learned: tuple[float, float],
-    division: Division,
+    perturber: DPWordPerturber,
+    replacer: DPDocumentReplacer,
 ) -> None:
     """What it comes to, and what is proved."""
     clear, words, replaced = (
         {what: row[what][0] for what in MEASURES} for row in results.values()
     )
     kept = [row["topic"] / clear["topic"] for row in (words, replaced)]
-    n, guarantee = len(division.targets), division.replacer.guarantee()
+    n, guarantee = CANDIDATES, replacer.guarantee()
     found = percent_up(guarantee.found_at_most(n))
-    model = _learner(division.public.data)
     right = np.exp(LEARNED) / (1 + np.exp(LEARNED))
     lines = [
         "Verdict: noisy words do not hide a document from anyone who has it "
@@ -379,7 +387,7 @@ def show_verdict(
         else f"Verdict: noisy words hide most documents here ({n} candidates: "
         f"{words['document']:.0%} identified).",
         f"Noisy words keep {kept[0]:.0%} of the topic accuracy. Nothing useful is "
-        f"proved of documents: ε = {division.perturber.epsilon:.2g} per unit of "
+        f"proved of documents: ε = {perturber.epsilon:.2g} per unit of "
         f"distance adds up over {LENGTH} words.",
         f"Stand-ins keep {kept[1]:.0%}. Proved: nobody identifies more than {found} of "
         f"{n} equally likely documents on average (here {replaced['document']:.1%}), "
@@ -389,7 +397,7 @@ def show_verdict(
         f"A model keeps {learned[0] / clear['topic']:.0%}, and it alone protects the "
         "labels, but the holder of the texts must be trusted. Proved: who knows "
         "everything else is right about one document in at most "
-        f"{percent_up(right)} of cases (a coin: 50%), ε = {model.epsilon:g}.",
+        f"{percent_up(right)} of cases (a coin: 50%), ε = {LEARNED:g}.",
     ]
     print()
     for i, line in enumerate(lines):
