@@ -32,7 +32,6 @@ from skdptext.attacks._table import (
 )
 from skdptext.attacks._translation import Translation
 from skdptext.attacks._trials import N_DRAWS
-from skdptext.base import perturbs_words
 from skdptext.exceptions import (
     EmptyDocumentWarning,
     PrivacyLeakWarning,
@@ -202,14 +201,13 @@ def in_another_order(
     return len(once) > n / 2
 
 
-def found_at_most(releaser: Any, n_candidates: int, times: int = 1) -> float | None:
-    """What no adversary exceeds on average, where the guarantee of a releaser says so.
+def found_at_most(guarantee: Any, n_candidates: int, times: int = 1) -> float | None:
+    """What no adversary exceeds on average, where a guarantee says so: none of words.
 
     Of documents that are released so many times, or persons with so many documents.
     """
-    guarantee = releaser.guarantee()
     needed = ["found_at_most"] + ["compose"] * (times > 1)
-    if perturbs_words(releaser) or not all(hasattr(guarantee, x) for x in needed):
+    if not all(hasattr(guarantee, method) for method in needed):
         return None
     if times > 1:
         guarantee = guarantee.compose(times)

@@ -416,7 +416,7 @@ def linkage_attack(
         n_targets=n_targets,
         n_releases=n_releases,
         changed=changed,
-        bound=None if of_words else found_at_most(noisy, n_candidates, n_releases),
+        bound=found_at_most(noisy.guarantee(), n_candidates, n_releases),
     )
 
 

@@ -29,15 +29,13 @@ from skdptext.cli._settings import (
 from skdptext.exceptions import CalibrationWarning, InvalidParameterError
 from skdptext.files import column_names, read_columns
 from skdptext.inspection import (
-    Bound,
     ReleaseReport,
     obfuscation_report,
     release_report,
 )
 from skdptext.model_selection import calibrate_epsilon
 from skdptext.privacy import Guarantee
-from skdptext.replacement import ReplacementGuarantee
-from skdptext.utils import percent_up, quiet
+from skdptext.utils import quiet
 
 _CALIBRATE = """\
 Find the ε at which a given share of the words of a text changes. By itself ε means
@@ -70,8 +68,8 @@ With two sources, of originals and of what was made of them by any tool: which c
 name the rows, how often is the original of a release found, its author named, its words
 read, and what survives whole? Rows belong together by --id, which is not counted as a
 column that names rows. Without it they do by their order: where that differs, every
-score is far too low. Beside a folder of stand-ins that skdptext released stands what is
-proved of them. The report is also written as a page (--html). See also
+score is far too low. What is proved of stand-ins or a corpus of skdptext stands beside
+(--guarantee). The report is also written as a page (--html). See also
 skdptext.inspection.release_report.
 
 With --background, other texts of the authors and of other people, in the same columns:
@@ -161,6 +159,11 @@ def add_attacks(commands: Any) -> None:
     add_option(group, "--background", text, metavar="SOURCE")
     text = "texts of the same source that were not used to make the second one"
     add_option(group, "--control", text, metavar="SOURCE")
+    text = (
+        "what is proved of the release: its folder, or a model's file .json (default: "
+        "what a folder of stand-ins states itself)"
+    )
+    add_option(group, "--guarantee", text, metavar="FILE")
     text = "integer >= 0 that makes the report repeatable (default: drawn anew)"
     add_option(group, "--seed", text, type=int)
     text = "print the report as JSON"
@@ -240,7 +243,7 @@ def _report(arguments: argparse.Namespace) -> int:
         )
     if released is None:
         reason = "without originals."
-        refuse(arguments, "--n-jobs", reason)
+        refuse(arguments, "--n-jobs --guarantee", reason)
     if arguments.control is not None or released is None:
         refuse(arguments, "--id --public --examples --topic", reason)
     refuse(arguments, f"--epsilon {OF_WORDS}", reason)
@@ -249,6 +252,7 @@ def _report(arguments: argparse.Namespace) -> int:
         text=arguments.column,
         ids=arguments.id,
         embedding=None if arguments.embedding is None else load_embedding(arguments),
+        guarantee=_proved(arguments),
         n_candidates=arguments.candidates,
         examples=arguments.examples,
         n_jobs=arguments.n_jobs,
@@ -261,36 +265,27 @@ def _report(arguments: argparse.Namespace) -> int:
     report.provenance.original, report.provenance.released = (
         Path(name).name for name in names
     )
-    if released is not None:
-        _add_proved(report, released)
     return _tell(report, arguments, limits)
 
 
-def _add_proved(report: ReleaseReport, released: str) -> None:
-    """What the manifest of a folder states of stand-ins, beside what is found."""
+def _proved(arguments: argparse.Namespace) -> Guarantee | None:
+    """What is stated of the release: by --guarantee, or by the folder that holds it."""
+    given = arguments.guarantee
+    folder = arguments.control is None and arguments.released is not None
+    if given is None and not folder:
+        return None
+    path = Path(arguments.released if given is None else given)
+    if path.is_dir():
+        path /= "_release.json"
     try:
-        manifest = Path(released, "_release.json").read_text("utf-8")
-        guarantee = Guarantee.from_json(manifest)
-    except (OSError, ValueError):  # a file, a folder of another tool, or damaged
-        return
-    if not isinstance(guarantee, ReplacementGuarantee):
-        return  # of words nothing is proved about documents
-    if guarantee.unit == "person":
-        # of all documents of a person together, and of no single one
-        share = percent_up(guarantee.found_at_most(100))
-        report.notes.append(
-            "Proved of persons, each with all their documents: of 100 persons with "
-            f"equally many, nobody names more than {share} on average."
-        )
-        return
-    among = {
-        question: round(1 / score.chance)
-        for question, score in report.scores.items()
-        if question.startswith("linkage") and score.chance
-    }
-    report.bounds |= {
-        question: Bound(guarantee.found_at_most(n), n) for question, n in among.items()
-    }
+        return Guarantee.from_json(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        if given is None:  # a table, a folder of another tool, or damaged
+            return None
+        raise InvalidParameterError(
+            "--guarantee must be a folder of a release, or the .json file of a release "
+            f"or a model, got {given!r} ({error})."
+        ) from None
 
 
 def _sources(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -339,7 +334,7 @@ def _report_on_own(arguments: argparse.Namespace) -> int:
             )
     refuse(
         arguments,
-        "--id --candidates --public --examples --seed --json --fail-above",
+        "--id --candidates --public --guarantee --examples --seed --json --fail-above",
         "with one source.",
     )
     if arguments.author is None:

@@ -21,6 +21,7 @@ from skdptext.datasets import load_docstring_embedding
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection._wording import IN_ORDER, ids_kept
+from skdptext.privacy import Guarantee
 from skdptext.utils import check_labels, kind_of
 
 # Questions whose names no label may have.
@@ -368,6 +369,24 @@ def vectors_of(
         if (built_in.find(words) >= 0).mean() >= _COVERED:
             return built_in, "built-in word vectors (documentation in English)"
     return None, "word vectors learned from these texts"
+
+
+def check_proof(guarantee: Any, of_learning: bool) -> None:
+    """Refuse what states nothing about such a release."""
+    if guarantee is None:
+        return
+    learned = hasattr(guarantee, "right_at_most")
+    if of_learning and not learned:
+        rule = "be of a learned model with control"
+    elif learned and not of_learning:
+        rule = "be of rows without control: those of a corpus belong to no original"
+    elif not isinstance(guarantee, Guarantee) and not hasattr(
+        guarantee, "found_at_most"
+    ):
+        rule = "be a Guarantee"
+    else:
+        return
+    raise InvalidParameterError(f"guarantee must {rule}, got {kind_of(guarantee)}.")
 
 
 def refuse(where: str, **options: Any) -> None:

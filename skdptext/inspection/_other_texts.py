@@ -19,7 +19,14 @@ from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection._given import some_of, texts_and_columns, vectors_of
 from skdptext.inspection._release_display import Provenance, ReleaseReport
-from skdptext.utils import FEWEST_CASES, Excess, Membership, check_labels, kind_of
+from skdptext.utils import (
+    FEWEST_CASES,
+    Excess,
+    Membership,
+    check_labels,
+    kind_of,
+    rounded_up,
+)
 
 _SAME_SOURCE = (
     "Training texts and control must be of the same source, by chance the ones or the "
@@ -81,6 +88,7 @@ def control_report(
     held_back: Used,
     synthetic: list[Any],
     embedding: WordEmbedding | None,
+    guarantee: Any,
     most: int,
     rng: np.random.Generator,
 ) -> ReleaseReport:
@@ -106,7 +114,7 @@ def control_report(
     )  # fmt: skip
     return ReleaseReport(
         rows,
-        notes=[_in_numbers(found), *_raw(copies), *notes],
+        notes=[_in_numbers(found), *_proved(guarantee, found), *_raw(copies), *notes],
         provenance=Provenance(
             original="training texts",
             released="synthetic texts",
@@ -119,6 +127,7 @@ def control_report(
         ),
         epsilon=found.epsilon,
         epsilon_shown=found.largest,
+        epsilon_proved=None if guarantee is None else guarantee.epsilon,
     )
 
 
@@ -192,6 +201,19 @@ def _in_numbers(found: Membership) -> str:
         f"{said}, for a text that was used or not by an independent draw. So many "
         f"texts can show an ε of {np.ceil(100 * found.largest) / 100:.2f} at most."
     )
+
+
+def _proved(guarantee: Any, found: Membership) -> list[str]:
+    """The ε that is proved, and whether the texts show more."""
+    if guarantee is None:
+        return []
+    said = f"Proved of a {guarantee.unit}: ε is at most {rounded_up(guarantee.epsilon)}"
+    if guarantee.delta:
+        said += f", but for a probability of δ = {rounded_up(guarantee.delta, 3)}"
+    said += "."
+    if found.epsilon > guarantee.epsilon:
+        said += " Chance seldom shows more: is this the guarantee of these texts?"
+    return [said]
 
 
 def _raw(copies: dict[str, Excess]) -> list[str]:

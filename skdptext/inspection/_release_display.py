@@ -102,6 +102,8 @@ class ReleaseReport(ScoreTable):
     epsilon, epsilon_shown : float or None
         Of synthetic texts: a lower bound on the ε of what made them, which holds with
         95 %, and the largest that so many texts can show.
+    epsilon_proved : float or None
+        The ε of the guarantee of what made them, where one was given.
 
     See Also
     --------
@@ -116,6 +118,7 @@ class ReleaseReport(ScoreTable):
     bounds: dict[str, Bound] = field(default_factory=dict)
     epsilon: float | None = None
     epsilon_shown: float | None = None
+    epsilon_proved: float | None = None
 
     # -- in words ----------------------------------------------------------------------
 
@@ -127,7 +130,10 @@ class ReleaseReport(ScoreTable):
     @property
     def verdict(self) -> Verdict:
         """The result: capitals, a sentence, and whether something was found."""
-        return verdict(self.scores, self.columns, self.unread_because, self.bounds)
+        return verdict(
+            self.scores, self.columns, self.unread_because, self.bounds,
+            self.epsilon_proved,
+        )  # fmt: skip
 
     def lines(self) -> list[tuple[str, list[Score]]]:
         """The strongest rows under their headings.
@@ -249,6 +255,7 @@ class ReleaseReport(ScoreTable):
             "bounds": {name: bound._asdict() for name, bound in self.bounds.items()},
             "epsilon": self.epsilon,
             "epsilon_shown": self.epsilon_shown,
+            "epsilon_proved": self.epsilon_proved,
             "notes": self.before(),
             "provenance": asdict(self.provenance) | {"skdptext": __version__},
         }

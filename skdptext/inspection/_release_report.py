@@ -33,6 +33,7 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection._given import (
     Given,
     Held,
+    check_proof,
     held_texts,
     known_texts,
     named_labels,
@@ -42,7 +43,13 @@ from skdptext.inspection._given import (
 )
 from skdptext.inspection._other_texts import control_report, read_used
 from skdptext.inspection._release_display import Provenance, ReleaseReport
-from skdptext.inspection._wording import ANOTHER_ORDER, Bound, unread_sentence
+from skdptext.inspection._wording import (
+    ANOTHER_ORDER,
+    Bound,
+    of_persons,
+    proof_notes,
+    unread_sentence,
+)
 from skdptext.utils import (
     check_flag,
     check_integer,
@@ -72,6 +79,7 @@ def release_report(
     control: Any = None,
     public: Any = None,
     mechanism: Any = None,
+    guarantee: Any = None,
     embedding: WordEmbedding | None = None,
     n_candidates: int = 100,
     max_documents: int = 1000,
@@ -131,6 +139,10 @@ def release_report(
     mechanism : DPWordPerturber, default=None
         What released the texts, if adversaries know it, fitted or not. Any object will
         do that has ``log_likelihood(documents, released)`` → (n_released, n_documents).
+    guarantee : Guarantee, default=None
+        What is proved of the release, to stand beside what is found: of
+        `DPDocumentReplacer`, or with `control` of `DPTextClassifier`. Stored ones are
+        read by ``Guarantee.from_json``. If None, that of `mechanism`.
     embedding : WordEmbedding, default=None
         Public vectors for adversaries who compare words. If None, those of `mechanism`;
         for English, the built-in ones (`~skdptext.datasets.load_docstring_embedding`),
@@ -233,15 +245,16 @@ def release_report(
         embedding = check_embedding(embedding)
     of_pairs = {"ids": ids, "topics": topics, "labels": labels, "known": known,
                 "public": public, "mechanism": mechanism}  # fmt: skip
+    check_proof(guarantee, of_learning=control is not None)
     if control is not None:
         refuse("with control", **of_pairs, background=background,
                examples=examples or None)  # fmt: skip
         sources = read_used(original, control, released, text, authors)
         with show_progress(verbose):
-            report = control_report(*sources, embedding, max_documents, rng)
+            report = control_report(*sources, embedding, guarantee, max_documents, rng)
     else:
         if original is None and background is not None:
-            refuse("without original", **of_pairs)
+            refuse("without original", **of_pairs, guarantee=guarantee)
         given = read(
             original, released, text=text, ids=ids,
             labels=named_labels(authors, topics, labels, background),
@@ -255,7 +268,9 @@ def release_report(
             rows = task.documents(n_candidates, common) + task.people()
             for target in given.labels:
                 rows += task.labels(target, more.get(target), n_candidates, n_jobs)
-        report = task.report(rows, n_candidates, examples)
+        if guarantee is None and mechanism is not None:
+            guarantee = mechanism.guarantee()
+        report = task.report(rows, n_candidates, guarantee, examples)
     if isinstance(random_state, Integral):
         report.provenance.seed = int(random_state)
     return report
@@ -372,7 +387,7 @@ class _Attack:
         return found
 
     def report(
-        self, rows: list[Score], n_candidates: int, examples: bool
+        self, rows: list[Score], n_candidates: int, guarantee: Any, examples: bool
     ) -> ReleaseReport:
         """The report on what was found."""
         given, decoded, alone = self.given, self.decoded, self.given.original is None
@@ -383,7 +398,7 @@ class _Attack:
             _in_order_of_report(rows, given.labels),
             columns=given.columns,
             unread_because=unread_sentence(decoded),
-            notes=given.notes,
+            notes=[*proof_notes(guarantee), *given.notes],
             provenance=Provenance(
                 original="texts of people" if alone else "originals",
                 released="releases",
@@ -395,7 +410,7 @@ class _Attack:
                 codes=decoded.codes,
             ),
             examples=self.surest() if examples else [],
-            bounds=_bounds(self.mechanism, rows, given.labels.get("author")),
+            bounds=_bounds(guarantee, rows, given.labels.get("author")),
         )
 
     def surest(self) -> list[tuple[str, str]]:
@@ -441,9 +456,11 @@ def _common(public: Any) -> set[str] | None:
 
 
 def _bounds(
-    mechanism: Any, rows: Sequence[Score], authors: np.ndarray | None
+    guarantee: Any, rows: Sequence[Score], authors: np.ndarray | None
 ) -> dict[str, Bound]:
     """What no adversary exceeds, by question, where the guarantee says so."""
+    if of_persons(guarantee):  # of all documents of a person, and of no single one
+        return {}
     among = {row.question: round(1 / row.chance) for row in rows if row.chance}
     # of a person all documents, of the one of whom there are most
     asked = {"linkage": 0, "linkage among 1,000": 0}
@@ -452,8 +469,8 @@ def _bounds(
     bounds = {}
     for question, times in asked.items():
         n = among.get(question)
-        if mechanism is not None and n is not None:
-            share = found_at_most(mechanism, n, max(1, times))
+        if n is not None:
+            share = found_at_most(guarantee, n, max(1, times))
             if share is not None:
                 bounds[question] = Bound(share, n, times)
     return bounds

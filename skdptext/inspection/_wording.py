@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from skdptext.attacks import ColumnFinding, Decoded, Score
 from skdptext.privacy import exposure
-from skdptext.utils import percent_up
+from skdptext.utils import percent_up, rounded_up
 
 IN_ORDER = (
     "Texts were matched by their order: the n-th release is taken for that of the n-th "
@@ -245,6 +245,8 @@ def conclusion(score: Score, bound: Bound | None = None, unread: bool = False) -
     return "not read" if unread else "no clear gain"
 
 
+# Persons of whom a note says how many are named at most
+_PERSONS = 100
 _HIDDEN = ("hidden", "partly hidden", "not hidden")
 
 
@@ -297,6 +299,24 @@ def bound_sentence(bound: Bound) -> str:
     )
 
 
+def of_persons(guarantee: Any) -> bool:
+    """Whether it is of all documents of a person together."""
+    return getattr(guarantee, "unit", None) == "person"
+
+
+def proof_notes(guarantee: Any) -> list[str]:
+    """What a guarantee says that no row of the report is bounded by."""
+    if of_persons(guarantee):
+        share = at_most(guarantee.found_at_most(_PERSONS))
+        return [
+            f"Proved of persons, each with all their documents: of {_PERSONS} persons "
+            f"with equally many, nobody names more than {share} on average."
+        ]
+    if getattr(guarantee, "unit", None) == "word":
+        return ["The guarantee is of words: it bounds no share of whole documents."]
+    return []
+
+
 class Verdict(NamedTuple):
     """The result in capitals, what it rests on, and whether it is a finding."""
 
@@ -310,10 +330,11 @@ def verdict(
     columns: Sequence[ColumnFinding],
     unread: str | None,
     bounds: Mapping[str, Bound],
+    epsilon: float | None = None,
 ) -> Verdict:
     """The result, by the worst that was found; of documents, by what is proved, too."""
     if _DECIDING[0] in scores:
-        return _of_training(scores)
+        return _of_training(scores, epsilon)
     link, bound = scores.get("linkage"), bounds.get("linkage")
     hidden, above = "hidden", ""
     if link is not None and is_above(link):
@@ -356,15 +377,19 @@ _DECIDING = (
 )  # fmt: skip
 
 
-def _of_training(scores: Mapping[str, Score]) -> Verdict:
-    """The result where texts have no partner."""
+def _of_training(scores: Mapping[str, Score], epsilon: float | None) -> Verdict:
+    """The result where texts have no partner; ε is what is proved of what made them."""
     seen = [s for q in _DECIDING if (s := scores.get(q)) and is_above(s)]
     if not seen:
         return Verdict(
             "NOTHING WAS FOUND BEYOND CONTROL.",
             "These adversaries find in the synthetic texts no more of training texts "
-            "than of others of the same source. A bound for all others needs a "
-            "guarantee.",
+            "than of others of the same source. "
+            + (
+                "A bound for all others needs a guarantee."
+                if epsilon is None
+                else f"For all others ε = {rounded_up(epsilon)} is proved."
+            ),
             False,
         )
     return Verdict("THE SYNTHETIC TEXTS SHOW WHAT WAS USED.", _listed(seen), True)

@@ -438,7 +438,7 @@ def test_a_report_on_stand_ins_stands_beside_their_proof(files, capsys):
     assert main([*release, "--author", "who"]) == 0
     assert main(report) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert "of 100 persons with equally many, nobody names more than 1.5%" in printed
+    assert "of 100 persons with equally many, nobody names more than 1.5 %" in printed
 
 
 def test_a_gate_fails_above_its_limits_and_prints_json(files, capsys):

@@ -67,7 +67,25 @@ def test_which_texts_were_used(files, capsys):
     assert "training author told from another" in capsys.readouterr().out
 
 
+def test_a_corpus_stands_beside_the_guarantee_of_its_model(files, capsys):
+    learn = ["learn", "used.csv", "--text", "said", "--label", "who", "-o", "model.npz"]
+    learn += ["--public", "others.csv", "--sample", "corpus.csv", "--classes"]
+    assert main([*learn, *(f"person {i}" for i in range(N)), "--quiet"]) == 0
+    report = ["report", "used.csv", "corpus.csv", "--control", "profiles.csv"]
+    report += ["--text", "said", "--guarantee"]
+    assert main([*report, "model.json"]) == 0
+    assert "Proved of a document: ε is at most 1." in capsys.readouterr().out
+    assert main([*report, "used.csv"]) == 2
+    said = capsys.readouterr().err
+    assert "--guarantee must be a folder of a release, or the .json file of" in said
+
+
 REFUSED = [
+    (
+        ["redacted.csv", "--background", "profiles.csv", "--author", "who",
+         "--guarantee", "model.json"],
+        "--guarantee must not be given without originals",
+    ),
     (["redacted.csv", "--background", "profiles.csv"], "--background needs --author"),
     (["used.csv", "--control", "others.csv"], "--control needs two sources"),
     (

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from generators import public_trigrams, trigrams
 
+from skdptext import DPTextClassifier
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection import release_report
 
@@ -154,7 +155,7 @@ def test_a_model_that_remembers_is_told_from_one_that_never_saw(prose):
     )
     honest = release_report(
         training, public_trigrams(training, public, rng), control=control,
-        random_state=0,
+        guarantee=of_model(1.0), random_state=0,
     )  # fmt: skip
     assert leaking.verdict.found
     assert leaking.scores["membership"].low > 0.6
@@ -164,6 +165,8 @@ def test_a_model_that_remembers_is_told_from_one_that_never_saw(prose):
     assert "BEYOND CONTROL" in honest.verdict.result
     assert any("ε is at least" in note for note in leaking.notes)
     assert any("No bound on ε" in note for note in honest.notes)
+    assert "For all others ε = 1 is proved." in honest.verdict.sentence
+    assert honest.to_dict()["epsilon_proved"] == 1
     for report in (leaking, honest):
         assert str(report)
         assert report.to_dict()["epsilon"] == report.epsilon
@@ -245,6 +248,40 @@ BAD_CONTROLS = [
         "control must map 'texts' to texts and 'authors'",
     ),
 ]
+
+
+def of_model(epsilon):
+    public = ["a cat and a dog", "dogs and a cat", "tea and milk", "milk or tea"]
+    model = DPTextClassifier(public, n_groups=2, epsilon=epsilon, classes=["a", "b"])
+    return model.fit(["a text", "other"], ["a", "b"], authors=[1, 2]).guarantee()
+
+
+def test_more_than_is_proved_is_said(prose):
+    training, control, _, _ = prose_parts(prose, 60)
+    for epsilon, refuted in ((0.1, True), (9.0, False)):
+        report = release_report(
+            training, training, control=control, guarantee=of_model(epsilon),
+            random_state=0,
+        )  # fmt: skip
+        (said,) = (note for note in report.notes if note.startswith("Proved of a"))
+        assert said.startswith(f"Proved of a person: ε is at most {epsilon:g}.")
+        assert ("is this the guarantee of these texts?" in said) == refuted
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"guarantee": of_model(1.0)}, "guarantee must be of rows without control"),
+        ({"guarantee": 1.0}, "guarantee must be a Guarantee, got a float"),
+        (
+            {"guarantee": 1.0, "control": TWENTY},
+            "guarantee must be of a learned model with control, got a float",
+        ),
+    ],
+)
+def test_what_is_proved_of_something_else_is_refused(options, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        release_report(TWENTY, TWENTY, **options)
 
 
 @pytest.mark.parametrize(("options", "message"), BAD_CONTROLS)

@@ -19,6 +19,7 @@ from skdptext.attacks import Score
 from skdptext.datasets import make_documents, make_embedding
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.inspection import Bound, Provenance, ReleaseReport, release_report
+from skdptext.privacy import Guarantee
 from skdptext.utils import percent_up
 
 RNG = np.random.default_rng(0)
@@ -197,11 +198,18 @@ def test_what_is_proved_stands_beside_what_is_found(prose):
     public, private = texts[:40], texts[40:80]
     replacer = DPDocumentReplacer(public, n_groups=4, epsilon=3.0, random_state=0).fit()
     authors = np.arange(40) // 4
+    released = replacer.transform(private)
     report = release_report(
-        private, replacer.transform(private), authors=authors, mechanism=replacer,
-        n_candidates=10, random_state=0,
+        private, released, authors=authors, mechanism=replacer, n_candidates=10,
+        random_state=0,
     )  # fmt: skip
     guarantee = replacer.guarantee()
+    stored = Guarantee.from_json(guarantee.to_json())
+    told = release_report(
+        private, released, authors=authors, guarantee=stored, n_candidates=10,
+        random_state=0,
+    )  # fmt: skip
+    assert told.bounds == report.bounds
     assert report.bounds["linkage"][:2] == (guarantee.found_at_most(10), 10)
     persons = report.bounds["same person"]
     assert persons == (guarantee.compose(4).found_at_most(10), 10, 4)
@@ -215,6 +223,25 @@ def test_what_is_proved_stands_beside_what_is_found(prose):
     assert report.to_dict()["bounds"]["same person"]["n_documents"] == 4
     of_words = release_report(private, private, authors=authors, random_state=0)
     assert (of_words.bounds, "proved" in str(of_words)) == ({}, False)
+
+
+def test_what_is_proved_of_persons_or_words_is_a_note():
+    """No row is bounded by it: one release is not all of a person, nor a word."""
+    topics, table = ["a cat", "my tea"], WordEmbedding(WORDS, np.eye(300))
+    replacer = DPDocumentReplacer(topics, public_labels=["pet", "food"], epsilon=3.0)
+    of_persons = replacer.fit().guarantee("person")
+    of_words = DPWordPerturber(table, epsilon=3.0).fit([]).guarantee()
+    share = percent_up(of_persons.found_at_most(100)).replace("%", " %")
+    for guarantee, said in (
+        (
+            of_persons,
+            f"of 100 persons with equally many, nobody names more than {share}",
+        ),
+        (of_words, "The guarantee is of words: it bounds no share of whole documents."),
+    ):
+        report = release_report(CLEAR[:10], CLEAR[:10], guarantee=guarantee)
+        assert report.bounds == {}
+        assert any(said in note for note in report.notes)
 
 
 @pytest.mark.parametrize(
