@@ -1,4 +1,4 @@
-"""Classifiers of texts: what they read, and what they refuse, alike."""
+"""Classifiers of texts: what they read, learn and refuse, alike."""
 
 from __future__ import annotations
 
@@ -11,36 +11,53 @@ from tests.expected import refusals
 
 WORDS = [f"w{i}" for i in range(38)] + ["__label__1", "</s>"]  # two of them odd
 TABLE = WordEmbedding(WORDS, np.random.default_rng(1).normal(size=(40, 6)))
+# Documents on three topics, each of which favours a third of the words.
+TOPICS = np.array(["water", "air", "fire"])
+FAVOURED = np.arange(40) // 13 == np.arange(120)[:, None] % 3
+RNG = np.random.default_rng(0)
+BAGS = np.array([RNG.multinomial(25, w / w.sum()) for w in 1 + 3 * FAVOURED])
+TEXTS = [" ".join(np.repeat(WORDS, bag)) for bag in BAGS]
+Y = TOPICS[np.arange(120) % 3]
 
 
-def koppel(embedding=None):
-    return KoppelAuthorClassifier(embedding, n_rounds=20, random_state=0)
+def koppel(*args, **params):
+    options = {"n_rounds": 20, "random_state": 0}
+    return KoppelAuthorClassifier(*args, **options | params)
 
 
-def fasttext(embedding=None):
-    return FastTextClassifier(embedding, dim=8, n_epochs=10, random_state=0)
+def fasttext(*args, **params):
+    options = {"dim": 8, "n_epochs": 10, "random_state": 0}
+    return FastTextClassifier(*args, **options | params)
 
 
 KINDS = pytest.mark.parametrize("make", [koppel, fasttext])
 
 
 @KINDS
+def test_learns_and_a_seed_fixes_it(make):
+    first, again, other = (
+        make(random_state=seed).fit(TEXTS[:80], Y[:80]) for seed in (3, 3, 4)
+    )
+    assert first.classes_.tolist() == sorted(TOPICS)
+    assert first.score(TEXTS[80:], Y[80:]) > 0.7  # by chance, a third
+    proba = first.predict_proba(TEXTS)
+    np.testing.assert_allclose(proba.sum(axis=1), 1)
+    np.testing.assert_array_equal(proba, again.predict_proba(TEXTS))
+    assert (proba != other.predict_proba(TEXTS)).any()
+
+
+@KINDS
 def test_texts_tokens_and_bags_are_one(make):
     """Whatever kind was learned from, each is read."""
-    rng = np.random.default_rng(0)
-    y = np.arange(60) % 3
-    favoured = np.arange(40) // 13 == y[:, None]
-    bags = np.array([rng.multinomial(25, w / w.sum()) for w in 1 + 3 * favoured])
-    texts = [" ".join(np.repeat(WORDS, bag)) for bag in bags]
-    tokens = [text.split() for text in texts]
-    on_bags = make(TABLE).fit(bags, y)
-    assert on_bags.score(bags, y) > 0.8
-    expected = on_bags.predict_proba(bags)
-    for documents in (texts, tokens, iter(texts)):
+    tokens = [text.split() for text in TEXTS]
+    on_bags = make(TABLE).fit(BAGS, Y)
+    assert on_bags.score(BAGS, Y) > 0.8
+    expected = on_bags.predict_proba(BAGS)
+    for documents in (TEXTS, tokens, iter(TEXTS)):
         np.testing.assert_allclose(on_bags.predict_proba(documents), expected)
     on_tokens, on_texts = (
-        make().fit(documents, y).predict_proba(texts)
-        for documents in (tokens, iter(texts))
+        make().fit(documents, Y).predict_proba(TEXTS)
+        for documents in (tokens, iter(TEXTS))
     )
     np.testing.assert_array_equal(on_tokens, on_texts)
     if make is koppel:  # fastText's vectors begin by the numbers of its words
