@@ -9,29 +9,28 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 from scipy import stats
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import StratifiedKFold
+from sklearn.naive_bayes import MultinomialNB
 
 from skdptext import DPDocumentReplacer, DPWordPerturber, WordEmbedding
-from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection import PrivacyUtilityDisplay, obfuscation_report
 from skdptext.preprocessing import DocumentPreparer
+from tests.expected import refusals, refused
 from tests.inspection.corpus import CLEAN, Lookup, bayes, few, small
 from tests.utils.test_html import read
 
 
-class Spy(ClassifierMixin, BaseEstimator):
-    """Answers like naive Bayes, and keeps what it was given."""
+class Spy(MultinomialNB):
+    """Naive Bayes that keeps what it was given."""
 
     def fit(self, X, y):
         self.known_ = X
-        self.model_ = bayes().fit(X, y)
-        self.classes_ = self.model_.classes_
-        return self
+        return super().fit(X, y)
 
     def predict(self, X):
         LOG.append((self.known_, X))
-        return self.model_.predict(X)
+        return super().predict(X)
 
 
 LOG: list = []
@@ -172,48 +171,35 @@ def test_default_adversaries_know_the_mechanism(synthetic):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize(
-    ("n", "allowed"), [(12, 3), pytest.param(24, 4, marks=pytest.mark.slow)]
-)
-def test_the_choice_of_the_strongest_raises_no_alarm(n, allowed):
-    """Authors unrelated to text: the maximum lay above chance in 9 of 24 runs.
+def test_the_choice_of_the_strongest_raises_no_alarm():
+    """Authors unrelated to text: the highest of 16 lies .18 above chance on average.
 
-    At a true rate of 2.5 %, 4 of 12 or more have a probability of 2e-4, and 5 of 24 of
-    3e-4; at the rate of the maximum they are found with 0.72 and 0.98.
+    Probabilities of a false alarm: 1e-6 each.
     """
     embedding = WordEmbedding(
         [f"w{i}" for i in range(50)],
         np.random.default_rng(0).normal(size=(50, 4)),
     )
     perturber = DPWordPerturber(embedding, epsilon=20.0, document_length=12)
-    alarms = 0
-    for seed in range(n):
+    guessers = {
+        f"a{k}": (DummyClassifier(strategy="uniform", random_state=k), "author")
+        for k in range(16)
+    }
+    best = []
+    for seed in range(20):
         rng = np.random.default_rng(seed)
         drawn = rng.choice(embedding.word_array, (40, 12))
-        texts = [" ".join(words) for words in drawn]
         authors = rng.permutation(np.arange(40) % 2).astype(str)
         report = obfuscation_report(
-            texts, authors, None, perturber, linkage=False, random_state=seed,
-            adversaries={f"a{k}": (Random(k), "author") for k in range(8)},
+            drawn.tolist(), authors, None, perturber, adversaries=guessers, cv=2,
+            trained_on="originals", linkage=False, random_state=seed,
         )  # fmt: skip
-        best = report.scores["author"]
-        alarms += best.low > best.chance
-    assert alarms <= allowed
-
-
-class Random(ClassifierMixin, BaseEstimator):
-    """Guesses."""
-
-    def __init__(self, seed=0):
-        self.seed = seed
-
-    def fit(self, X, y):
-        self.classes_ = np.unique(y)
-        return self
-
-    def predict(self, X):
-        rng = np.random.default_rng([self.seed, int(X.sum())])
-        return rng.choice(self.classes_, X.shape[0])
+        best.append(report.scores["author"])
+    # scored on 20 documents in each run
+    margin = stats.norm.isf(1e-6) * 0.5 / np.sqrt(20 * len(best))
+    assert np.mean([row.value for row in best]) < 0.5 + margin
+    alarms = sum(row.low > row.chance for row in best)
+    assert alarms <= stats.binom.isf(1e-6, len(best), 0.025)
 
 
 def test_names_kept_in_clear_give_the_author_away():
@@ -273,7 +259,7 @@ def test_words_and_documents_side_by_side(synthetic):
     report.plot()
     public.set_params(output="index")
     for given, message in ((texts[8:], "must release texts"), (np.eye(20), "a matrix")):
-        with pytest.raises(InvalidParameterError, match=message):
+        with refused(message):
             obfuscation_report(given, topics[8:], None, public)
 
 
@@ -318,20 +304,9 @@ def test_warnings_of_sizes_labels_and_releases(synthetic):
     assert 0 < report.exponents[0] < np.inf
 
 
-class Blind(ClassifierMixin, BaseEstimator):
-    """Does not look at the text."""
-
-    def fit(self, X, y):
-        self.classes_ = np.unique(y)
-        return self
-
-    def predict(self, X):
-        return np.repeat(self.classes_[:1], X.shape[0])
-
-
 def blind_report(authors, topics, cv=2, **options):
     embedding = WordEmbedding(["cat", "dog"], [[0.0], [1.0]])
-    options |= {"adversaries": {"a": (Blind(), "author")}, "random_state": 0}
+    options |= {"adversaries": {"a": (DummyClassifier(), "author")}, "random_state": 0}
     perturber = DPWordPerturber(embedding, document_length=1)
     return obfuscation_report(
         [["cat"]] * len(authors), authors, topics, perturber, cv=cv, linkage=False,
@@ -403,40 +378,37 @@ def test_warnings_of_words_of_authors_and_of_what_is_missing(synthetic, monkeypa
         assert said(made, "48 documents are by authors of whom") == bool(n)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"authors": ["ann"] * 48}, "authors must hold at least 2 different"),
-        ({"authors": ["ann", "bob"]}, "authors must hold one label per document"),
-        ({"authors": [None, *["a", "b"] * 23, "a"]}, "authors must not be missing"),
-        ({"topics": ["x", 2.5] * 24}, "topics must be .* got text .* and number"),
-        ({"groups": [1, "a", None] * 16}, "groups must not be missing, got None"),
-        ({"documents": "one text"}, "single str"),
-        ({"perturber": None}, "perturber must be a word perturber or a list"),
-        ({"perturber": []}, "perturber must be a word perturber or a list"),
-        ({"adversaries": {}}, "adversaries must map names"),
-        ({"adversaries": {"a": bayes()}}, "adversaries must map names"),
-        ({"adversaries": {"a": (bayes(), "age")}}, "adversaries must map names"),
-        (
-            {"topics": None, "adversaries": {"a": (bayes(), "topic")}},
-            "topics must be given for adversary 'a'",
-        ),
-        ({"trained_on": "all"}, "trained_on must be one of"),
-        ({"n_releases": 0}, "n_releases must be an integer >= 1"),
-        ({"linkage": 1}, "linkage must be True or False"),
-        ({"n_jobs": 0}, "n_jobs must be"),
-        ({"random_state": "x"}, "random_state must be"),
-        ({"cv": 1}, "cv must be an integer >= 2"),
-        ({"cv": 30}, "each author must have at least as many documents"),
-        ({"authors": ["ann"] * 47 + ["bob"]}, "each author must have at least"),
-        ({"cv": [([0, 20], [20, 2])]}, "cv must not give an adversary"),
-        ({"cv": [([0, 3], [1, 2])]}, "documents of at least 2 authors"),
-        ({"groups": [0] * 48, "cv": [([0, 20], [1])]}, "documents of a group tog"),
-        ({"groups": [0] * 5}, r"groups must hold one label per document \(48\)"),
-        ({"cv": "five"}, "cv must split the documents"),
-    ],
+@refusals(
+    ({"authors": ["ann"] * 48}, "authors must hold at least 2 different"),
+    ({"authors": ["ann", "bob"]}, "authors must hold one label per document"),
+    ({"authors": [None, *["a", "b"] * 23, "a"]}, "authors must not be missing"),
+    ({"topics": ["x", 2.5] * 24}, "topics must be .* got text .* and number"),
+    ({"groups": [1, "a", None] * 16}, "groups must not be missing, got None"),
+    ({"documents": "one text"}, "single str"),
+    ({"perturber": None}, "perturber must be a word perturber or a list"),
+    ({"perturber": []}, "perturber must be a word perturber or a list"),
+    ({"adversaries": {}}, "adversaries must map names"),
+    ({"adversaries": {"a": bayes()}}, "adversaries must map names"),
+    ({"adversaries": {"a": (bayes(), "age")}}, "adversaries must map names"),
+    (
+        {"topics": None, "adversaries": {"a": (bayes(), "topic")}},
+        "topics must be given for adversary 'a'",
+    ),
+    ({"trained_on": "all"}, "trained_on must be one of"),
+    ({"n_releases": 0}, "n_releases must be an integer >= 1"),
+    ({"linkage": 1}, "linkage must be True or False"),
+    ({"n_jobs": 0}, "n_jobs must be"),
+    ({"random_state": "x"}, "random_state must be"),
+    ({"cv": 1}, "cv must be an integer >= 2"),
+    ({"cv": 30}, "each author must have at least as many documents"),
+    ({"authors": ["ann"] * 47 + ["bob"]}, "each author must have at least"),
+    ({"cv": [([0, 20], [20, 2])]}, "cv must not give an adversary"),
+    ({"cv": [([0, 3], [1, 2])]}, "documents of at least 2 authors"),
+    ({"groups": [0] * 48, "cv": [([0, 20], [1])]}, "documents of a group tog"),
+    ({"groups": [0] * 5}, r"groups must hold one label per document \(48\)"),
+    ({"cv": "five"}, "cv must split the documents"),
 )
-def test_bad_input(synthetic, change, message):
+def test_bad_input(synthetic, change):
     embedding, documents, authors, topics = synthetic
     options = {
         "documents": documents,
@@ -445,8 +417,7 @@ def test_bad_input(synthetic, change, message):
         "perturber": DPWordPerturber(embedding, document_length=30),
         "adversaries": {"a": (bayes(), "author")},
     }
-    with pytest.raises(InvalidParameterError, match=message):
-        obfuscation_report(**{**options, **change})
+    obfuscation_report(**options | change)
 
 
 # -- text, HTML and figure -------------------------------------------------------------
@@ -503,7 +474,7 @@ def test_a_grid_is_a_line_per_lam_by_rising_epsilon(grid):
     assert display.on_front.any()
     line = grid.plot(kind="privacy").lines_["λ = 0.5"].lines[0]
     assert line.get_xdata().tolist() == [3, 10, 30]
-    with pytest.raises(InvalidParameterError, match="kind must be one of"):
+    with refused("kind must be one of"):
         grid.plot(kind="pie")
 
 
@@ -524,6 +495,6 @@ def test_one_release_is_a_line_per_adversary(synthetic):
     alone = {"a": (bayes(), "author")}
     report = small(synthetic, several, adversaries=alone, cv=2, linkage=False)
     report.plot(kind="privacy")
-    with pytest.raises(InvalidParameterError, match="adversaries for topics"):
+    with refused("adversaries for topics"):
         report.plot()
     plt.close("all")

@@ -11,8 +11,8 @@ import pytest
 from generators import public_trigrams, trigrams
 
 from skdptext import DPTextClassifier
-from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection import release_report
+from tests.expected import refusals
 
 RNG = np.random.default_rng(0)
 WORDS = np.array([f"w{i}" for i in range(3000)])
@@ -96,7 +96,7 @@ def test_candidates_are_matched_by_the_index_of_authors():
     assert report.scores["person"].low > 0.3
 
 
-BAD_BACKGROUNDS = [
+@refusals(
     ({"background": ["a", "b"]}, "background must hold a text for each release"),
     ({"background": ["a", "b"], "background_ids": [0, 1]}, "authors must say whose"),
     (
@@ -109,13 +109,9 @@ BAD_BACKGROUNDS = [
     ),
     ({"background": ["a"] * N, "known": {}}, "known must be None without original"),
     ({}, "original must be given unless there is a background"),
-]
-
-
-@pytest.mark.parametrize(("options", "message"), BAD_BACKGROUNDS)
-def test_bad_backgrounds_are_refused(options, message):
-    with pytest.raises(InvalidParameterError, match=message):
-        release_report(None, people(N)[0], **options)
+)
+def test_bad_backgrounds_are_refused(options):
+    release_report(None, people(N)[0], **options)
 
 
 @pytest.mark.no_cover
@@ -236,18 +232,6 @@ def test_authors_are_told_by_all_of_their_texts(prose):
 
 
 TWENTY = [f"text number{i} of{i} twenty{i}" for i in range(20)]
-BAD_CONTROLS = [
-    ({"control": TWENTY[:3]}, "control must hold at least 10 different texts"),
-    ({"control": TWENTY}, "control must hold at least 10 .* none of them of original"),
-    ({"control": [1, 2]}, "document 0"),
-    ({"control": ["x"] * 9, "mechanism": 1}, "mechanism must be None with control"),
-    ({"control": ["x"] * 9, "public": ["x"]}, "public must be None with control"),
-    ({"control": ["x"] * 9, "examples": True}, "examples must be None with control"),
-    (
-        {"control": ["x"] * 9, "authors": range(20)},
-        "control must map 'texts' to texts and 'authors'",
-    ),
-]
 
 
 def of_model(epsilon):
@@ -268,34 +252,38 @@ def test_more_than_is_proved_is_said(prose):
         assert ("is this the guarantee of these texts?" in said) == refuted
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"guarantee": of_model(1.0)}, "guarantee must be of rows without control"),
-        ({"guarantee": 1.0}, "guarantee must be a Guarantee, got a float"),
-        (
-            {"guarantee": 1.0, "control": TWENTY},
-            "guarantee must be of a learned model with control, got a float",
-        ),
-    ],
+@refusals(
+    ({"guarantee": of_model(1.0)}, "guarantee must be of rows without control"),
+    ({"guarantee": 1.0}, "guarantee must be a Guarantee, got a float"),
+    (
+        {"guarantee": 1.0, "control": TWENTY},
+        "guarantee must be of a learned model with control, got a float",
+    ),
 )
-def test_what_is_proved_of_something_else_is_refused(options, message):
-    with pytest.raises(InvalidParameterError, match=message):
-        release_report(TWENTY, TWENTY, **options)
+def test_what_is_proved_of_something_else_is_refused(options):
+    release_report(TWENTY, TWENTY, **options)
 
 
-@pytest.mark.parametrize(("options", "message"), BAD_CONTROLS)
-def test_bad_controls_are_refused(options, message):
-    with pytest.raises((InvalidParameterError, TypeError), match=message):
-        release_report(TWENTY, TWENTY[:5], **options)
+@refusals(
+    (TWENTY[:3], {}, "control must hold at least 10 different texts"),
+    (TWENTY, {}, "control must hold at least 10 .* none of them of original"),
+    ([1, 2], {}, "document 0"),
+    (["x"] * 9, {"mechanism": 1}, "mechanism must be None with control"),
+    (["x"] * 9, {"public": ["x"]}, "public must be None with control"),
+    (["x"] * 9, {"examples": True}, "examples must be None with control"),
+    (["x"] * 9, {"authors": range(20)}, "control must map 'texts' to texts and 'auth"),
+)
+def test_bad_controls_are_refused(control, options):
+    release_report(TWENTY, TWENTY[:5], control=control, **options)
 
 
-def test_synthetic_texts_and_training_texts_must_be_there():
-    others = [f"other{i} words{i}" for i in range(20)]
-    for training, synthetic, message in (
-        (None, TWENTY, "original must be given with control"),
-        (TWENTY, ["", "!"], "released must hold at least one text with words"),
-        (TWENTY[:9], TWENTY, "original must hold at least 10"),
-    ):
-        with pytest.raises(InvalidParameterError, match=message):
-            release_report(training, synthetic, control=others)
+OTHERS = [f"other{i} words{i}" for i in range(20)]
+
+
+@refusals(
+    (None, TWENTY, "original must be given with control"),
+    (TWENTY, ["", "!"], "released must hold at least one text with words"),
+    (TWENTY[:9], TWENTY, "original must hold at least 10"),
+)
+def test_synthetic_texts_and_training_texts_must_be_there(training, synthetic):
+    release_report(training, synthetic, control=OTHERS)
