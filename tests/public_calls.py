@@ -857,6 +857,7 @@ TAKES_NO_TEXT: dict[Any, str] = {
     privacy.PerturbationPart: "takes ids of words",
     privacy.Part: "holds numbers",
     privacy.Statement: "holds sentences of a guarantee",
+    release.told_by: "gets a guarantee, which holds numbers",
     privacy.fields: "takes what a guarantee's file holds",
     privacy.exposure: "takes two shares",
     replacement.noise_fingerprint: "takes a fingerprint of groups",

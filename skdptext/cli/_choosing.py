@@ -18,12 +18,14 @@ from skdptext.cli._settings import (
     add_command,
     add_noise,
     add_option,
+    add_public,
     add_reading,
     add_stop_words,
     load_embedding,
     make_perturber,
     make_releaser,
     read_flagged,
+    read_public,
     refuse,
 )
 from skdptext.exceptions import CalibrationWarning, InvalidParameterError
@@ -47,7 +49,7 @@ guarantee does not count. See also skdptext.model_selection.calibrate_epsilon.
 
 example:
   skdptext calibrate --embedding glove.6B.100d.txt --target 0.25 \\
-    --public old-reviews.csv --column review
+    --public old-reviews.csv --public-text review
 """
 
 _AUDIT = """\
@@ -88,7 +90,7 @@ A report is as sensitive as the documents, but quotes none unless --examples is 
 examples:
   skdptext report posts.csv redacted.csv --text body --id number --author user
   skdptext report posts.csv --embedding glove.6B.100d.txt --epsilon 3 --length 20
-  skdptext report posts.csv --author user --topic forum --embedding glove.6B.100d.txt \\
+  skdptext report posts.csv --author user --label forum --embedding glove.6B.100d.txt \\
     --epsilon 3 --length 20
   skdptext report posts.csv redacted.csv --text body --fail-above linkage=0.1,columns=0
   skdptext report redacted.csv --background profiles.csv --text body --author user
@@ -112,8 +114,9 @@ def add_calibrate(commands: Any) -> None:
     add_noise(parser, epsilon=False)
     text = "share of words that change, between 0 and 1"
     add_option(parser, "--target", text, 0.25)
-    add_option(parser, "--public", f"public text: {FILES}", metavar="SOURCE")
-    add_option(parser, "--column", "column with the documents", "text")
+    add_option(parser, "--public", f"public texts: {FILES}", metavar="SOURCE")
+    text = "its column with the texts"
+    add_option(parser, "--public-text --text", text, "text", metavar="COLUMN")
     add_option(parser, "--draws", "draws per word", 100)
     add_stop_words(parser)
 
@@ -131,11 +134,11 @@ def add_attacks(commands: Any) -> None:
     add_option(parser, "source", FILES)
     text = "the same documents as released by any tool (default: release them here)"
     add_option(parser, "released", text, nargs="?")
-    text = "column with the documents"
-    add_option(parser, "--text --column", text, "text", dest="column")
-    add_option(parser, "--author", "column with the authors")
+    text = "column with the texts, in every source"
+    add_option(parser, "--text", text, "text", metavar="COLUMN")
+    add_option(parser, "--author", "column with the authors", metavar="COLUMN")
     text = "column with the topics; with one source it needs --author"
-    add_option(parser, "--topic", text)
+    add_option(parser, "--label", text, metavar="COLUMN")
     text = (
         "write the report to this file, as a page; one that is there is replaced (with "
         f"two sources: default {_PAGE}; with one it needs --author)"
@@ -144,17 +147,14 @@ def add_attacks(commands: Any) -> None:
     add_option(parser, "--n-jobs", "processes (default 1)", type=int)
     group = parser.add_argument_group("with two sources")
     text = "column of both that says which rows belong together (default: their order)"
-    add_option(group, "--id", text)
+    add_option(group, "--id", text, metavar="COLUMN")
     text = (
         "originals that an adversary has to choose from, at most as many as are "
         "attacked, which are 1000 or fewer"
     )
     add_option(group, "--candidates", text, 100)
-    text = (
-        "public text of the same kind, in the same column, which says which words are "
-        "rare (default: the originals say it)"
-    )
-    add_option(group, "--public", text, metavar="SOURCE")
+    what = "public texts of the same kind, to tell rare words by (default: originals)"
+    add_public(group, what)
     text = "other texts of the people, with --author in both: whose is each release?"
     add_option(group, "--background", text, metavar="SOURCE")
     text = "texts of the same source that were not used to make the second one"
@@ -181,7 +181,9 @@ def add_attacks(commands: Any) -> None:
 
 
 def _calibrate(arguments: argparse.Namespace) -> int:
-    texts = _public_texts(arguments)
+    texts = None
+    if arguments.public is not None:
+        texts, _ = read_public(arguments, "text")
     perturber = make_perturber(
         arguments,
         document_length=1,
@@ -245,11 +247,13 @@ def _report(arguments: argparse.Namespace) -> int:
         reason = "without originals."
         refuse(arguments, "--n-jobs --guarantee", reason)
     if arguments.control is not None or released is None:
-        refuse(arguments, "--id --public --examples --topic", reason)
+        refuse(arguments, "--id --public --examples --label", reason)
     refuse(arguments, f"--epsilon {OF_WORDS}", reason)
+    if arguments.public is None:
+        refuse(arguments, "--public-text", "without --public.")
     limits = _limits(arguments.fail_above)
     report = release_report(
-        text=arguments.column,
+        text=arguments.text,
         ids=arguments.id,
         embedding=None if arguments.embedding is None else load_embedding(arguments),
         guarantee=_proved(arguments),
@@ -290,19 +294,20 @@ def _proved(arguments: argparse.Namespace) -> Guarantee | None:
 
 def _sources(arguments: argparse.Namespace) -> dict[str, Any]:
     """What is read of all sources, as `release_report` takes it."""
-    first = _table(arguments.source, "source", arguments.column)
-    columns = {"--author": arguments.author, "--topic": arguments.topic}
+    first = _table(arguments.source, "source", arguments.text)
+    columns = {"--author": arguments.author, "--label": arguments.label}
     labels = read_flagged(arguments.source, "source", columns)
     given: dict[str, Any] = {"original": None, "released": first}
     if arguments.released is not None:
-        second = _table(arguments.released, "released", arguments.column)
+        second = _table(arguments.released, "released", arguments.text)
         given = {"original": first, "released": second}
-    given |= {"authors": labels.get("--author"), "topics": labels.get("--topic")}
-    given["public"] = _public_texts(arguments)
+    given |= {"authors": labels.get("--author"), "topics": labels.get("--label")}
+    if arguments.public is not None:
+        given["public"], _ = read_public(arguments, arguments.text)
     for flag in ("background", "control"):
         source = getattr(arguments, flag)
         if source is not None:
-            named = {"--text": arguments.column, "--author": arguments.author}
+            named = {"--text": arguments.text, "--author": arguments.author}
             read = read_flagged(source, f"--{flag}", named)
             given[flag] = {"texts": [text or "" for text in read["--text"]]}
             if "--author" in read:
@@ -334,20 +339,21 @@ def _report_on_own(arguments: argparse.Namespace) -> int:
             )
     refuse(
         arguments,
-        "--id --candidates --public --guarantee --examples --seed --json --fail-above",
+        "--id --candidates --public --public-text --guarantee --examples --seed --json "
+        "--fail-above",
         "with one source.",
     )
     if arguments.author is None:
-        refuse(arguments, "--topic --html --n-jobs", "without --author.")
-    columns = {"--author": arguments.author, "--topic": arguments.topic}
-    columns = {"--text": arguments.column, **columns}
+        refuse(arguments, "--label --html --n-jobs", "without --author.")
+    columns = {"--author": arguments.author, "--label": arguments.label}
+    columns = {"--text": arguments.text, **columns}
     read = read_flagged(arguments.source, "source", columns)
     documents = [text or "" for text in read["--text"]]
     perturber = make_releaser(arguments)
     if "--author" not in read:
         print(linkage_attack(documents, perturber, verbose=1))
         return 0
-    authors, topics = read["--author"], read.get("--topic")
+    authors, topics = read["--author"], read.get("--label")
     report = obfuscation_report(
         documents, authors, topics, perturber, n_jobs=arguments.n_jobs
     )
@@ -409,12 +415,3 @@ def _is_above(report: ReleaseReport, limits: Mapping[str, float]) -> bool:
     for name, limit in above.items():
         print(f"{name}: {found[name]:g} is above {limit:g}", file=sys.stderr)
     return bool(above)
-
-
-def _public_texts(arguments: argparse.Namespace) -> list[str] | None:
-    """The texts of --public, if it is given."""
-    if arguments.public is None:
-        return None
-    flag = "--text" if arguments.command == "report" else "--column"
-    texts = read_flagged(arguments.public, "--public", {flag: arguments.column})
-    return [text or "" for text in texts[flag]]

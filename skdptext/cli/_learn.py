@@ -24,13 +24,15 @@ from skdptext.cli._settings import (
     FILES,
     add_command,
     add_option,
+    add_public,
     load_embedding,
     read_flagged,
-    statement,
+    read_public,
 )
 from skdptext.documents import KnownTexts, shared_texts_counted
 from skdptext.exceptions import EmptyDocumentWarning, InvalidParameterError
 from skdptext.learning import DPTextClassifier, LearningGuarantee
+from skdptext.release import told_by
 from skdptext.utils import replacing
 
 _LEARN = """\
@@ -67,21 +69,19 @@ def add_learn(commands: Any) -> None:
     add_option(parser, "-o --out", "new file for the model: .npz", required=True)
     text = "new file for the labelled public documents: .csv or .jsonl"
     add_option(parser, "--sample", text, metavar="FILE")
-    text = "column with the texts"
-    add_option(parser, "--text --column", text, "text", dest="column")
-    add_option(parser, "--label", "column with the labels, private, too", "label")
+    add_option(parser, "--text", "column with the texts", "text", metavar="COLUMN")
+    text = "column with the labels, private, too"
+    add_option(parser, "--label", text, "label", metavar="COLUMN")
     text = "column that says who wrote each text (default: each is a person)"
-    add_option(parser, "--author", text)
+    add_option(parser, "--author", text, metavar="COLUMN")
     text = (
         "all labels that there may be, separated by spaces (default: those in the "
         "file, with a warning)"
     )
     add_option(parser, "--classes", text, nargs="+", metavar="LABEL")
     group = parser.add_argument_group("what is public")
-    text = f"public texts of the same kind; labels are not used: {FILES}"
-    add_option(group, "--public", text, metavar="FILE", required=True)
-    text = "its column with the texts (default: that of --text)"
-    add_option(group, "--public-text", text, metavar="NAME")
+    what = "public texts of the same kind, whose labels are not used"
+    add_public(group, what, required=True)
     text = (
         "public word vectors: .npz, .txt, .vec or .bin, also .gz; or "
         f'"{BUILT_IN}", the built-in ones, for a trial (default: none, groups alone)'
@@ -108,7 +108,7 @@ def _learn(arguments: argparse.Namespace) -> int:
     # All that can be refused without the private texts is refused before they are read.
     places = _places(arguments)
     model = _model(arguments)
-    columns = {"--text": arguments.column, "--author": arguments.author}
+    columns = {"--text": arguments.text, "--author": arguments.author}
     read = read_flagged(arguments.source, "source", columns)
     _check_named("--author", read.get("--author", []))
     of_labels = {"--label": arguments.label}
@@ -122,13 +122,12 @@ def _learn(arguments: argparse.Namespace) -> int:
     with _checked_for_public(texts, model, arguments.allow_shared_texts):
         model.fit(texts, labels, read.get("--author"))
     with _all_or_none(places):
-        _write(model, arguments, places)
+        promised = _write(model, arguments, places)
     if not arguments.quiet:
         sample = "" if arguments.sample is None else f", {arguments.sample}"
-        promised = statement(_promised(model, arguments), places["manifest"].name)
         print(
-            f"The release is in {arguments.out}{sample} and {places['manifest']}.\n\n"
-            f"{promised}\n\nLearning again from the same "
+            f"The release is in {arguments.out}{sample} and {places['manifest']}, "
+            f"which states:\n\n{promised['words']}\n\nLearning again from the same "
             "people costs another ε.",
             file=sys.stderr,
         )
@@ -211,11 +210,9 @@ def _places(arguments: argparse.Namespace) -> dict[str, Path]:
 
 
 def _model(arguments: argparse.Namespace) -> DPTextClassifier:
-    flag = "--public-text" if arguments.public_text else "--text"
-    column = {flag: arguments.public_text or arguments.column}
-    public = read_flagged(arguments.public, "--public", column)[flag]
+    public, _ = read_public(arguments, arguments.text)
     return DPTextClassifier(
-        [text or "" for text in public],
+        public,
         embedding=None if arguments.embedding is None else load_embedding(arguments),
         n_expected=arguments.n_expected,
         epsilon=arguments.epsilon,
@@ -258,13 +255,15 @@ def _all_or_none(places: dict[str, Path]) -> Iterator[None]:
 
 def _write(
     model: DPTextClassifier, arguments: argparse.Namespace, places: dict[str, Path]
-) -> None:
+) -> dict[str, Any]:
+    """Write all files; what they promise."""
     model.save(places["out"])
     if "sample" in places:
-        names = arguments.column, arguments.label
+        names = arguments.text, arguments.label
         with replacing(places["sample"]) as file:
             file.write(_table(model, names, places["sample"].suffix))
     guarantee = _promised(model, arguments)
+    promised = told_by(guarantee)
     written = [path for kind, path in places.items() if kind != "manifest"]
     manifest = {
         "format": "skdptext model, version 1",
@@ -280,12 +279,7 @@ def _write(
         },
         "embedding": _embedding(model),
         **({"allow_shared_texts": True} if arguments.allow_shared_texts else {}),
-        "guarantee": {
-            "words": str(guarantee),
-            "details": guarantee.details(),
-            "scale": guarantee.scale(),
-            "stored": json.loads(guarantee.to_json()),
-        },
+        "guarantee": promised,
         "versions": {
             "skdptext": __version__,
             "numpy": np.__version__,
@@ -295,6 +289,7 @@ def _write(
     with replacing(places["manifest"]) as file:
         text = json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False)
         file.write(text.encode() + b"\n")
+    return promised
 
 
 def _promised(

@@ -8,7 +8,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from typing import TextIO
 
 from skdptext._version import __version__
@@ -22,23 +22,23 @@ releases.
 
 _EPILOG = """\
 you hold the texts, and a model or a labelled corpus is enough:
-  skdptext learn reviews.csv --text text --label topic --author user \\
+  skdptext learn reviews.csv --text review --label topic --author user \\
     --public old-reviews.csv --epsilon 1 -o model.npz --sample corpus.csv
 a recipient may hold or guess the originals; each text becomes a public one:
-  skdptext release reviews.csv --column text --id id --replace-by old-reviews.csv \\
-    --text-column text --epsilon 4 --name 2026-q4 --key file:q4.key -o released/
-  skdptext shares released/ --replace-by old-reviews.csv --text-column text
+  skdptext release reviews.csv --text review --id id --public old-reviews.csv \\
+    --epsilon 4 --name 2026-q4 --key file:q4.key -o released/
+  skdptext shares released/ --public old-reviews.csv
 wording is needed, and no recipient has originals; words are noisy:
   skdptext calibrate --embedding glove.6B.50d.txt --n-words 6000 --target 0.25 \\
-    --public old-reviews.csv --column text        # ε: a quarter of the words change
-  skdptext release reviews.csv --column text --id id --epsilon E --length 20 \\
+    --public old-reviews.csv --public-text review # ε: a quarter of the words change
+  skdptext release reviews.csv --text review --id id --epsilon E --length 20 \\
     --embedding glove.6B.50d.txt --n-words 6000 \\
     --name 2026-q4 --key file:q4.key -o released/
 before a release of files, and after it:
   skdptext key q4.key              # --key file:q4.key
   skdptext verify released/        # then destroy the key; _release.json in released/
                                    # states the guarantee
-  skdptext report reviews.csv released/ --column text --id id      # attack it
+  skdptext report reviews.csv released/ --text review --id id      # attack it
 Each command says more with --help. Noise on words is of the exponential mechanism with
 lam 0, unless you name another.
 
@@ -94,10 +94,10 @@ def _parser() -> argparse.ArgumentParser:
 def _run(arguments: Sequence[str] | None) -> int:
     parsed, unknown = _parser().parse_known_args(arguments)
     if unknown:  # with the usage of the command, where argparse shows that of all
-        parsed.misused(f"unrecognized arguments: {' '.join(unknown)}")
+        parsed.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = _show_warning
+            warnings.showwarning = partial(_show_warning, parsed)
             return parsed.run(parsed)
     except BrokenPipeError:
         raise
@@ -124,6 +124,7 @@ def _message(error: Exception) -> str:
 
 
 def _show_warning(
+    arguments: argparse.Namespace,
     message: Warning | str,
     category: type[Warning],
     filename: str,
@@ -132,5 +133,4 @@ def _show_warning(
     line: str | None = None,
 ) -> None:
     """Without the line of code, which means nothing on the command line."""
-    said = str(message).replace("classes is None: ", "Without --classes ")
-    print(f"Warning: {said.replace('classes=[...]', '--classes')}", file=sys.stderr)
+    print(f"Warning: {in_flags(str(message), arguments)}", file=sys.stderr)

@@ -15,14 +15,13 @@ from skdptext.cli._settings import (
     add_command,
     add_noise,
     add_option,
-    add_public,
     add_reading,
     add_several,
+    add_stand_ins,
     load_embedding,
     make_releaser,
     make_replacer,
     refuse,
-    statement,
 )
 from skdptext.exceptions import InvalidParameterError
 from skdptext.release import (
@@ -36,8 +35,8 @@ from skdptext.replacement import DPDocumentReplacer
 
 _RELEASE = """\
 Release documents: each is redrawn to --length of its words, and every word is replaced
-by a noisy one; or, with --replace-by, whole documents are replaced by public ones,
-which hides which document it was. With --author each author answers once, and is hidden
+by a noisy one; or, with --public, whole documents are replaced by public ones, which
+hides which document it was. With --author each author answers once, and is hidden
 only among those who write about the same group. If it is interrupted, run the same
 command again: it continues where it stopped, and the files are the same, byte for byte.
 
@@ -48,10 +47,10 @@ Input and output are Parquet, CSV or JSON lines. Each document needs an id,
 which is released in the clear. _release.json in the output states what is promised.
 
 example:
-  skdptext release reviews.csv --column text --id id --embedding glove.6B.100d.txt \\
+  skdptext release reviews.csv --text review --id id --embedding glove.6B.100d.txt \\
     --epsilon 3 --length 20 --name 2026-q4 --key file:q4.key -o released/
-  skdptext release reviews.csv --column text --id id --replace-by public.csv \\
-    --text-column text --epsilon 4 --name 2026-q4 --key file:q4.key -o released/
+  skdptext release reviews.csv --text review --id id --public public.csv \\
+    --public-text text --epsilon 4 --name 2026-q4 --key file:q4.key -o released/
   skdptext verify released/ && rm q4.key
 """
 
@@ -107,17 +106,14 @@ def _add_release(commands: Any) -> None:
     add_option(parser, "--key", text, metavar="SOURCE")
     text = "accept a key file that others can read, or that belongs to another user"
     add_option(parser, "--allow-shared-key", text, action="store_true")
-    add_noise(parser, also=". With --replace-by: in nats, between any two documents")
-    add_reading(parser)
-    _add_replacing(parser)
     group = parser.add_argument_group("columns and files")
-    add_option(group, "--column", "column with the documents", "text")
-    add_option(group, "--id", "column with the ids", "id")
+    add_option(group, "--text", "column with the texts", "text", metavar="COLUMN")
+    add_option(group, "--id", "column with the ids", "id", metavar="COLUMN")
     text = "another column, released IN THE CLEAR; may be repeated"
     add_several(group, "--keep", text, metavar="COLUMN")
     text = (
         "what to release: texts, lists of words, or bags of words, which show no "
-        "order; with --replace-by also the group, or the number of the public "
+        "order; with --public also the group, or the number of the public "
         "document. Lists and bags do not fit into CSV"
     )
     choices = ["text", "tokens", "bow", "group", "index"]
@@ -131,17 +127,20 @@ def _add_release(commands: Any) -> None:
         "made is still named"
     )
     add_option(group, "--quiet", text, action="store_true")
+    add_noise(parser, also=". With --public: in nats, between any two documents")
+    add_reading(parser)
+    _add_replacing(parser)
 
 
 def _add_replacing(parser: argparse.ArgumentParser) -> None:
-    """--replace-by and what belongs to it."""
+    """--public and what belongs to it."""
     group = parser.add_argument_group(
         "replacing documents",
         "Each document is answered with a public one, of its group or, by randomized\n"
         "response, of another. --epsilon holds between any two documents whatever; 4\n"
         "is a usual value.",
     )
-    add_public(group)
+    add_stand_ins(group)
     text = (
         "groups to make where there are no labels: more keep more, and reveal more "
         "(default 8)"
@@ -152,7 +151,7 @@ def _add_replacing(parser: argparse.ArgumentParser) -> None:
         "all their documents, and --epsilon holds between the documents of any two "
         "(default: each document answers, and k of one author cost k times --epsilon)"
     )
-    add_option(group, "--author", text, metavar="NAME")
+    add_option(group, "--author", text, metavar="COLUMN")
     text = (
         "release although public texts are among the documents, which are refused "
         "otherwise: all of them are public, and the release says so"
@@ -162,34 +161,34 @@ def _add_replacing(parser: argparse.ArgumentParser) -> None:
 
 def _releaser(arguments: argparse.Namespace) -> Any:
     """The perturber or replacer that the arguments describe."""
-    if arguments.replace_by is not None:
+    if arguments.public is not None:
         return _replacer(arguments)
-    flags = "--text-column --label-column --groups --author --allow-shared-texts"
-    refuse(arguments, flags, "without --replace-by.")
+    flags = "--public-text --public-label --groups --author --allow-shared-texts"
+    refuse(arguments, flags, "without --public.")
     if arguments.length is None:
         raise InvalidParameterError(
             "--length must be given: the number of words that each document is "
-            "released with (or --replace-by, to replace whole documents)."
+            "released with (or --public, to replace whole documents by public ones)."
         )
     if arguments.output in ("group", "index"):
         raise InvalidParameterError(
-            f"--output must be text, tokens or bow without --replace-by, got "
+            f"--output must be text, tokens or bow without --public, got "
             f"{arguments.output}."
         )
     return make_releaser(arguments, output=arguments.output)
 
 
 def _replacer(arguments: argparse.Namespace) -> DPDocumentReplacer:
-    refuse(arguments, OF_WORDS, "with --replace-by: a stand-in is released whole.")
-    if arguments.label_column is not None:
-        refuse(arguments, "--groups", "with --label-column: the labels are the groups.")
+    refuse(arguments, OF_WORDS, "with --public: a stand-in is released whole.")
+    if arguments.public_label is not None:
+        refuse(arguments, "--groups", "with --public-label: the labels are the groups.")
     if arguments.output == "tokens":
         raise InvalidParameterError(
-            "--output must be text, bow, group or index with --replace-by, got tokens."
+            "--output must be text, bow, group or index with --public, got tokens."
         )
     replacer = make_replacer(
         arguments,
-        arguments.column,
+        arguments.text,
         n_groups=arguments.groups,
         epsilon=arguments.epsilon,
         output=arguments.output,
@@ -205,7 +204,7 @@ def _release(arguments: argparse.Namespace) -> int:
             perturber,
             key,
             arguments.name,
-            text=arguments.column,
+            text=arguments.text,
             id=arguments.id,
             author=arguments.author,
             keep=arguments.keep,
@@ -229,11 +228,11 @@ def _release(arguments: argparse.Namespace) -> int:
     manifest = seal(arguments.out)
     if arguments.quiet:
         return 0
-    promised = statement(manifest["guarantee"]["words"], "_release.json")
-    attack = "" if arguments.replace_by else f"{_ADVERSARY}\n\n"
+    attack = "" if arguments.public else f"{_ADVERSARY}\n\n"
     _tell(
         f"{manifest['documents']:,} documents are released and sealed in "
-        f"{arguments.out}.\n\n{promised}\n\n{attack}"
+        f"{arguments.out}, whose _release.json states:\n\n"
+        f"{manifest['guarantee']['words']}\n\n{attack}"
         f"Now destroy the key ({key.source}): anyone who has it can undo the noise; "
         "once it is gone, nobody can. Releasing the same documents under another name "
         "or key costs another ε."

@@ -7,6 +7,7 @@ import json
 import re
 import textwrap
 from collections.abc import Callable, Mapping
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -32,13 +33,13 @@ _MECHANISMS = ", ".join(
     name for name in mechanism_names() if mechanism_class(name) is not TopicResponse
 )
 
-# Parameters that errors of the library begin with, where the flag has another name; an
-# error names the first of these arguments that the command has.
+# Parameters that messages of the library name, where the flag has another name; what is
+# shown is the first of these arguments that was given, or that the command has.
 _FLAGS = {
     "allow_shared": ("allow_shared_key",),
     "allow_shared_texts": ("allow_shared_texts",),
     "authors": ("author",),
-    "columns": ("column", "author"),
+    "columns": ("text", "author"),
     "document_length": ("length",),
     "documents": ("source", "public"),
     "encoder": ("public",),  # whose groups are made of public documents
@@ -47,27 +48,25 @@ _FLAGS = {
     "n_candidates": ("candidates",),
     "n_draws": ("draws",),
     "n_groups": ("groups",),
+    "original": ("source",),
     "path": ("embedding",),
-    "public_documents": ("replace_by", "public"),
-    "public_labels": ("label_column",),
+    "public_documents": ("public",),
+    "public_labels": ("public_label",),
     "random_state": ("seed",),
     "source": ("source", "public"),
-    "text": ("column",),
     "n_words": ("words", "n_words"),
-    "topics": ("topic",),
-    "X": ("replace_by", "source"),  # nothing else is learned from documents
+    "topics": ("label",),
+    "X": ("public", "source"),  # of what is private nothing is learned but in reports
     "y": ("label",),
 }
-# What flags are where they are not given; None otherwise.
-_DEFAULTS = {
-    "allow_shared_texts": False,
-    "candidates": 100,
-    "examples": False,
-    "lam": 0.0,
-    "mechanism": "exponential",
-    "oov": "drop",
-    "option": [],
-    "words": 6,
+# One name for a thing, in every command; and what some commands called it, which they
+# all take.
+_FORMER = {
+    "--text": "--column",
+    "--label": "--topic",
+    "--public": "--replace-by",
+    "--public-text": "--text-column",
+    "--public-label": "--label-column",
 }
 # Of words, which mean nothing where no word is perturbed.
 OF_WORDS = "--length --lam --mechanism --option --stop-words --oov"
@@ -88,7 +87,16 @@ They must not be trained on the documents to be protected."""
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """Descriptions as they are written; names such as word-lists on one line."""
+    """Descriptions as they are written; names such as word-lists on one line.
+
+    Of each flag one name is shown, besides a short one such as -o.
+    """
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        shown, flags = copy(action), action.option_strings
+        long = [i for i, flag in enumerate(flags) if flag.startswith("--")]
+        shown.option_strings = flags[: long[0] + 1] if long else flags
+        return super()._format_action_invocation(shown)
 
     def _split_lines(self, text: str, width: int) -> list[str]:
         return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False)
@@ -104,7 +112,7 @@ def add_command(
         description=description,
         formatter_class=HelpFormatter,
     )
-    parser.set_defaults(run=run, misused=parser.error)
+    parser.set_defaults(run=run, parser=parser)
     return parser
 
 
@@ -116,7 +124,9 @@ def add_option(
         shown = default if isinstance(default, str) else f"{default:g}"
         text += f" (default {shown})"
         settings |= {"default": default, "type": type(default)}
-    parser.add_argument(*flags.split(), help=text, **settings)
+    names = flags.split()
+    names += [_FORMER[name] for name in names if name in _FORMER]
+    parser.add_argument(*names, help=text, **settings)
 
 
 def add_noise(
@@ -145,9 +155,9 @@ def add_noise(
         )
         add_option(group, "--epsilon", text, type=float, required=required)
     text = "shape of the noise, from 0 (spherical) to 1 (as the embedding is spread)"
-    add_option(group, "--lam", text, _DEFAULTS["lam"])
+    add_option(group, "--lam", text, 0.0)
     text = f"how a word is perturbed: {_MECHANISMS}"
-    add_option(group, "--mechanism", text, _DEFAULTS["mechanism"], metavar="NAME")
+    add_option(group, "--mechanism", text, "exponential", metavar="NAME")
     text = "an option of the mechanism, such as calibration=half; may be repeated"
     add_several(group, "--option", text, metavar="NAME=VALUE")
 
@@ -168,7 +178,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     add_stop_words(group)
     text = "words unknown to the embedding: left out, released IN THE CLEAR or refused"
     choices = ["drop", "keep", "error"]
-    add_option(group, "--oov", text, _DEFAULTS["oov"], choices=choices)
+    add_option(group, "--oov", text, "drop", choices=choices)
 
 
 def add_stop_words(parser: Any) -> None:
@@ -177,16 +187,11 @@ def add_stop_words(parser: Any) -> None:
     add_option(parser, "--stop-words", text, choices=["english"])
 
 
-def statement(guarantee: Any, file: str) -> str:
-    """What a guarantee prints, where no call of `details` but a file has the rest."""
-    return str(guarantee).replace("(details() has", f'("details" in {file} has', 1)
-
-
 def refuse(arguments: argparse.Namespace, flags: str, reason: str) -> None:
     """Refuse flags that would be ignored, where they are given."""
     for flag in flags.split():
         name = flag[2:].replace("-", "_")
-        if getattr(arguments, name) != _DEFAULTS.get(name):
+        if getattr(arguments, name) != arguments.parser.get_default(name):
             raise InvalidParameterError(f"{flag} must not be given {reason}")
 
 
@@ -210,30 +215,42 @@ def read_flagged(
         raise InvalidParameterError(message) from None
 
 
-def add_public(group: Any) -> None:
-    """--replace-by, and its columns."""
-    add_option(group, "--replace-by", f"public documents: {FILES}", metavar="FILE")
-    text = "its column with the public documents (default: that of the documents)"
-    add_option(group, "--text-column", text, metavar="NAME")
+def add_public(
+    group: Any, what: str, texts_of: str = "--text", **settings: Any
+) -> None:
+    """--public and its column with the texts, by default that of `texts_of`."""
+    add_option(group, "--public", f"{what}: {FILES}", metavar="SOURCE", **settings)
+    text = f"its column with the texts (default: that of {texts_of})"
+    add_option(group, "--public-text", text, metavar="COLUMN")
+
+
+def add_stand_ins(group: Any, **settings: Any) -> None:
+    """--public and its columns, where documents are replaced."""
+    add_public(group, "public documents", **settings)
     text = (
         "its column with public labels, which then are the groups; an empty cell: no "
         "label, and the classifier assigns one"
     )
-    add_option(group, "--label-column", text, metavar="NAME")
+    add_option(group, "--public-label", text, metavar="COLUMN")
+
+
+def read_public(
+    arguments: argparse.Namespace, column: str
+) -> tuple[list[str], list[Any] | None]:
+    """The texts of --public, in a column or in that of --public-text; their labels."""
+    own = arguments.public_text is not None or not hasattr(arguments, "text")
+    flag = "--public-text" if own else "--text"
+    columns = {flag: arguments.public_text or column}
+    columns["--public-label"] = getattr(arguments, "public_label", None)
+    read = read_flagged(arguments.public, "--public", columns)
+    return [text or "" for text in read[flag]], read.get("--public-label")
 
 
 def make_replacer(
     arguments: argparse.Namespace, column: str, **options: Any
 ) -> DPDocumentReplacer:
     """A replacer by the public documents that the arguments name."""
-    flag = "--text-column" if arguments.text_column else "--column"
-    columns = {
-        flag: arguments.text_column or column,
-        "--label-column": arguments.label_column,
-    }
-    read = read_flagged(arguments.replace_by, "--replace-by", columns)
-    texts = [text or "" for text in read[flag]]
-    labels = read.get("--label-column")
+    texts, labels = read_public(arguments, column)
     if labels is not None:
         labels = [None if label == "" else label for label in labels]
         if "-1" in labels:  # a CSV file has no numbers, which the replacer refuses
@@ -319,34 +336,31 @@ def hints(message: str, arguments: argparse.Namespace) -> str:
     missing = absent[2].split(", ") if absent else []
     if arguments.command == "release" and "'id'" in missing:
         said.append("--id names the column with the ids; without it, that is id.")
-    if getattr(arguments, "column", None) == "text" and "'text'" in missing:
-        flag = "--text" if arguments.command in ("report", "learn") else "--column"
-        said.append(
-            f"{flag} names the column with the texts; without it, that is text."
-        )
-    for source, flag in (("public", "public_text"), ("replace_by", "text_column")):
-        file = getattr(arguments, source, None)
-        named = getattr(arguments, flag, True)  # without that flag, it cannot help
-        if absent and file and not named and Path(file).name == absent[1]:
-            said.append(f"--{flag.replace('_', '-')} names the column of {absent[1]}.")
-    if re.search(r"\b(?:document|position) \d", message) and "from 0" not in message:
+    public = getattr(arguments, "public", None)
+    if absent and public and Path(public).name == absent[1]:
+        if arguments.public_text in (None, "text"):
+            said.append(f"--public-text names the column of {absent[1]}.")
+    elif getattr(arguments, "text", None) == "text" and "'text'" in missing:
+        said.append("--text names the column with the texts; without it, that is text.")
+    if re.search(r"\b(?:document|positions?) \d", message) and "from 0" not in message:
         said.append("Documents are counted from 0, without the header.")
     return " ".join(["", *said])
 
 
 def in_flags(message: str, arguments: argparse.Namespace) -> str:
-    """A message of the library, with flags for the parameters that it begins with."""
+    """A message of the library, with flags for the parameters that it names."""
     options = [option.partition("=")[0] for option in getattr(arguments, "option", [])]
 
     def flag(name: str) -> str:
         if name in options:
             return f"--option {name}"
-        for place in _FLAGS.get(name, (name,)):
-            if hasattr(arguments, place):
-                is_place = place in _PLACES or (
-                    place == "out" and arguments.command in ("verify", "shares")
-                )
-                return place if is_place else f"--{place.replace('_', '-')}"
+        there = [x for x in _FLAGS.get(name, (name,)) if hasattr(arguments, x)]
+        given = [x for x in there if getattr(arguments, x) is not None]
+        for place in given or there:
+            is_place = place in _PLACES or (
+                place == "out" and arguments.command in ("verify", "shares")
+            )
+            return place if is_place else f"--{place.replace('_', '-')}"
         return name
 
     # parameters, after the name of a file where the fault is there
@@ -354,6 +368,8 @@ def in_flags(message: str, arguments: argparse.Namespace) -> str:
     if rule:
         names = re.sub(r"\b(?!and\b|or\b)\w+", lambda name: flag(name[0]), rule[1])
         message = message[: rule.start(1)] + names + message[rule.end(1) :]
+    message = re.sub(r"^(\w+) is None: ", lambda x: f"Without {flag(x[1])}, ", message)
+    message = re.sub(r"\b(\w+)=\[\.\.\.\]", lambda name: flag(name[1]), message)
     # settings that a message quotes, as Python writes them
     return re.sub(
         r'(?<=with )(allow_shared(?:_texts)?|output)(=)?(?:"(\w+)")?',

@@ -12,7 +12,7 @@ from typing import Any
 from skdptext.cli._settings import (
     add_command,
     add_option,
-    add_public,
+    add_stand_ins,
     make_replacer,
     refuse,
 )
@@ -39,7 +39,7 @@ group.
 
 examples (the first after release --output group):
   skdptext shares released/
-  skdptext shares released/ --replace-by public.csv --label-column topic -o shares.csv
+  skdptext shares released/ --public public.csv --public-label topic -o shares.csv
 """
 
 
@@ -56,11 +56,11 @@ def add_shares(commands: Any) -> None:
         "column of the release with the authors, where each answered once (release "
         "--author, and --keep of the same column): then shares are those of authors"
     )
-    add_option(parser, "--author", text, metavar="NAME")
+    add_option(parser, "--author", text, metavar="COLUMN")
     group = parser.add_argument_group(
         "public documents", "Those of the release, in the same order."
     )
-    add_public(group)
+    add_stand_ins(group, texts_of="the release")
     add_option(group, "--words", "typical words of each group to list", 6)
 
 
@@ -70,15 +70,15 @@ def _shares(arguments: argparse.Namespace) -> int:
         raise InvalidParameterError(
             f"--table must be a file that ends in .csv or .jsonl, got {str(table)!r}."
         )
-    if arguments.replace_by is None:
-        flags = "--text-column --label-column --words"
-        refuse(arguments, flags, "without --replace-by.")
+    if arguments.public is None:
+        flags = "--public-text --public-label --words"
+        refuse(arguments, flags, "without --public.")
     also = [] if arguments.author is None else [arguments.author]
     manifest, (released, *authors) = read_stand_ins(arguments.out, also)
     _check_manifest(manifest)
     _check_author(manifest, arguments)
     names = authors[0] if authors else None
-    if arguments.replace_by is not None:
+    if arguments.public is not None:
         shares = _by_public_documents(manifest, released, names, arguments)
     else:
         shares = _by_groups(manifest, released, names, arguments)
@@ -138,7 +138,7 @@ def _by_groups(
 ) -> TopicShares:
     if manifest["output"] != "group":
         raise InvalidParameterError(
-            "--replace-by must name the public documents of the release, which say "
+            "--public must name the public documents of the release, which say "
             f"what group each {manifest['output']} is of, got none."
         )
     k = manifest["mechanism"]["options"]["n_groups"]
@@ -177,10 +177,10 @@ def _replacer_of(
 ) -> DPDocumentReplacer:
     """The replacer that made a release, but for its key."""
     labelled = manifest["public"].get("labelled", False)
-    if labelled != (arguments.label_column is not None):
+    if labelled != (arguments.public_label is not None):
         rule = "be given for" if labelled else "not be given but for"
         raise InvalidParameterError(
-            f"--label-column must {rule} a release whose groups are public labels."
+            f"--public-label must {rule} a release whose groups are public labels."
         )
     k = manifest["mechanism"]["options"]["n_groups"]
     replacer = make_replacer(
@@ -193,7 +193,7 @@ def _replacer_of(
     found = replacer.release_details()["public"]["fingerprint"]
     if found != manifest["public"].get("fingerprint"):
         raise InvalidParameterError(
-            "--replace-by must hold the public documents of the release, in the same "
+            "--public must hold the public documents of the release, in the same "
             "order and with the same labels, and the release must have the default "
             "groups and be of the same versions: these documents, or their groups, "
             "have another fingerprint than the release states."

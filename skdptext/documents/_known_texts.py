@@ -32,6 +32,8 @@ _COPIES, _NEARLY, _MOSTLY = 0.01, 0.1, 0.5
 _MOST_RUNS = 1 << 23
 # Texts that are read at a time
 _AT_ONCE = 256
+# Positions that a message names
+_SHOWN = 5
 
 _WORD = re.compile(r"[^\W_]+")
 # Scripts that put no blanks between words: Thai, Lao, Burmese, Khmer, Japanese, Han
@@ -64,8 +66,8 @@ class SharedTexts(NamedTuple):
 
     `copies` of the different long public texts are there word for word, and
     `different` of those of any length. `public` and `released` are long texts of the
-    two sets that are, nearly, in the other; `first` is the position of the first such
-    public one.
+    two sets that are, nearly, in the other; `first` holds the positions of the first
+    few such public ones.
     """
 
     copies: int
@@ -76,7 +78,7 @@ class SharedTexts(NamedTuple):
     of_released: int
     different: int
     of_different: int
-    first: int | None
+    first: tuple[int, ...]
 
     @property
     def mostly(self) -> bool:
@@ -118,10 +120,17 @@ class SharedTexts(NamedTuple):
             (self.different, self.of_different, _MOSTLY, "public texts that are there"),
         )
         n, of, most, what = next(c for c in counts if c[0] > c[1] * c[2])
-        at = ""
-        if self.first is not None:
-            at = f" (the first public one is at position {self.first})"
+        at = f" (the public ones: {self._where})" if self.first else ""
         return f"{n:,} of {of:,} {what}, where {most:.0%} are accepted{at}"
+
+    @property
+    def _where(self) -> str:
+        """Which public texts are there."""
+        more = self.public - len(self.first)
+        listed = ", ".join(map(str, self.first)) + (
+            f" and {more:,} more" if more else ""
+        )
+        return f"position{'s' if self.public > 1 else ''} {listed}"
 
     def __str__(self) -> str:
         return self.sentence("documents to be released")
@@ -135,9 +144,9 @@ class SharedTexts(NamedTuple):
             length = "(each counted once)"
         said = []
         if public[0]:
-            said.append(
-                "{:,} of {:,} public texts are among the {}".format(*public, others)
-            )
+            at = f" ({self._where})" if self.first else ""
+            n, of = public
+            said.append(f"{n:,} of {of:,} public texts{at} are among the {others}")
         if self.released:  # also alone: a short text may stand in a longer public one
             said.append(
                 f"{self.released:,} of {self.of_released:,} {others} are among the "
@@ -263,7 +272,7 @@ class SharedCount:
             self._n,
             int((some[1] & self._key_seen).sum()),
             int(some[1].sum()),
-            int(there[0]) if len(there) else None,
+            tuple(there[:_SHOWN].tolist()),
         )
 
 

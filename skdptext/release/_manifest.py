@@ -71,8 +71,7 @@ def describe(release: Any) -> dict[str, Any]:
             },
         },
         "guarantee": {
-            "words": str(guarantee),
-            **_told_by(guarantee),
+            **told_by(guarantee),
             **{n: getattr(guarantee, n) for n in stated if hasattr(guarantee, n)},
             "released_as_they_are": [release.id, *release.keep],
             "computational": (
@@ -91,15 +90,21 @@ def describe(release: Any) -> dict[str, Any]:
     }
 
 
-def _told_by(guarantee: Any) -> dict[str, Any]:
-    """What a guarantee says of itself; one of a user's own need not say anything."""
+def told_by(guarantee: Any) -> dict[str, Any]:
+    """What a guarantee says of itself, to a reader of the file that stores it.
+
+    One of a user's own need not say more than its `str`.
+    """
     methods = {"details": "details", "scale": "scale", "stored": "to_json"}
     told = {
         name: _plain(getattr(guarantee, method)())
         for name, method in methods.items()
         if hasattr(guarantee, method)
     }
-    return told | ({"stored": json.loads(told["stored"])} if "stored" in told else {})
+    # nobody calls a method of a file: the details stand beside these words
+    words = str(guarantee).replace("details() has", '"details" has', 1)
+    stored = {"stored": json.loads(told["stored"])} if "stored" in told else {}
+    return {"words": words} | told | stored
 
 
 def versions() -> dict[str, str]:

@@ -173,7 +173,7 @@ def read_stand_ins(
     if manifest["output"] not in ("text", "group", "index") or not _answers(manifest):
         raise InvalidParameterError(
             "out must hold stand-ins or their groups, which skdptext release "
-            "--replace-by writes as text, group or index, got a release of "
+            "--public writes as text, group or index, got a release of "
             f"{shown(manifest['output'])} by {shown(_mechanism(manifest))}."
         )
     kept = manifest["columns"].get("keep", {})

@@ -55,7 +55,7 @@ def files(tmp_path, monkeypatch):
 
 
 RELEASE = [
-    "release", "in.csv", "--column", "said", "--id", "row", "-o", "out",
+    "release", "in.csv", "--text", "said", "--id", "row", "-o", "out",
     "--embedding", "words.txt", *NOISE, *READING,
 ]  # fmt: skip
 
@@ -85,7 +85,7 @@ def test_a_release_is_that_of_the_library(files, capsys):
     assert "24/24" not in printed.err  # a bar is for terminals
     assert "24 documents are released and sealed in out" in printed.err
     statement = " ".join(str(release.perturber.guarantee()).split())
-    statement = statement.replace("details() has", '"details" in _release.json has')
+    statement = statement.replace("details() has", '"details" has')
     assert statement in " ".join(printed.err.split())
     assert f"destroy the key (file:{files / 'key'})" in printed.err
     assert main(["verify", "out"]) == 0
@@ -172,11 +172,11 @@ def test_another_release_is_not_written_over(files, capsys):
         ("release", ["--length", "0"], "--length must be an integer >= 1"),
         (
             "release",
-            ["--column", "gone"],
+            ["--text", "gone"],
             "in.csv has no column 'gone' among 4: 'row', ",
         ),
-        ("release", ["--column", "who", "--keep", "who"], "--id, --column and --keep"),
-        ("release", ["--id", "gone"], "--id, --column and --keep must name"),
+        ("release", ["--text", "who", "--keep", "who"], "--id, --text and --keep"),
+        ("release", ["--id", "gone"], "--id, --text and --keep must name"),
         ("release", ["--batch-rows", "0"], "--batch-rows must be"),
         ("release", ["--lam", "7"], "--lam must be"),
         ("release", ["--n-words", "0"], "--n-words must be"),
@@ -201,7 +201,7 @@ def test_another_release_is_not_written_over(files, capsys):
         ("release", ["--output", "bow"], '--format must be "parquet" or "jsonl"'),
         ("release", ["--key", "file:gone"], "There is no key file /"),
         ("release", ["--key", "env:GONE"], "cannot read the key env:GONE: it is not"),
-        ("report", ["--column", "gone"], "--text must name columns"),
+        ("report", ["--text", "gone"], "--text must name columns"),
         ("calibrate", ["--public", "no.csv"], "--public must name files"),
         ("calibrate", ["--target", "2"], "--target must be"),
         ("calibrate", ["--draws", "0"], "--draws must be"),
@@ -223,13 +223,13 @@ def test_sources_that_are_not_there(files, capsys):
 
 
 def test_what_newcomers_get_wrong_is_said(files, capsys):
-    releasing = ["release", "in.csv", "--column", "said", *READING, *NOISE, "-o", "out",
+    releasing = ["release", "in.csv", "--text", "said", *READING, *NOISE, "-o", "out",
                  "--embedding", "words.txt", "--key", "file:key"]  # fmt: skip
     assert main(releasing) == 2
     said = "--id names the column with the ids; without it, that is id."
     assert said in capsys.readouterr().err
     assert main([*releasing[:2], *releasing[4:], "--id", "row"]) == 2
-    said = "--column names the column with the texts; without it, that is text."
+    said = "--text names the column with the texts; without it, that is text."
     assert said in capsys.readouterr().err
     assert main(["verify", "."]) == 2
     said = "out must be the folder of a release, but there is no release in '.': no _"
@@ -330,9 +330,9 @@ def test_calibrate_audit_and_report(files, capsys):
     texts = enumerate(TEXTS[:8])
     rows = [(text, f"author {i % 4}", f"topic {i // 4}") for i, text in texts]
     write_rows("few.csv", ["said", "who", "what"], rows)
-    columns = ["--column", "said", "--author", "who"]
+    columns = ["--text", "said", "--author", "who"]
     report = ["report", "few.csv", *columns, "--embedding", "words.txt", *NOISE]
-    assert main([*report, "--length", "3", "--topic", "what", "--html", "r"]) == 0
+    assert main([*report, "--length", "3", "--label", "what", "--html", "r"]) == 0
     assert "author" in capsys.readouterr().out
     assert (files / "r").read_text().lstrip().startswith("<")
 
@@ -340,11 +340,11 @@ def test_calibrate_audit_and_report(files, capsys):
 def test_report_without_authors_seeks_documents(files, capsys):
     report = ["report", "in.csv", "--embedding", "words.txt", "--length", "3"]
     noise = ["--epsilon", "1e-3", "--lam", "0"]
-    assert main([*report, *noise, "--column", "said"]) == 0
+    assert main([*report, *noise, "--text", "said"]) == 0
     printed = capsys.readouterr()
     assert "24 documents" in printed.out
-    assert main([*report, *noise, "--column", "said", "--topic", "what"]) == 2
-    assert "--topic must not be given without --author" in capsys.readouterr().err
+    assert main([*report, *noise, "--text", "said", "--label", "what"]) == 2
+    assert "--label must not be given without --author" in capsys.readouterr().err
 
 
 def write_rows(name, header, rows):
@@ -361,7 +361,7 @@ def test_report_on_what_another_tool_released(files, capsys):
         [(i, text, f"a{i % 4}", i % 5) for i, text in enumerate(texts)],
     )  # fmt: skip
     report = ["report", "in.csv", "out.csv", "--text", "said"]
-    of_labels = ["--author", "who", "--topic", "what"]
+    of_labels = ["--author", "who", "--label", "what"]
     assert main([*report, "--id", "row", *of_labels, "--fail-above", "columns=0"]) == 0
     printed = capsys.readouterr()
     said = " ".join(printed.out.split())
@@ -413,9 +413,9 @@ def test_report_on_what_another_tool_released(files, capsys):
 def test_a_report_on_stand_ins_stands_beside_their_proof(files, capsys):
     """Found and proved; ids, which every release keeps, are no find."""
     write_rows("public.csv", ["text", "topic"], [("a cat", "pet"), ("my tea", "food")])
-    release = ["release", "in.csv", "--column", "said", "--id", "row", "-o", "out"]
-    release += ["--replace-by", "public.csv", "--text-column", "text"]
-    release += ["--label-column", "topic", "--epsilon", "1", "--name", "q4"]
+    release = ["release", "in.csv", "--text", "said", "--id", "row", "-o", "out"]
+    release += ["--public", "public.csv", "--public-text", "text"]
+    release += ["--public-label", "topic", "--epsilon", "1", "--name", "q4"]
     assert main(release) == 0
     report = ["report", "in.csv", "out", "--text", "said", "--id", "row"]
     capsys.readouterr()
@@ -511,7 +511,7 @@ def test_a_place_that_is_not_there_is_told_as_such(files, capsys):
     assert "there is no file or folder 'gone'" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("change", [["--column", "gone"], ["--output", "bow"]])
+@pytest.mark.parametrize("change", [["--text", "gone"], ["--output", "bow"]])
 def test_a_key_made_for_nothing_is_taken_back(files, capsys, change):
     assert main([*RELEASE, *change]) == 2
     assert list(files.glob("out*")) == []
@@ -532,7 +532,7 @@ def test_calibrate_counts_the_words_of_public_text(files, capsys):
         "words.txt",
         "--public",
         "public.csv",
-        "--column",
+        "--text",
         "review",
     ]
     assert main(["calibrate", *options, "--stop-words", "english"]) == 0
@@ -726,20 +726,20 @@ def test_a_pipe_that_is_closed_ends_it_quietly(files, capfd, buffered, given, ma
 
 VALID = {
     "release": [*RELEASE, "--key", "file:key"],
-    "report": ["report", "in.csv", "--column", "said", *RELEASE[8:10], *NOISE,
+    "report": ["report", "in.csv", "--text", "said", *RELEASE[8:10], *NOISE,
                "--length", "4"],
     "calibrate": ["calibrate", *RELEASE[8:10], "--draws", "2"],
     "audit": ["audit", *RELEASE[8:10], *NOISE, "--draws", "100"],
     "verify": ["verify", "in.csv"],
     "key": ["key", "in.csv"],
-    "learn": ["learn", "in.csv", "--column", "said", "--label", "what", "--public",
+    "learn": ["learn", "in.csv", "--text", "said", "--label", "what", "--public",
               "in.csv", "-o", "out.npz"],
 }  # fmt: skip
 WRONG = ["0", "-7", "gone", "words.txt"]
-REPLACED = ["release", "in.csv", "--column", "said", "--id", "row", "-o", "out",
-            "--epsilon", "4", "--name", "q4", "--replace-by", "in.csv", "--groups", "2",
+REPLACED = ["release", "in.csv", "--text", "said", "--id", "row", "-o", "out",
+            "--epsilon", "4", "--name", "q4", "--public", "in.csv", "--groups", "2",
             "--key", "file:key"]  # fmt: skip
-LISTS = ["report", "in.csv", "in.csv", "--column", "said"]
+LISTS = ["report", "in.csv", "in.csv", "--text", "said"]
 
 
 def flags_of(command, capsys):

@@ -59,7 +59,8 @@ def test_a_model_a_corpus_and_what_they_promise(files, capsys, more):
     documents, labels = model.sample()
     assert rows == [list(row) for row in zip(documents, labels.tolist(), strict=True)]
     manifest = json.loads((files / "model.json").read_text())
-    assert manifest["guarantee"]["words"] == str(guarantee)
+    words = str(guarantee).replace("(details() has", '("details" has')
+    assert manifest["guarantee"]["words"] == words
     assert manifest["classes"] == ["1", "2"]
     assert manifest["unit"] == "person"
     assert (manifest["embedding"] is None) == (not more)
@@ -86,7 +87,7 @@ def test_json_lines_documents_as_unit_and_classes_of_the_file(files, capsys):
     assert {row["what"] for row in rows} == {"1", "2"}
     assert json.loads((files / "other.json").read_text())["unit"] == "document"
     printed = capsys.readouterr().err
-    assert printed.startswith("Warning: Without --classes the list of ")
+    assert printed.startswith("Warning: Without --classes, the list of ")
     assert "right about" not in printed
 
 

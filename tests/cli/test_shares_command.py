@@ -45,11 +45,11 @@ def folder(tmp_path, monkeypatch):
 
 
 RELEASE = [
-    "release", "tickets.csv", "--column", "said", "-o", "out", "--name", "q4",
-    "--key", "file:key", "--epsilon", "2", "--replace-by", "public.csv", "--quiet",
+    "release", "tickets.csv", "--text", "said", "-o", "out", "--name", "q4",
+    "--key", "file:key", "--epsilon", "2", "--public", "public.csv", "--quiet",
 ]  # fmt: skip
-WITH_LABELS = ["--label-column", "topic"]
-PUBLICLY = ["--replace-by", "public.csv", *WITH_LABELS]
+WITH_LABELS = ["--public-label", "topic"]
+PUBLICLY = ["--public", "public.csv", *WITH_LABELS]
 
 
 def rows_of(path):
@@ -111,7 +111,7 @@ def test_shares_are_those_of_the_library(folder, capsys, output, form):
 def test_groups_without_labels(folder, capsys):
     """As many as the release says, found again by the public documents."""
     assert main([*RELEASE, "--groups", "2"]) == 0
-    assert main(["shares", "out", "--replace-by", "public.csv", "-o", "s.jsonl"]) == 0
+    assert main(["shares", "out", "--public", "public.csv", "-o", "s.jsonl"]) == 0
     rows = lines_of("s.jsonl")
     assert [row["group"] for row in rows] == [0, 1]
     assert all(len(row["words"]) <= 6 for row in rows)
@@ -163,14 +163,14 @@ def edited(folder, **changes):
 
 
 REFUSED = {
-    "no public documents": ([], "--replace-by must name the public documents"),
+    "no public documents": ([], "--public must name the public documents"),
     "a table of another kind": (
         [*PUBLICLY, "-o", "shares.txt"], "--table must be a file that ends in .csv",
     ),
-    "no labels": (["--replace-by", "public.csv"], "--label-column must be given for"),
-    "labels alone": (WITH_LABELS, "--label-column must not be given without --repl"),
+    "no labels": (["--public", "public.csv"], "--public-label must be given for"),
+    "labels alone": (WITH_LABELS, "--public-label must not be given without --publ"),
     "other documents": (
-        ["--replace-by", "other.csv", *WITH_LABELS], "have another fingerprint",
+        ["--public", "other.csv", *WITH_LABELS], "have another fingerprint",
     ),
     "confidence": (
         [*PUBLICLY, "--confidence", "1"], "--confidence must be a finite number",
@@ -179,7 +179,7 @@ REFUSED = {
     "a column that is not kept": (
         [*PUBLICLY, "--author", "who"], "--author must be among those that the release",
     ),
-    "no such file": (["--replace-by", "none.csv"], "--label-column must be given"),
+    "no such file": (["--public", "none.csv"], "--public-label must be given"),
 }  # fmt: skip
 
 
@@ -204,7 +204,7 @@ def test_other_folders_are_refused(folder, capsys):
         capsys.readouterr().err
     )
     words = [
-        "release", "tickets.csv", "--column", "said", "-o", "out", "--name", "q",
+        "release", "tickets.csv", "--text", "said", "-o", "out", "--name", "q",
         "--key", "file:key", "--epsilon", "9", "--length", "3", "--quiet",
         "--embedding", "words.txt", "--oov", "drop",
     ]  # fmt: skip
@@ -227,7 +227,7 @@ def test_minus_one_is_no_label(folder, capsys):
     with open("public.csv", "a", newline="") as file:
         csv.writer(file).writerow(["a tram", "-1"])
     assert main([*RELEASE, *WITH_LABELS]) == 2
-    assert "--label-column must not be -1" in capsys.readouterr().err
+    assert "--public-label must not be -1" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("epsilon", [20.0, 0.5, -2.0, 1e-300, float("nan")])

@@ -477,8 +477,8 @@ def test_files_answer_each_author_once(folder):
 
 def test_the_command_with_authors(folder, capsys):
     command = [
-        "release", "one.csv", "--column", "said", "-o", "out", "--replace-by",
-        "public.csv", "--label-column", "topic", "--epsilon", "2", "--name", "q4",
+        "release", "one.csv", "--text", "said", "-o", "out", "--public",
+        "public.csv", "--public-label", "topic", "--epsilon", "2", "--name", "q4",
         "--key", "file:key",
     ]  # fmt: skip
     assert main([*command, "--author", "who", "--output", "group"]) == 0
@@ -501,7 +501,7 @@ def test_the_command_with_authors(folder, capsys):
     assert "first at position 60" in said
     words = ["release", "one.csv", "--name", "q", "-o", "c", "--epsilon", "1"]
     assert main([*words, "--author", "who"]) == 2
-    assert "--author must not be given without --replace-by" in capsys.readouterr().err
+    assert "--author must not be given without --public" in capsys.readouterr().err
 
 
 def test_authors_of_perturbed_words_are_refused(embedding_release):

@@ -250,15 +250,17 @@ def test_private_documents_are_not_published_as_stand_ins(folder, capsys, made, 
     private = PRIVATE[:12] if made == "all among many others" else PRIVATE
     _save("in.csv", private)
     _save(f"other.{kind}", MADE_OF_PRIVATE[made](private))
-    command = [*COMMAND, "--replace-by", f"other.{kind}", "--groups", "2"]
+    command = [*COMMAND, "--public", f"other.{kind}", "--groups", "2"]
     assert main(command) == 2
     said = capsys.readouterr().err
-    assert "--replace-by must not be among the documents to be released, got" in said
+    assert "--public must not be among the documents to be released, got" in said
     assert "accept it with --allow-shared-texts" in said
     assert re.search(r", got [1-9]\d* of \d+ (public )?texts of 25 letters", said)
     assert re.search("where (1|10)% are accepted", said)
     # a public text that holds several private ones is none of them by itself
-    at = r"the first public one is at position \d+\): .* counted from 0, without the"
+    at = (
+        r"the public ones: positions (\d+, ){4}\d+ and \d+ more\): .* counted from 0, w"
+    )
     assert bool(re.search(at, said)) == (made != "under other texts")
     assert "word" not in said.replace("near-copies", "")
     assert not (folder / "out").exists()
@@ -266,7 +268,7 @@ def test_private_documents_are_not_published_as_stand_ins(folder, capsys, made, 
 
 def test_who_says_that_they_are_public_may_release_them(folder, capsys):
     _save("in.csv", PRIVATE)
-    command = [*COMMAND, "--replace-by", "in.csv", "--groups", "2"]
+    command = [*COMMAND, "--public", "in.csv", "--groups", "2"]
     assert main([*command, "--allow-shared-texts"]) == 0
     manifest = json.loads((folder / "out" / "_release.json").read_text())
     assert manifest["allow_shared_texts"] is True
@@ -302,7 +304,9 @@ def test_a_few_shared_texts_are_told(folder):
     replacer = DPDocumentReplacer(_texts(299, 1) + PRIVATE[:1], n_groups=2)
     _save("in.csv", PRIVATE)
     release = DocumentRelease(replacer, key, "q4", text="said")
-    with pytest.warns(PrivacyLeakWarning, match="^1 of 300 public texts are among"):
+    with pytest.warns(
+        PrivacyLeakWarning, match=r"^1 of 300 public texts \(position 299\) are am"
+    ):
         release_files("in.csv", "out", release)
     assert "allow_shared_texts" not in release.manifest()
 
@@ -310,7 +314,7 @@ def test_a_few_shared_texts_are_told(folder):
 def test_what_is_shared_is_said_without_the_side_where_nothing_is():
     counts = {"copies": 0, "of_copies": 9, "different": 0, "of_different": 9}
     one_way = SharedTexts(
-        public=0, of_public=9, released=2, of_released=98, first=None, **counts
+        public=0, of_public=9, released=2, of_released=98, first=(), **counts
     )
     assert str(one_way) == (
         "2 of 98 documents to be released are among the public texts, copies and "
@@ -342,7 +346,7 @@ def test_the_key_is_not_in_the_release(folder, place, capsys):
 
 
 COMMAND = [
-    "release", "in.csv", "--column", "said", "-o", "out", "--replace-by", "public.csv",
+    "release", "in.csv", "--text", "said", "-o", "out", "--public", "public.csv",
     "--epsilon", "4", "--name", "q4", "--key", "file:key",
 ]  # fmt: skip
 
@@ -352,8 +356,8 @@ COMMAND = [
     "options",
     [
         [],
-        ["--groups", "3", "--text-column", "said"],
-        ["--label-column", "topic", "--output", "group"],
+        ["--groups", "3", "--public-text", "said"],
+        ["--public-label", "topic", "--output", "group"],
     ],
 )
 def test_the_command(folder, public, capsys, options):
@@ -375,7 +379,7 @@ def test_cells_without_a_label_are_no_group(folder, public):
         writer = csv.writer(file)
         writer.writerow(["said", "topic"])
         writer.writerows(zip(texts, [*topics[:24], *[""] * 6], strict=True))
-    assert main([*COMMAND, "--label-column", "topic", "--output", "group"]) == 0
+    assert main([*COMMAND, "--public-label", "topic", "--output", "group"]) == 0
     assert set(released(folder).values()) == set(WORDS)
 
 
@@ -385,11 +389,11 @@ def test_cells_without_a_label_are_no_group(folder, public):
         (["--length", "4"], "--length must not be given"),
         (["--output", "tokens"], "--output must be text, bow, group or index"),
         (["--groups", "1"], "--groups must be an integer >= 2, got 1"),
-        (["--groups", "3", "--label-column", "topic"], "--groups must not be given"),
+        (["--groups", "3", "--public-label", "topic"], "--groups must not be given"),
         (["--groups", "500"], "--groups must be at most the number of public"),
         (["--output", "bow"], "--embedding must name a file"),
-        (["--label-column", "who"], "who"),
-        (["--replace-by", "nothing.csv"], "nothing.csv"),
+        (["--public-label", "who"], "who"),
+        (["--public", "nothing.csv"], "nothing.csv"),
     ],
 )
 def test_what_the_command_refuses(folder, capsys, options, message):
@@ -399,9 +403,9 @@ def test_what_the_command_refuses(folder, capsys, options, message):
 
 
 def test_what_belongs_to_replacing_needs_it(folder, capsys):
-    words = [part for part in COMMAND if part not in ("--replace-by", "public.csv")]
+    words = [part for part in COMMAND if part not in ("--public", "public.csv")]
     for options, message in (
-        (["--groups", "3"], "--groups must not be given without --replace-by"),
+        (["--groups", "3"], "--groups must not be given without --public"),
         ([], "--length must be given"),
         (["--length", "3", "--output", "index"], "--output must be text, tokens or"),
     ):
