@@ -31,7 +31,7 @@ BASE ?= HEAD~1
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.stamp
 OLDEST := $(VENV)-oldest
-PIP_INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check $(addprefix -c ,$(CONSTRAINTS))
+INSTALL := .ci/install $(VENV) $(addprefix -c ,$(CONSTRAINTS))
 # Test workers times BLAS threads would oversubscribe the cores.
 PIN := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 MPLBACKEND=Agg
 # Tests, doctests and site train the built-in embedding once for all of them. POT would
@@ -49,7 +49,7 @@ COVER := --cov=skdptext --cov-branch --cov-config=setup.cfg
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-# Two pip processes in one environment break it.
+# Two processes that install into one environment break it.
 .NOTPARALLEL:
 .PHONY: help environment demo test test-oldest test-slow test-fuzz test-torch test-notebooks test-scale doctest lint format types docs dist constraints bench bench-compare paper obfuscation mechanisms frontier learn coverage clean
 
@@ -183,55 +183,53 @@ $(STAMP)-venv:
 
 # Larger sets hold smaller ones, so each also sets the stamps of those inside it.
 $(STAMP)-plot: pyproject.toml $(STAMP)-venv
-	$(PIP_INSTALL) -e ".[plot]"
+	$(INSTALL) -e ".[plot]"
 	@touch $@
 
 $(STAMP)-test: pyproject.toml $(STAMP)-venv
-	$(PIP_INSTALL) -e ".[test]"
+	$(INSTALL) -e ".[test]"
 	@touch $(STAMP)-plot $@
 
 # Every bound "name>=version" of pyproject.toml, as "name==version". Without the checkout,
-# which a second pip may be installing. Not compiled to bytecode, as few of the modules are
-# ever imported.
+# which a second process may be installing.
 $(OLDEST)/.stamp: pyproject.toml .ci/requirements.py
 	$(OLDEST_PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/python .ci/requirements.py test --oldest > $(OLDEST)/requirements.txt
-	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
-	    -r $(OLDEST)/requirements.txt
+	.ci/install $(OLDEST) -r $(OLDEST)/requirements.txt
 	@touch $@
 
 # The one peer that tests compare with: no other part of the library needs it.
 $(STAMP)-slow: $(STAMP)-test
-	$(PIP_INSTALL) "dp-accounting>=0.4"
+	$(INSTALL) "dp-accounting>=0.4"
 	@touch $@
 
 # Not the extra itself: TORCH may name a build, such as the one without CUDA.
 $(STAMP)-torch: $(STAMP)-test
-	$(PIP_INSTALL) "$(TORCH)"
+	$(INSTALL) "$(TORCH)"
 	@touch $@
 
 # By this file again, for the other environment.
 $(SCALE_VENV)/.stamp-scale: pyproject.toml
 	$(MAKE) VENV=$(SCALE_VENV) $(SCALE_VENV)/.stamp-test
-	$(SCALE_VENV)/bin/python -m pip install --quiet --disable-pip-version-check $(ENGINES)
+	.ci/install $(SCALE_VENV) $(ENGINES)
 	@touch $@
 
 $(STAMP)-all: pyproject.toml $(STAMP)-venv
-	$(PIP_INSTALL) -e ".[dev]" "$(TORCH)"
+	$(INSTALL) -e ".[dev]" "$(TORCH)"
 	@touch $(STAMP)-plot $(STAMP)-test $(STAMP)-docs $(STAMP)-dev $(STAMP)-torch $@
 
 $(STAMP)-docs: pyproject.toml $(STAMP)-venv
-	$(PIP_INSTALL) -e ".[docs]"
+	$(INSTALL) -e ".[docs]"
 	@touch $(STAMP)-plot $@
 
 $(STAMP)-bench: pyproject.toml $(STAMP)-venv
-	$(PIP_INSTALL) -e ".[bench]"
+	$(INSTALL) -e ".[bench]"
 	@touch $(STAMP)-plot $@
 
 $(STAMP)-paper: pyproject.toml $(STAMP)-venv
-	$(PIP_INSTALL) -e ".[bench,fasttext]"
+	$(INSTALL) -e ".[bench,fasttext]"
 	@touch $(STAMP)-plot $(STAMP)-bench $@
 
 $(STAMP)-dev: pyproject.toml $(STAMP)-venv
-	$(PIP_INSTALL) -e ".[dev]"
+	$(INSTALL) -e ".[dev]"
 	@touch $(STAMP)-plot $(STAMP)-test $(STAMP)-docs $@
