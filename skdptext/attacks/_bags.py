@@ -11,16 +11,25 @@ from skdptext.attacks._similarity import bags_of, numbered
 from skdptext.documents import token_list
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import DocLinked, check_bags, check_document, is_count_matrix
+from skdptext.utils import (
+    DocLinked,
+    check_bags,
+    check_document,
+    check_kind,
+    is_count_matrix,
+)
 
 
 class TextEstimator(DocLinked, BaseEstimator):
-    """An estimator of texts, token lists or bags."""
+    """An estimator of texts, token lists or bags, which draws at random."""
+
+    random_state: Any
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
+        tags.non_deterministic = self.random_state is None
         return tags
 
 
@@ -31,6 +40,8 @@ def words_and_bags(
 
     Texts are split at blanks. The words of a count matrix are those of the embedding.
     """
+    rule = "embedding must be None or a WordEmbedding"
+    check_kind(embedding, WordEmbedding | None, rule)
     if is_count_matrix(X, name="X"):
         if embedding is None:
             raise InvalidParameterError(

@@ -20,9 +20,9 @@ from skdptext.utils import (
     check_classes,
     check_flag,
     check_integer,
-    check_kind,
     check_real,
     check_rng,
+    import_floret,
 )
 
 _END = "</s>"  # fastText's end of line, which counts as a word of every document
@@ -169,8 +169,6 @@ class FastTextClassifier(ClassifierMixin, TextEstimator):
         return self
 
     def _check_parameters(self) -> None:
-        rule = "embedding must be None or a WordEmbedding"
-        check_kind(self.embedding, WordEmbedding | None, rule)
         if check_flag("pretrained", self.pretrained) and self.embedding is None:
             raise InvalidParameterError(
                 "embedding must be given with pretrained=True, got None."
@@ -184,7 +182,7 @@ class FastTextClassifier(ClassifierMixin, TextEstimator):
         self, words: list[str], bags: sp.csr_array, label: np.ndarray
     ) -> tuple[list[str], np.ndarray, list[str], np.ndarray]:
         """Names of the words in use, their vectors, names of the labels, weights."""
-        floret = _import_floret()
+        floret = import_floret("FastTextClassifier.fit")
         options: dict[str, Any] = {}
         with tempfile.TemporaryDirectory(prefix="skdptext-") as folder:
             path = Path(folder, "train.txt")
@@ -259,21 +257,6 @@ class FastTextClassifier(ClassifierMixin, TextEstimator):
         """
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.non_deterministic = self.random_state is None
-        return tags
-
-
-def _import_floret() -> Any:
-    try:
-        import floret
-    except ImportError as error:
-        raise ImportError(
-            "FastTextClassifier needs floret to be fitted: pip install floret."
-        ) from error
-    return floret
 
 
 def _write_documents(path: Path, bags: sp.csr_array, label: np.ndarray) -> None:

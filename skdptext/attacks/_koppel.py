@@ -19,7 +19,6 @@ from skdptext.utils import (
     blocks,
     check_classes,
     check_integer,
-    check_kind,
     check_real,
     check_rng,
     sums_by_label,
@@ -164,8 +163,6 @@ class KoppelAuthorClassifier(ClassifierMixin, TextEstimator):
         return self
 
     def _check_parameters(self) -> None:
-        rule = "embedding must be None or a WordEmbedding"
-        check_kind(self.embedding, WordEmbedding | None, rule)
         for name in ("ngram_size", "n_features", "n_rounds"):
             check_integer(name, getattr(self, name), low=1)
         check_real("feature_share", self.feature_share, low=0, high=1, open_low=True)

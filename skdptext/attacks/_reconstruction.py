@@ -324,8 +324,3 @@ class WordReconstructionAttack(TextEstimator):
             logs = self._log_posterior(ids[rows])
             nats -= logs[np.arange(len(logs)), columns[rows]].sum()
         return float(nats / np.log(2) / len(ids)) if len(ids) else np.nan
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.non_deterministic = self.random_state is None
-        return tags

@@ -356,15 +356,7 @@ class _Texts:
             known = rows >= 0
         else:
             vectors, known = self._learned(), np.ones(len(self.words), dtype=bool)
-        vectors = vectors - self._mean(vectors, self.of_clear, known)
-        vectors[~known] = 0
-        return vectors.astype(np.float32)
-
-    @staticmethod
-    def _mean(vectors: np.ndarray, bags: sp.csr_array, known: np.ndarray) -> np.ndarray:
-        """Mean vector of the words of some texts that have one."""
-        weight = np.asarray(bags.sum(axis=0)).ravel() * known
-        return weight @ vectors / max(weight.sum(), 1)
+        return _centred(vectors, self.of_clear, known)
 
     @memo_property
     def released_vectors(self) -> np.ndarray:
@@ -372,9 +364,7 @@ class _Texts:
         if self.n_groups < FEWEST_PAIRS:  # whose mean is that of these documents
             return self.vectors
         known = np.any(self.vectors != 0, axis=1)
-        centred = self.vectors - self._mean(self.vectors, self.of_released, known)
-        centred[~known] = 0
-        return centred.astype(np.float32)
+        return _centred(self.vectors, self.of_released, known)
 
     def _learned(self) -> np.ndarray:
         """Vectors that are alike for words of the same texts."""
@@ -439,6 +429,14 @@ class _Texts:
         words = sp.csr_array(bags.multiply(held))
         words.eliminate_zeros()
         return normalize(words, norm="l1").tocsr()
+
+
+def _centred(vectors: np.ndarray, bags: sp.csr_array, known: np.ndarray) -> np.ndarray:
+    """Vectors less their mean over the words of some texts; 0 where none is known."""
+    weight = np.asarray(bags.sum(axis=0)).ravel() * known
+    centred = vectors - weight @ vectors / max(weight.sum(), 1)
+    centred[~known] = 0
+    return centred.astype(np.float32)
 
 
 def tf_idf_cosines(released: Any, clear: Any, sublinear: bool = True) -> np.ndarray:

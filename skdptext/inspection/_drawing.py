@@ -16,11 +16,16 @@ COLORS = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000",
 )  # fmt: skip
 MARKERS = "os^Dv<>P"
-# Where a label may stand, right of its point and above it.
+# Where a label may stand, right of its point and above it, and how it is aligned there;
+# how far away, in points; and by how much of its size the alignment moves it.
 _SIDES = (
-    (1, 0.4), (-1, 0.4), (1, -0.4), (-1, -0.4),
-    (0, 1), (0, -1), (0.7, 1), (-0.7, -1),
+    (1, 0.4, "left", "center"), (-1, 0.4, "right", "center"),
+    (1, -0.4, "left", "center"), (-1, -0.4, "right", "center"),
+    (0, 1, "center", "bottom"), (0, -1, "center", "top"),
+    (0.7, 1, "left", "bottom"), (-0.7, -1, "right", "top"),
 )  # fmt: skip
+_PLACES = list(product((6, 14, 26, 40), _SIDES))
+_MOVED = {"left": 0, "bottom": 0, "center": -0.5, "right": -1, "top": -1}
 
 
 def make_axes(ax: Any, n_axes: int, size: tuple[float, float]) -> list[Any]:
@@ -94,62 +99,46 @@ def place_labels(
     fixes the layout.
     """
     axis.figure.canvas.draw()
-    frame = axis.get_window_extent()
-    spots = axis.transData.transform(points)
     pixels = axis.figure.dpi / 72
-    wide = radius * pixels
-    taken: list[np.ndarray] = [
-        np.concatenate([spot - wide, spot + wide]) for spot in spots
-    ]
+    frame = _edges(axis)
+    spots = axis.transData.transform(points)
+    taken = [np.concatenate([s - radius * pixels, s + radius * pixels]) for s in spots]
     if axis.get_legend() is not None:
-        legend = axis.get_legend().get_window_extent()
-        taken.append(np.array([*legend.p0, *legend.p1]))
+        taken.append(_edges(axis.get_legend()))
+    away = np.array([distance for distance, _ in _PLACES])
+    offsets = np.array([distance * np.array(side[:2]) for distance, side in _PLACES])
+    moved = np.array([(_MOVED[ha], _MOVED[va]) for _, (*_, ha, va) in _PLACES])
     labels = []
-    for spot, text in zip(points, texts, strict=True):
-        label = axis.annotate(
-            text, spot, xytext=(0, 0), textcoords="offset points", **style
-        )
-        best, least = None, np.inf
-        for distance, (right, up) in product((6, 14, 26, 40), _SIDES):
-            if least <= distance * pixels:  # no other place is better
-                break
-            label.set_horizontalalignment(
-                "center" if right == 0 else "left" if right > 0 else "right"
-            )
-            label.set_verticalalignment(
-                "center" if abs(up) < 1 else "bottom" if up > 0 else "top"
-            )
-            label.set_position((right * distance, up * distance))
-            box = label.get_window_extent()
-            edges = np.array([box.x0, box.y0, box.x1, box.y1])
-            cost = sum(_overlap(edges, other) for other in taken)
-            inside = _overlap(edges, np.array([*frame.p0, *frame.p1]))
-            cost += 4 * ((box.width * box.height) - inside)
-            # farther away only if it helps
-            cost += distance * pixels
-            if cost < least:
-                least = cost
-                best = label.get_position(), label.get_ha(), label.get_va(), edges
-        assert best is not None
-        position, ha, va, edges = best
-        label.remove()
+    for point, spot, text in zip(points, spots, texts, strict=True):
+        probe = axis.text(*point, text, **style)
+        box = probe.get_window_extent()
+        probe.remove()
+        size = np.array([box.width, box.height])
+        corners = spot + offsets * pixels + moved * size
+        boxes = np.hstack([corners, corners + size])
+        covered = _overlap(boxes[:, None], np.array(taken)).sum(axis=1)
+        outside = size.prod() - _overlap(boxes, frame)
+        # farther away only if it helps, and by more than rounding
+        costs = covered + 4 * outside + away * pixels
+        best = int(np.round(costs, 6).argmin())
+        position, (*_, ha, va) = offsets[best], _PLACES[best][1]
         far = max(np.abs(position)) > 14
         label = axis.annotate(
-            text,
-            spot,
-            xytext=position,
-            textcoords="offset points",
-            ha=ha,
-            va=va,
+            text, point, xytext=tuple(position), textcoords="offset points",
             arrowprops={"arrowstyle": "-", "color": "0.5", "lw": 0.6} if far else None,
-            **style,
-        )
-        taken.append(edges)
+            ha=ha, va=va, **style,
+        )  # fmt: skip
+        taken.append(boxes[best])
         labels.append(label)
     return labels
 
 
-def _overlap(a: np.ndarray, b: np.ndarray) -> float:
-    """Area that two boxes (x0, y0, x1, y1) share."""
-    sides = np.minimum(a[2:], b[2:]) - np.maximum(a[:2], b[:2])
-    return float(sides[0] * sides[1]) if (sides > 0).all() else 0.0
+def _edges(artist: Any) -> np.ndarray:
+    """Where something is drawn, in pixels: x0, y0, x1, y1."""
+    return np.array(artist.get_window_extent().extents)
+
+
+def _overlap(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Areas that boxes (x0, y0, x1, y1) share."""
+    sides = np.minimum(a[..., 2:], b[..., 2:]) - np.maximum(a[..., :2], b[..., :2])
+    return np.maximum(sides, 0).prod(axis=-1)

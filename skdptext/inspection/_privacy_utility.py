@@ -380,11 +380,8 @@ def _separating(
 
 def _groups(columns: Mapping[str, np.ndarray], by: list[str]) -> list[str]:
     """The name of the line of each candidate."""
-    values = {
-        name: [f"λ = {value:g}" for value in columns[name]]
-        if name == "lam"
-        else [f"{name} = {value}" for value in columns[name]]
+    said = [
+        [f"λ = {x:g}" if name == "lam" else f"{name} = {x}" for x in columns[name]]
         for name in by
-    }
-    n = len(columns["epsilon"])
-    return [", ".join(said[i] for said in values.values()) for i in range(n)]
+    ]
+    return [", ".join(each[i] for each in said) for i in range(len(columns["epsilon"]))]

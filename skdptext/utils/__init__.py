@@ -82,6 +82,7 @@ from skdptext.utils._system import (
     compile_loops as compile_loops,
     delete_abandoned as delete_abandoned,
     import_gensim as import_gensim,
+    import_floret as import_floret,
     import_pandas as import_pandas,
     import_pyarrow as import_pyarrow,
     limit_blas_threads as limit_blas_threads,
