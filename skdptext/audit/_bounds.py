@@ -13,7 +13,33 @@ from skdptext.utils import log_ratio_bound
 _THRESHOLDS = 200
 
 
-def best_event_bound(
+def parted(n: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """Rows that learn, choose and measure: a quarter, a quarter and a half.
+
+    Of n rows of p and as many of q behind them, the same ones.
+    """
+    parts = np.split(rng.permutation(n), [n // 4, n // 2])
+    return [np.concatenate([part, part + n]) for part in parts]
+
+
+def largest_bound(n: int, level: float) -> float:
+    """The most that n draws of each can show: an event that all of p and none of q."""
+    return float(log_ratio_bound(np.array([n, 0]), np.array([n, n]), level))
+
+
+def bounds_both_ways(
+    chosen: np.ndarray, measured: np.ndarray, level: float, delta: float = 0.0
+) -> list[tuple[float, int]]:
+    """The bounds of p over q, and of q over p, each with its statistic."""
+    # rows of q before those of p, and low scores before high ones
+    turned, tested = (-np.concatenate(np.split(x, 2)[::-1]) for x in (chosen, measured))
+    return [
+        _best_event_bound(chosen, measured, level, delta),
+        _best_event_bound(turned, tested, level, delta),
+    ]
+
+
+def _best_event_bound(
     chosen: np.ndarray, measured: np.ndarray, level: float, delta: float = 0.0
 ) -> tuple[float, int]:
     """Lower limit of log((p − δ)/q) for the event "statistic above a threshold".
@@ -44,8 +70,3 @@ def best_event_bound(
     n_each = np.array([len(measured) // 2] * 2)
     bound = float(log_ratio_bound(hits, n_each, level, delta))
     return (max(bound, 0.0) if not math.isnan(bound) else 0.0), best
-
-
-def swapped(scores: np.ndarray) -> np.ndarray:
-    """Rows of q before those of p."""
-    return np.concatenate(np.split(scores, 2)[::-1])

@@ -12,11 +12,12 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 
-from skdptext.audit._bounds import best_event_bound, swapped
+from skdptext.audit._bounds import bounds_both_ways, largest_bound, parted
 from skdptext.base import fitted_releaser
 from skdptext.documents import row_keys
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.utils import (
+    auc,
     check_integer,
     check_real,
     check_rng,
@@ -96,22 +97,19 @@ class DocumentPairAudit:
     ) -> None:
         self.ratios = ratios
         self.confidence = confidence
-        n = len(ratios[0])
-        # a quarter learns what tokens tell, a quarter chooses, and a half measures
-        parts = np.split(rng.permutation(n), [n // 4, n // 2])
-        learns, chooses, measures = (np.concatenate([p, p + n]) for p in parts)
+        learns, chooses, measures = parted(len(ratios[0]), rng)
         scores, events = _token_scores(tokens, names, learns)
         scores = np.column_stack([np.concatenate(ratios), scores])
         events = ["the likelihood ratio", *events]
         level = (1 - confidence) / 4  # two limits, in each of two orders
         chosen, measured = scores[chooses], scores[measures]
 
-        aucs = np.array([_auc(*np.split(c, 2)) for c in chosen.T])
-        clearly = _CLEARLY / math.sqrt(6 * len(parts[1]))
+        aucs = np.array([auc(*np.split(c, 2)) for c in chosen.T])
+        clearly = _CLEARLY / math.sqrt(3 * len(chooses))
         best = int(np.argmax(aucs - clearly * (np.arange(len(aucs)) > 0)))
         self.statistic = "tokens" if best else "likelihood"
         of_x, of_y = np.split(measured[:, best], 2)
-        self.auc = _auc(of_x, of_y)
+        self.auc = auc(of_x, of_y)
         right = (of_x > 0).mean() + (of_y < 0).mean()
         right += ((of_x == 0).mean() + (of_y == 0).mean()) / 2
         self.accuracy = float(right / 2)
@@ -119,14 +117,8 @@ class DocumentPairAudit:
         threshold = np.quantile(negatives, 1 - _FALSE_POSITIVES, method="higher")
         self.true_positives = float((of_x > threshold).mean())
 
-        n_test = len(parts[2])
-        most = log_ratio_bound(np.array([n_test, 0]), np.array([n_test] * 2), level)
-        self.largest_bound = float(most)
-        both = [
-            best_event_bound(chosen, measured, level),
-            best_event_bound(-swapped(chosen), -swapped(measured), level),
-        ]
-        bounds, shown = zip(*both, strict=True)
+        self.largest_bound = largest_bound(len(measures) // 2, level)
+        bounds, shown = zip(*bounds_both_ways(chosen, measured, level), strict=True)
         # equal claims, such as two of inf: the larger bound decides
         which = 0 if bounds[0] - claims[0] >= bounds[1] - claims[1] else 1
         if claims[0] == claims[1]:
@@ -354,9 +346,3 @@ def _token_scores(
     )
     events = ["an average over tokens"] * len(weights)
     return scores - middle, events + [names[j] for j in singles]
-
-
-def _auc(of_x: np.ndarray, of_y: np.ndarray) -> float:
-    ranked = np.sort(of_y)
-    below = ranked.searchsorted(of_x, "left") + ranked.searchsorted(of_x, "right")
-    return float(below.mean() / (2 * len(of_y)))

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from skdptext.audit._bounds import best_event_bound, swapped
+from skdptext.audit._bounds import bounds_both_ways, largest_bound, parted
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
     check_integer,
@@ -26,7 +26,6 @@ from skdptext.utils import (
     check_real,
     check_rng,
     kind_of,
-    log_ratio_bound,
     plain_documents,
     progress_bar,
     quiet,
@@ -759,20 +758,14 @@ def _judged(
     confidence: float,
     rng: np.random.Generator,
 ) -> TrainingAudit:
-    # a quarter learns what differs, a quarter chooses, and a half measures
-    parts = np.split(rng.permutation(n), [n // 4, n // 2])
-    learns, chooses, measures = (np.concatenate([p, p + n]) for p in parts)
+    learns, chooses, measures = parted(n, rng)
     scores, events = _statistics(columns, learns)
     chosen, measured = scores[chooses], scores[measures]
     # two limits, in each of two orders, for each of the claims that are tested
     level = (1 - confidence) / (4 if claim.delta_at is None else 8)
 
     def bound(delta: float, which: np.ndarray, test: np.ndarray) -> tuple[float, int]:
-        both = [
-            best_event_bound(which, test, level, delta),
-            best_event_bound(-swapped(which), -swapped(test), level, delta),
-        ]
-        return max(both)
+        return max(bounds_both_ways(which, test, level, delta))
 
     lower, column = bound(claim.delta, chosen, measured)
     epsilon, delta = claim.epsilon, claim.delta
@@ -784,14 +777,12 @@ def _judged(
         other, column_there = bound(d, chosen, measured)
         if other > e:
             lower, column, epsilon, delta = other, column_there, e, d
-    n_test = len(parts[2])
-    largest = log_ratio_bound(np.array([n_test, 0]), np.array([n_test] * 2), level)
     return TrainingAudit(
         person=person,
         lower_bound=lower,
         claimed=epsilon,
         delta=delta,
-        largest_bound=float(largest),
+        largest_bound=largest_bound(len(measures) // 2, level),
         repeats=_repeats(columns),
         accuracy=_accuracy(chosen, measured),
         event=events[column],

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from skdptext.audit._bounds import largest_bound
 from skdptext.audit._pairs import choose_pairs, claimed_exponent, nearest_pairs
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
@@ -325,9 +326,9 @@ def audit_word_privacy(
     bounds, claimed, events = np.zeros(len(chosen)), np.min(both, axis=1), []
     level = (1 - confidence) / (4 * len(chosen))
     n_test = n_draws - n_draws // 2
-    most = log_ratio_bound(np.array([n_test, 0]), np.array([n_test] * 2), level)
+    most = largest_bound(n_test, level)
     if claimed.min() >= most:
-        _warn_of_futility(guarantee, claimed, float(most), level, n_draws)
+        _warn_of_futility(guarantee, claimed, most, level, n_draws)
     words = list(dict.fromkeys(word for pair in chosen for word in pair))
     with bar:
         codes, names = _draw(perturber, words, n_draws, bar)
@@ -356,7 +357,7 @@ def audit_word_privacy(
         bounds,
         claimed,
         events,
-        largest_bound=float(most),
+        largest_bound=most,
         confidence=confidence,
         n_draws=n_draws,
         swept=np.array([pair in suspects for pair in chosen]),
