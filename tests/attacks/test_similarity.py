@@ -48,43 +48,37 @@ def test_words_of_any_script(text, words):
 def test_scores_are_those_of_slow_loops():
     originals, releases = CLEAR[:10], NOISY[:10]
     scores = text_similarities(originals, releases, embedding=TABLE)
-    shared = [[len(set(a) & set(b)) for b in originals] for a in releases]
+
+    def of_pairs(score):
+        return np.array([[score(a, b) for b in originals] for a in releases])
+
+    shared = of_pairs(lambda a, b: len(set(a) & set(b)))
     np.testing.assert_allclose(scores["shared words"], shared, rtol=1e-5)
 
     centre = np.mean([TABLE[w] for d in originals for w in d], axis=0)
     shift = np.mean([TABLE[w] for d in releases for w in d], axis=0)
     clear, noisy = ({w: TABLE[w] - x for w in NAMES} for x in (centre, shift))
-    by_place = [
-        [sum(noisy[u] @ clear[v] for u, v in zip(a, b, strict=True)) for b in originals]
-        for a in releases
-    ]
+    by_place = of_pairs(
+        lambda a, b: sum(noisy[u] @ clear[v] for u, v in zip(a, b, strict=True))
+    )
     np.testing.assert_allclose(scores["word by word"], by_place, rtol=1e-3, atol=1e-3)
-    means = [
-        [
+    means = of_pairs(
+        lambda a, b: (
             np.mean([noisy[w] for w in a], axis=0)
             @ np.mean([clear[w] for w in b], axis=0)
-            for b in originals
-        ]
-        for a in releases
-    ]
-    np.testing.assert_allclose(scores["mean vectors"], means, atol=1e-4)
-    distances = np.array(
-        [[word_movers_distance(a, b, TABLE) for b in originals] for a in releases]
+        )
     )
+    np.testing.assert_allclose(scores["mean vectors"], means, atol=1e-4)
     relaxed = -scores["Word Mover's nearest"]
+    distances = of_pairs(lambda a, b: word_movers_distance(a, b, TABLE))
     assert (relaxed <= distances + 1e-3).all()  # the relaxed one is a bound
     gap = {(u, v): np.linalg.norm(TABLE[u] - TABLE[v]) for u in NAMES for v in NAMES}
-    one_way = [
-        [
-            max(
-                np.mean([min(gap[u, v] for v in y) for u in x])
-                for x, y in ((a, b), (b, a))
-            )
-            for b in originals
-        ]
-        for a in releases
-    ]
-    np.testing.assert_allclose(relaxed, one_way, rtol=1e-3)
+
+    def to_the_nearest(a, b):
+        return np.mean([min(gap[u, v] for v in b) for u in a])
+
+    worse = of_pairs(lambda a, b: max(to_the_nearest(a, b), to_the_nearest(b, a)))
+    np.testing.assert_allclose(relaxed, worse, rtol=1e-3)
 
 
 def test_releases_of_a_document_are_pooled():
