@@ -333,7 +333,6 @@ VALID: dict[Any, Valid] = {
     attacks.near_copies: Valid(lambda: (TEXTS,)),
     attacks.split_words: Valid(lambda: ("w0 w1",)),
     attacks.words_of: Valid(lambda: ("w0 w1",)),
-    attacks.text_similarities: Valid(lambda: (TEXTS, TEXTS)),
     attacks.linkage_attack: Valid(lambda: (TEXTS, released(), 1, 1, 1)),
     # -- audit -----------------------------------------------------------------
     audit.audit_document_law: Valid(lambda: (replacer().fit(), TEXTS[:2], 100)),
@@ -809,6 +808,7 @@ TAKES_NO_TEXT: dict[Any, str] = {
             attacks.linkage_rows,
             attacks.same_person_rows,
             attacks.similar_documents,
+            attacks.text_similarities,
             attacks.word_scores,
         ),
         "gets what obfuscation_report and release_report have read",

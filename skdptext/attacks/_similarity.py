@@ -13,13 +13,12 @@ from scipy.special import gammaln
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.preprocessing import normalize
 
-from skdptext.embeddings import WordEmbedding, check_embedding
+from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
     as_array,
     blocks,
     check_document,
-    check_flag,
     check_integer,
     check_rng,
     is_count_matrix,
@@ -118,16 +117,14 @@ def text_similarities(
 
     Parameters
     ----------
-    original : iterable of str or of lists of str, of length n_originals
-        Texts in the clear.
-    released : iterable of str or of lists of str, of length n_released
-        Texts made from some of them.
+    original, released : list of str or of lists of str
+        Texts in the clear, and texts made from some of them.
     embedding : WordEmbedding, default=None
         Vectors of words. If None, they are learned from both lists, by the words that
         occur in the same texts; so any language will do.
     ordered : bool, default=True
         Whether the n-th word of a release may come from the n-th of its original.
-    groups : array-like of int, shape (n_released,), default=None
+    groups : ndarray of int, shape (n_released,), default=None
         Numbers 0, 1, … of documents: equal for several releases of the same one. If
         None, each release is of another document.
     distances : bool, default=True
@@ -150,45 +147,13 @@ def text_similarities(
           first 300 words: each word moves to the nearest, in the worse direction of
           both; if `distances`.
 
-    Raises
-    ------
-    InvalidParameterError
-        If a parameter or an input breaks its rule.
-
-    See Also
-    --------
-    skdptext.inspection.release_report : Reports what they find.
-
     Notes
     -----
     *Placeholders.* The first three pass over words that are in a fifth of the releases
     or more and hardly in the originals, such as those of ``[NAME]``.
-
-    *Privacy.* Anyone who finds the original of a release with these has proved a leak.
-    To find nothing proves nothing about other adversaries.
-
-    Examples
-    --------
-    >>> from skdptext.attacks import text_similarities
-    >>> original = ["we met in Rome", "it rains in Oslo"]
-    >>> scores = text_similarities(original, ["it pours in Oslo", "we met abroad"])
-    >>> {name: score.argmax(axis=1).tolist() for name, score in scores.items()}
-    ... # doctest: +NORMALIZE_WHITESPACE
-    {'shared words': [1, 0], 'tf-idf': [1, 0], 'BM25': [1, 0],
-     'character n-grams': [1, 0], 'mean vectors': [1, 0], 'word by word': [1, 0],
-     "Word Mover's nearest": [1, 0]}
     """
-    check_flag("ordered", ordered)
-    check_flag("distances", distances)
     clear, noisy = as_words("original", original), as_words("released", released)
-    one_each = "groups must hold one integer per release"
-    numbers = as_array(range(len(noisy)) if groups is None else groups, one_each)
-    if numbers.shape != (len(noisy),) or numbers.dtype.kind not in "iu":
-        raise InvalidParameterError(
-            f"{one_each} ({len(noisy)}), got shape {numbers.shape} of {numbers.dtype}."
-        )
-    if embedding is not None:
-        embedding = check_embedding(embedding)
+    numbers = np.arange(len(noisy)) if groups is None else groups
     texts = _Texts(clear, noisy, numbers, embedding)
     kinds: dict[str, Any] = {
         "shared words": texts.shared_words,
@@ -245,10 +210,7 @@ def as_texts(name: str, documents: Any) -> list[Any]:
 
 def as_words(name: str, documents: Any) -> list[list[str]]:
     """Token lists; texts are split."""
-    texts = list(map(words_of, as_texts(name, documents)))
-    if not texts:
-        raise InvalidParameterError(f"{name} must hold at least one text, got none.")
-    return texts
+    return list(map(words_of, as_texts(name, documents)))
 
 
 def numbered(
@@ -499,7 +461,7 @@ def learned_similarity(
     ----------
     scores : dict of str to ndarray of shape (n_released, n_originals)
         As from `text_similarities`; infinite entries rule a pair out.
-    truth : array-like of int, shape (n_released,)
+    truth : ndarray of int, shape (n_released,)
         The original that each release belongs to.
     random_state : None, int or numpy.random.Generator, default=None
         Draws the folds, and the pairs that serve as wrong ones.
@@ -508,32 +470,11 @@ def learned_similarity(
     -------
     similarity : ndarray of shape (n_released, n_originals)
         Larger is more alike, within a row.
-
-    Raises
-    ------
-    InvalidParameterError
-        If `random_state` breaks its rule.
-
-    Notes
-    -----
-    *Privacy.* An adversary who could make others release texts, or who knows some
-    pairs, can learn this.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skdptext.attacks import learned_similarity
-    >>> rng = np.random.default_rng(0)
-    >>> scores = {i: np.eye(40) + rng.normal(size=(40, 40)) for i in "abc"}
-    >>> both = learned_similarity(scores, np.arange(40), random_state=0)
-    >>> both.shape
-    (40, 40)
     """
     from sklearn.linear_model import LogisticRegression
 
     matrices = [np.asarray(score, dtype=np.float64) for score in scores.values()]
     n, n_clear = matrices[0].shape
-    truth = np.asarray(truth)
     rng = check_rng(random_state)
     of_each, place = np.unique(truth, return_inverse=True)
     fold = rng.permutation(np.arange(len(of_each)) % _FOLDS)[place]
