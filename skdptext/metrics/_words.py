@@ -11,7 +11,11 @@ from sklearn.pipeline import Pipeline
 
 from skdptext.base import check_word_releaser, perturbs_words
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
-from skdptext.utils import check_integer, shown, warn_once
+from skdptext.utils import shown, warn_once
+
+# We perturb so many words to tell which share stays: the standard error of the share is
+# then at most 1/(2 √2000), that is 1.1 %.
+_MOST_WORDS = 2000
 
 
 def find_perturber(estimator: Any, name: str | None = None) -> Any:
@@ -198,8 +202,11 @@ class _PickColumn:
         return X[self.column]
 
 
-def words_unchanged(perturber: Any, X: Any, *, max_words: int | None = 2000) -> float:
+def words_unchanged(perturber: Any, X: Any) -> float:
     """Share of the words of documents that come out of the noise unchanged.
+
+    Of 2000 of them, spread evenly over all documents, if there are more: the standard
+    error is at most 1.1 %.
 
     Parameters
     ----------
@@ -207,9 +214,6 @@ def words_unchanged(perturber: Any, X: Any, *, max_words: int | None = 2000) -> 
         A fitted perturber, or what holds one.
     X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
         Documents, as the perturber takes them.
-    max_words : int or None, default=2000
-        Use only this many words, spread evenly over all documents; None uses all. The
-        standard error is at most 1/(2 √max_words), that is 1.1 % at 2000.
 
     Returns
     -------
@@ -236,16 +240,14 @@ def words_unchanged(perturber: Any, X: Any, *, max_words: int | None = 2000) -> 
     >>> words_unchanged(faithful.fit([]), [["a", "b"]])
     1.0
     """
-    if max_words is not None:
-        max_words = check_integer("max_words", max_words, low=1)
     check_word_releaser(perturber)
     words = list(chain.from_iterable(perturber.known_words(X)))
     if not words:
         return float("nan")
-    if max_words is not None and len(words) > max_words:
+    if len(words) > _MOST_WORDS:
         # We take words evenly over all documents and not the first ones, since the
         # first documents may be of one topic.
-        picks = np.linspace(0, len(words) - 1, max_words).astype(int)
+        picks = np.linspace(0, len(words) - 1, _MOST_WORDS).astype(int)
         words = [words[i] for i in picks]
     noisy = perturber.perturb_words(words)[:, 0]
     return float(np.mean(noisy == np.array(words, dtype=object)))
