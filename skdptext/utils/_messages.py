@@ -332,11 +332,10 @@ def rounded_up(bound: float, digits: int = 4) -> str:
     return f"{float(exact.quantize(unit, ROUND_CEILING)):.{digits}g}"
 
 
-def percent_up(share: float, decimals: int = 1) -> str:
-    """An upper bound on a share in per cent, with so many decimals, not below it."""
+def percent_up(share: float) -> str:
+    """An upper bound on a share in per cent, with one decimal, not below it."""
     exact = 100 * Decimal(share) * (1 - Decimal("1e-12"))
-    unit = Decimal(1).scaleb(-decimals)
-    return f"{exact.quantize(unit, ROUND_CEILING)}%"
+    return f"{exact.quantize(Decimal('0.1'), ROUND_CEILING)}%"
 
 
 def bound_in_table(bound: float) -> float:
