@@ -102,8 +102,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     except BrokenPipeError:
         raise
     except (ImportError, OSError, RuntimeError, ValueError) as error:
-        message = in_flags(_message(error), parsed)
-        message += hints(message, parsed)
+        message = _told(_message(error), parsed)
         print(f"skdptext {parsed.command}: {message}", file=sys.stderr)
         return 2
     except Exception:
@@ -123,6 +122,12 @@ def _message(error: Exception) -> str:
     return str(error)
 
 
+def _told(message: str, arguments: argparse.Namespace) -> str:
+    """A message of the library, in the words of the command line."""
+    message = in_flags(message, arguments)
+    return message + hints(message, arguments)
+
+
 def _show_warning(
     arguments: argparse.Namespace,
     message: Warning | str,
@@ -133,4 +138,4 @@ def _show_warning(
     line: str | None = None,
 ) -> None:
     """Without the line of code, which means nothing on the command line."""
-    print(f"Warning: {in_flags(str(message), arguments)}", file=sys.stderr)
+    print(f"Warning: {_told(str(message), arguments)}", file=sys.stderr)

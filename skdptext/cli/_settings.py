@@ -72,6 +72,7 @@ _FORMER = {
 OF_WORDS = "--length --lam --mechanism --option --stop-words --oov"
 # What a source may be
 FILES = ".csv, .jsonl or .parquet file, or a folder"
+_OF_PUBLIC = "--public-text names the column of"
 # Those without dashes
 _PLACES = {"source", "released", "file"}
 
@@ -242,7 +243,17 @@ def read_public(
     flag = "--public-text" if own else "--text"
     columns = {flag: arguments.public_text or column}
     columns["--public-label"] = getattr(arguments, "public_label", None)
-    read = read_flagged(arguments.public, "--public", columns)
+    try:
+        read = read_flagged(arguments.public, "--public", columns)
+    except InvalidParameterError as error:
+        message = str(error)
+        if columns[flag] in _missing(message) and arguments.public_text in (
+            None,
+            "text",
+        ):
+            file = Path(arguments.public).name
+            message += f" {_OF_PUBLIC} {file}."
+        raise InvalidParameterError(message) from None
     return [text or "" for text in read[flag]], read.get("--public-label")
 
 
@@ -329,19 +340,23 @@ def _value(text: str) -> Any:
         return text
 
 
+def _missing(message: str) -> list[str]:
+    """The columns that a source has not."""
+    absent = re.search(r" has no column ((?:'[^']*'(?:, )?)+)", message)
+    return re.findall("'([^']*)'", absent[1]) if absent else []
+
+
 def hints(message: str, arguments: argparse.Namespace) -> str:
     """What helps beside a message: flags that were not thought of, how rows count."""
     said = []
-    absent = re.search(r"([^ /]+) has no column ((?:'[^']*'(?:, )?)+)", message)
-    missing = absent[2].split(", ") if absent else []
-    if arguments.command == "release" and "'id'" in missing:
+    missing = [] if _OF_PUBLIC in message else _missing(message)
+    if arguments.command == "release" and "id" in missing:
         said.append("--id names the column with the ids; without it, that is id.")
-    public = getattr(arguments, "public", None)
-    if absent and public and Path(public).name == absent[1]:
-        if arguments.public_text in (None, "text"):
-            said.append(f"--public-text names the column of {absent[1]}.")
-    elif getattr(arguments, "text", None) == "text" and "'text'" in missing:
-        said.append("--text names the column with the texts; without it, that is text.")
+    said += [
+        f"--{name} names the column with the {name}s; without it, that is {name}."
+        for name in ("text", "label")
+        if getattr(arguments, name, None) == name and name in missing
+    ]
     if re.search(r"\b(?:document|positions?) \d", message) and "from 0" not in message:
         said.append("Documents are counted from 0, without the header.")
     return " ".join(["", *said])

@@ -120,17 +120,14 @@ class SharedTexts(NamedTuple):
             (self.different, self.of_different, _MOSTLY, "public texts that are there"),
         )
         n, of, most, what = next(c for c in counts if c[0] > c[1] * c[2])
-        at = f" (the public ones: {self._where})" if self.first else ""
+        at = ""
+        if self.first:
+            more = self.public - len(self.first)
+            listed = ", ".join(map(str, self.first))
+            listed += f" and {more:,} more" if more else ""
+            several = "s" if self.public > 1 else ""
+            at = f" (the public ones: position{several} {listed})"
         return f"{n:,} of {of:,} {what}, where {most:.0%} are accepted{at}"
-
-    @property
-    def _where(self) -> str:
-        """Which public texts are there."""
-        more = self.public - len(self.first)
-        listed = ", ".join(map(str, self.first)) + (
-            f" and {more:,} more" if more else ""
-        )
-        return f"position{'s' if self.public > 1 else ''} {listed}"
 
     def __str__(self) -> str:
         return self.sentence("documents to be released")
@@ -144,12 +141,13 @@ class SharedTexts(NamedTuple):
             length = "(each counted once)"
         said = []
         if public[0]:
-            at = f" ({self._where})" if self.first else ""
             n, of = public
-            said.append(f"{n:,} of {of:,} public texts{at} are among the {others}")
+            are = "are" if n > 1 else "is"
+            said.append(f"{n:,} of {of:,} public texts {are} among the {others}")
         if self.released:  # also alone: a short text may stand in a longer public one
+            are = "are" if self.released > 1 else "is"
             said.append(
-                f"{self.released:,} of {self.of_released:,} {others} are among the "
+                f"{self.released:,} of {self.of_released:,} {others} {are} among the "
                 "public texts"
             )
         return f"{', and '.join(said)}, copies and near-copies {length}"

@@ -340,7 +340,7 @@ class LearningGuarantee(Guarantee):
         if one == "document":
             promises.insert(
                 1,
-                "fit was not told the authors: what is hidden is a document. The ε of "
+                "The authors were not given: what is hidden is a document. The ε of "
                 "several documents of one person add up.",
             )
         return promises
@@ -351,9 +351,9 @@ class LearningGuarantee(Guarantee):
         people = "people" if self.unit == "person" else "documents"
         return [
             "Anything against the holder, who reads all texts and adds the noise.",
-            "Every fit is another release, and its ε adds up (see compose): each "
-            "candidate and fold of a search over private text is one. People who are "
-            "new in a later fit cost the earlier ones nothing.",
+            "Every fit is another release, and its ε adds up: each candidate and "
+            "fold of a search over private text is one. People who are new in a later "
+            "fit cost the earlier ones nothing.",
             f"Groups: for k {people} together it is k times the sensitivity, and what "
             "many have in common is learned, since that is what a model is for.",
             "Anything, if what must be public is not: the public documents, the "
@@ -448,7 +448,7 @@ class LearningGuarantee(Guarantee):
                 "Anything, if public documents, encoder, classes, n_expected, ε or δ "
                 "come from the private texts.",
                 *(
-                    ["Authors: fit was not told them. Documents of one person add up."]
+                    ["Authors, who were not given: documents of one person add up."]
                     if one == "document"
                     else []
                 ),

@@ -468,7 +468,7 @@ def _repetition(releases: int) -> str:
     more = "More releases" if releases == 1 else f"More than {releases} releases"
     return (
         f"{more} of the same document: every one with fresh noise adds its own "
-        "exponent (see compose), and so does every other document of an author."
+        "exponent, and so does every other document of an author."
     )
 
 

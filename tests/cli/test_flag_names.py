@@ -119,6 +119,7 @@ SAYS = [
     ([*LEARN, "public.csv"], TO_NAME),
     ([*LEARN, "public.csv", "--text-column", "x"], "--public-text must name"),
     ([*LEARN, "in.csv", "--topic", "x"], "--label must name columns"),
+    ([*LEARN, "in.csv"], "--label names the column with the labels; without it, that"),
     ([*REPORT, "--topic", "x"], "--label must name columns"),
     ([*REPORT, "--replace-by", "public.csv"], TO_NAME),
     ([*REPORT, "--text-column", "x"], f"--public-text {NO_PUBLIC}"),

@@ -304,9 +304,7 @@ def test_a_few_shared_texts_are_told(folder):
     replacer = DPDocumentReplacer(_texts(299, 1) + PRIVATE[:1], n_groups=2)
     _save("in.csv", PRIVATE)
     release = DocumentRelease(replacer, key, "q4", text="said")
-    with pytest.warns(
-        PrivacyLeakWarning, match=r"^1 of 300 public texts \(position 299\) are am"
-    ):
+    with pytest.warns(PrivacyLeakWarning, match="^1 of 300 public texts is among"):
         release_files("in.csv", "out", release)
     assert "allow_shared_texts" not in release.manifest()
 

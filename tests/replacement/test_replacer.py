@@ -1045,7 +1045,7 @@ def test_public_documents_among_the_private_ones_are_seen(replacer, public, priv
         replacer.transform(private[0])
         replacer.transform(["a cat"])
     copied = f"{public[0][3].upper()} ."
-    with pytest.warns(PrivacyLeakWarning, match="^1 of 30 public texts are among"):
+    with pytest.warns(PrivacyLeakWarning, match="^1 of 30 public texts is among"):
         replacer.transform([copied, "a cat", "a dog"])
     texts = ["ok", "yes", *public[0]]
     short = DPDocumentReplacer(texts, n_groups=2).fit()
