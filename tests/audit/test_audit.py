@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 from typing import ClassVar
 
 import numpy as np
@@ -368,13 +367,6 @@ def test_claims_that_so_few_draws_cannot_refute_are_counted():
     assert above.summary()["n_refutable"] == above.to_frame()["refutable"].sum() == 1
     said = " ".join(str(above).split())
     assert f"claims of 1 of the 2 pairs, those below {most:.3g}." in said
-
-
-def test_frame_needs_pandas(monkeypatch):
-    result = audit(Perturber(LINE, 1.0, 0.0), [("a", "b")], n_draws=200)
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match="pip install pandas"):
-        result.to_frame()
 
 
 class Misshapen(Perturber):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -272,13 +270,6 @@ def test_summary_and_frames(small):
     assert alone.epsilon.tolist() == [6.0, 6.0]
     single = plausible_deniability(small).summary()["n_unchanged"]
     assert all(type(value) is float for value in single.values())
-
-
-def test_frame_without_pandas(small, monkeypatch):
-    result = plausible_deniability(small, n_draws=2)
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match="to_frame needs pandas"):
-        result.to_frame()
 
 
 @pytest.mark.no_cover
