@@ -69,30 +69,27 @@ letters = st.text(alphabet="abc ", min_size=1, max_size=40)
     documents=st.lists(letters, min_size=1, max_size=3),
     size=st.integers(1, 4),
     share=st.sampled_from([0.2, 0.5, 1.0]),
+    most=st.sampled_from([3, 100]),
 )
-def test_equals_a_plain_loop(texts, documents, size, share):
+def test_equals_a_plain_loop(texts, documents, size, share, most):
     texts = ["abc", *texts]
     authors = [f"a{i % 2}" for i in range(len(texts))]
     model = KoppelAuthorClassifier(
-        ngram_size=size, feature_share=share, n_rounds=13, random_state=0
-    ).fit(texts, authors)
+        ngram_size=size, n_features=most, feature_share=share, n_rounds=13,
+        random_state=0,
+    ).fit(texts, authors)  # fmt: skip
+    counts = loop_ngrams(" ".join(texts), size)
+    frequent = sorted(counts, key=lambda ngram: (-counts[ngram], ngram))[:most]
+    assert model.ngrams_.tolist() == frequent
+    of_a_round = max(1, round(share * len(frequent)))
+    assert model._masks.sum(axis=0).tolist() == [of_a_round] * 13
     expected = loop_scores(model, texts, authors, documents)
     np.testing.assert_allclose(model.predict_proba(documents), expected, atol=1e-12)
 
 
-def test_features_are_the_most_frequent_of_the_known_texts():
-    model = KoppelAuthorClassifier(n_features=3, ngram_size=2, random_state=0)
-    model.fit(["aaa aab zz", "aaa bb"], ["x", "y"])
-    counts = loop_ngrams("aaa aab zz aaa bb", 2)
-    expected = sorted(counts, key=lambda g: (-counts[g], g))[:3]
-    assert model.ngrams_.tolist() == expected
-
-
-def test_each_round_looks_at_the_share_asked_for():
+def test_each_round_looks_at_other_ngrams():
     model = KoppelAuthorClassifier(feature_share=0.3, n_rounds=7, random_state=0)
     model.fit(TEXTS, AUTHORS)
-    expected = round(0.3 * len(model.ngrams_))
-    assert model._masks.sum(axis=0).tolist() == [expected] * 7
     assert len({tuple(mask) for mask in model._masks.T}) == 7
 
 
