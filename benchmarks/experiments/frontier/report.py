@@ -103,7 +103,7 @@ def draw(tables: dict[str, Rows], folder: Path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(4, 1, figsize=(5.6, 12.5), layout="constrained")
+    figure, axes = plt.subplots(4, 1, figsize=(4.4, 12), layout="constrained")
     for axis, (name, rows) in zip(axes.flat, tables.items(), strict=False):
         (clear,) = [row for row in rows if row["release"] == "clear"]
         topics = by(rows, groups="public labels")[0]["n_groups"]
@@ -111,7 +111,7 @@ def draw(tables: dict[str, Rows], folder: Path) -> None:
             axis.axhline(level, color="0.5", linewidth=1,
                          linestyle="-" if said == "as written" else ":")  # fmt: skip
             axis.text(1.1, level, said, ha="right", va="bottom", color="0.3",
-                      fontsize=9)  # fmt: skip
+                      fontsize=9.5)  # fmt: skip
         groups = next(
             row["groups"] for row in rows if row["groups"] not in ("", "public labels")
         )
@@ -135,10 +135,11 @@ def draw(tables: dict[str, Rows], folder: Path) -> None:
             axis.errorbar(np.maximum(x, 0.008), y, yerr=bars[1], xerr=None,
                           marker=marker, markersize=5, color=colour, capsize=2,
                           label=label)  # fmt: skip
-            for end in (0, -1):  # which way ε grows
+            for end, side in ((0, "right"), (-1, "left")):  # which way ε grows
                 axis.annotate(f"{mine[end]['epsilon']:g}", (max(x[end], 0.008), y[end]),
-                              xytext=(5, -4), textcoords="offset points",
-                              color=colour, fontsize=8)  # fmt: skip
+                              xytext=(6 if end else -6, -4), ha=side,
+                              textcoords="offset points", color=colour,
+                              fontsize=9.5)  # fmt: skip
         axis.axvline(ALLOWED, color="0.8", linewidth=1, zorder=0)
         axis.set(title=name, xscale="log", xlim=(0.007, 1.15), ylim=(0, 1),
                  xticks=[0.01, 0.03, 0.1, 0.3, 1])  # fmt: skip
@@ -146,12 +147,10 @@ def draw(tables: dict[str, Rows], folder: Path) -> None:
         axis.minorticks_off()
         axis.spines[["top", "right"]].set_visible(False)
     figure.legend(*axes.flat[0].get_legend_handles_labels(), ncols=1, frameon=False,
-                  loc="outside upper center", fontsize=9)  # fmt: skip
-    figure.supxlabel(
-        "identified among 100, by an adversary who knows the mechanism", fontsize=10
-    )
+                  loc="outside upper center", fontsize=9.5)  # fmt: skip
+    figure.supxlabel("identified among 100, the mechanism being known", fontsize=10)
     figure.supylabel("topic accuracy; numbers at the ends of lines: ε", fontsize=10)
-    figure.savefig(folder / "frontier.png", dpi=130)
+    figure.savefig(folder / "frontier.png", dpi=160)
     plt.close(figure)
 
 
