@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 
 import numpy as np
 import pandas as pd
@@ -357,12 +358,15 @@ def _slow(kind):
     ],
 )
 def test_mistakes_seeded_in_the_classifier_are_caught(kind, monkeypatch):
+    # noise of its own, whichever tests ran before
+    monkeypatch.setattr(sys.modules[__name__], "_twice", itertools.count())
     if hasattr(kind, "patched"):
         name, instead = kind.patched
         monkeypatch.setattr(f"{HERE}.{name}", instead)
     epsilon = 0.2 if kind is ScaleForEpsilon else 1.0
     model = kind(PUBLIC, n_groups=3, epsilon=epsilon, classes=CLASSES)
-    n_fits = 400 if kind is FloatingNoise else 100
+    # its lowest bits take many: with 400 one of five seeds missed it, with 1,000 none
+    n_fits = 1000 if kind is FloatingNoise else 100
     audit = audit_training(
         model, TEXTS, ALONE, "Eve", authors=AUTHORS, n_fits=n_fits, random_state=1
     )
