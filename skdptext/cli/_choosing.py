@@ -274,17 +274,18 @@ def _report(arguments: argparse.Namespace) -> int:
 
 def _proved(arguments: argparse.Namespace) -> Guarantee | None:
     """What is stated of the release: by --guarantee, or by the folder that holds it."""
-    given = arguments.guarantee
-    folder = arguments.control is None and arguments.released is not None
-    if given is None and not folder:
+    given, released = arguments.guarantee, arguments.released
+    if given is None and (
+        arguments.control is not None or released is None or not Path(released).is_dir()
+    ):
         return None
-    path = Path(arguments.released if given is None else given)
+    path = Path(released if given is None else given)
     if path.is_dir():
         path /= "_release.json"
     try:
         return Guarantee.from_json(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
-        if given is None:  # a table, a folder of another tool, or damaged
+        if given is None:  # a folder of another tool, or damaged
             return None
         raise InvalidParameterError(
             "--guarantee must be a folder of a release, or the .json file of a release "
