@@ -15,6 +15,7 @@ from skdptext.utils import import_pandas, shown
 # Files that skdptext writes into its data home, the only ones it deletes there.
 _OWN_FILES = (
     "docstring-embedding-*.npz",
+    "docstrings-*.json.gz",
     "sms_spam.tsv",
     "disaster_tweets.csv",
 )

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
-import itertools
+import os
 import re
-from collections.abc import Collection, Iterable, Iterator
-from functools import cache
-from types import ModuleType
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable
+from typing import Any
 
 import numpy as np
 
-from skdptext.datasets._base import text_bunch
+from skdptext.datasets._base import get_data_home, text_bunch
+from skdptext.datasets._docstring_corpus import (
+    COPY_SHARE,
+    COPY_WORDS,
+    SIGNATURE,
+    read_corpus,
+)
 from skdptext.datasets._docstring_topics import AUTHORS, TOPICS
-from skdptext.datasets._near_copies import first_of_near_copies
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_flag, check_integer, import_pandas, quiet, shown
+from skdptext.utils import check_flag, check_integer, import_pandas, shown
 
 _DESCR = """\
 Documentation strings of scientific Python
@@ -40,26 +41,6 @@ scikit-learn), MIT (POT) and LGPL-2.1 (gensim).
 
 _REMOVABLE = ("examples", "headers", "names", "signatures")
 
-# Texts whose first words agree, this many of them, count as copies of one another.
-_COPY_WORDS = 25
-# Texts that share so much of their different words are near-copies.
-_COPY_SHARE = 0.5
-
-# Public only where a program has asked for them by `sklearn.experimental`.
-_EXPERIMENTAL = (
-    "sklearn.impute._iterative",
-    "sklearn.model_selection._search_successive_halving",
-)
-# SciPy adds to its text in place, and under SCIPY_ARRAY_API does not.
-_REWRITTEN = ("numpy.sinc",)
-
-
-class _Document(NamedTuple):
-    name: str
-    text: str
-    topic: str
-    author: str
-
 
 def load_docstrings(
     *,
@@ -70,14 +51,15 @@ def load_docstrings(
     near_copies: bool = False,
     return_X_y: bool = False,
     as_frame: bool = False,
+    data_home: str | os.PathLike[str] | None = None,
 ) -> Any:
     """Load the documentation strings of scientific Python, by topic and by author.
 
     The corpus is read from the installed numpy, scipy, scikit-learn, gensim and POT:
-    no download, and nothing is stored. It is real text with two labels: the *topic*
-    (what a release should keep) and the *author* (the library's house style, which an
-    adversary may want to recognise). Some 1,800 documents of 770,000 words remain when
-    near-copies are left out.
+    no download. It is real text with two labels: the *topic* (what a release should
+    keep) and the *author* (the library's house style, which an adversary may want to
+    recognise). Some 1,800 documents of 770,000 words remain when near-copies are left
+    out.
 
     Parameters
     ----------
@@ -108,6 +90,8 @@ def load_docstrings(
         Return ``(data, target)`` instead of a Bunch.
     as_frame : bool, default=False
         Give data and target as pandas Series, and all columns as `frame`.
+    data_home : str or path-like, default=None
+        Folder to keep the texts in, see `get_data_home`.
 
     Returns
     -------
@@ -144,8 +128,9 @@ def load_docstrings(
     they and their order are the same on every machine, except for optional parts of the
     libraries that cannot be imported there.
 
-    The first call imports the five libraries and takes a few seconds; later calls in
-    the same process reuse the result.
+    The first call imports the five libraries and takes a few seconds. It keeps the
+    texts in the data home, where later calls, in other processes too, find them until
+    an installed package changes. Where it cannot write, each process reads them anew.
 
     *Privacy.* The corpus is public, so whatever is learned from it may be too.
 
@@ -166,9 +151,14 @@ def load_docstrings(
     return_X_y = check_flag("return_X_y", return_X_y)
     if check_flag("as_frame", as_frame):
         import_pandas("as_frame=True")  # before the work, not after it
+    try:
+        home = get_data_home(data_home)
+    except OSError:  # no folder can be made there
+        home = None
 
+    everything, distinct = read_corpus(home)
     documents = []
-    for document in _walk() if near_copies else _distinct():
+    for document in everything if near_copies else distinct:
         if document.topic in chosen_topics and document.author in chosen_authors:
             text = _strip(document.text, removed) if removed else document.text
             if len(text.split()) >= min_words:
@@ -192,7 +182,7 @@ def load_docstrings(
         author=author,
         author_names=author_names.tolist(),
         names=names,
-        DESCR=_DESCR.format(n_words=_COPY_WORDS, share=_COPY_SHARE, versions=versions),
+        DESCR=_DESCR.format(n_words=COPY_WORDS, share=COPY_SHARE, versions=versions),
     )
 
 
@@ -229,143 +219,8 @@ def _check_names(
     return frozenset(chosen)
 
 
-# -- reading the libraries -------------------------------------------------------
-
-
-@cache
-def _walk() -> tuple[_Document, ...]:
-    """Every document worth having, in the order of the objects' names."""
-    topic_of = {path: topic for topic, paths in TOPICS.items() for path in paths}
-    documents: list[_Document] = []
-    seen_objects: set[int] = set()
-    seen_texts: set[str] = set()
-    seen_starts: set[tuple[str, ...]] = set()
-    with quiet(Warning):
-        # The deepest module first: ot.lp.emd has a topic of its own, ot.emd has none.
-        for path in sorted(topic_of, key=lambda path: (-path.count("."), path)):
-            module = _import(path)
-            if module is None:
-                continue
-            for name, written in _module_docs(module, seen_objects):
-                if written in seen_texts:  # as inherited methods have: half of them all
-                    continue
-                seen_texts.add(written)
-                text = _settle(inspect.cleandoc(written))
-                words = re.finditer(r"\w+", _SIGNATURE.sub("", text))
-                first = itertools.islice(words, _COPY_WORDS)
-                start = tuple(word[0].lower() for word in first)
-                if start in seen_starts:
-                    continue
-                seen_starts.add(start)
-                topic = _topic(name, topic_of)
-                author = AUTHORS[name.partition(".")[0]]
-                documents.append(_Document(name, text, topic, author))
-    return tuple(sorted(documents))
-
-
-@cache
-def _distinct() -> tuple[_Document, ...]:
-    """The documents without near-copies: a function stays, its variants go."""
-    plainest = sorted(
-        _walk(), key=lambda one: (one.name.count("."), len(one.name), one.name)
-    )
-    is_first = first_of_near_copies([one.text for one in plainest], _COPY_SHARE)
-    return tuple(sorted(itertools.compress(plainest, is_first)))
-
-
-def _import(path: str) -> ModuleType | None:
-    """The module, or None: some versions lack it, some machines its dependencies."""
-    try:
-        return importlib.import_module(path)
-    except Exception:  # optional parts fail in their own ways, not only ImportError
-        return None
-
-
-def _topic(name: str, topic_of: dict[str, str]) -> str:
-    while name not in topic_of:
-        name = name.rpartition(".")[0]
-    return topic_of[name]
-
-
-def _module_docs(module: ModuleType, seen: set[int]) -> Iterator[tuple[str, str]]:
-    """Names and texts of a module, its functions, classes and their methods."""
-    path = module.__name__
-    yield from _doc(path, module)
-    public = getattr(module, "__all__", None)
-    for name in sorted(set(dir(module) if public is None else public)):
-        if name.startswith("_"):
-            continue
-        try:
-            value = getattr(module, name)
-        except Exception:  # a name that is announced but gone, or deprecated
-            continue
-        is_class = inspect.isclass(value)
-        # An instance, say a distribution, has a text but no name of its own.
-        if not is_class and not (callable(value) and hasattr(value, "__name__")):
-            continue
-        # Without __all__, names imported from elsewhere look public too.
-        home = getattr(value, "__module__", None)
-        if public is None and home != path:
-            continue
-        # SciPy wraps a function of NumPy's only under SCIPY_ARRAY_API.
-        inner = getattr(inspect.unwrap(value), "__module__", None) or home
-        if inner is not None and inner.partition(".")[0] != path.partition(".")[0]:
-            continue
-        if home in _EXPERIMENTAL or f"{path}.{name}" in _REWRITTEN:
-            continue
-        if id(value) in seen:
-            continue
-        seen.add(id(value))
-        yield from _doc(f"{path}.{name}", value)
-        if is_class:
-            yield from _class_docs(f"{path}.{name}", value)
-
-
-def _class_docs(path: str, cls: type) -> Iterator[tuple[str, str]]:
-    """Names and texts of the public methods of a class, inherited ones too."""
-    for name in sorted(dir(cls)):
-        if name.startswith("_"):
-            continue
-        method = inspect.getattr_static(cls, name, None)
-        if isinstance(method, staticmethod | classmethod):
-            method = method.__func__
-        if inspect.isroutine(method):
-            yield from _doc(f"{path}.{name}", method)
-
-
-def _doc(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    # SCIPY_ARRAY_API wraps a compiled function, whose own text SciPy cannot change.
-    inner = inspect.unwrap(value)
-    text = getattr(inner if inspect.isbuiltin(inner) else value, "__doc__", None)
-    if isinstance(text, str) and text.strip():
-        yield name, text
-
-
-_NOTE = r"^\*\*Array API Standard Support\*\*\n.*?:ref:`dev-arrayapi`[^\n]*\n"
-# One is followed by another, with other blank lines in it from SciPy 1.18 on.
-_NOTE_TWICE = re.compile(rf"{_NOTE}\s*(?={_NOTE})", re.MULTILINE | re.DOTALL)
-
-
-def _settle(text: str) -> str:
-    """The text without what differs from one run of Python to the next.
-
-    scipy writes some texts at import: freshly drawn numbers, marked as such, the names
-    of arguments in the order of a set, and a note that it adds twice to a function
-    without ``SCIPY_ARRAY_API``.
-    """
-    text = _NOTE_TWICE.sub("", text)
-    if "# may vary" in text:
-        text = re.sub(r"^[^\n]*# may vary\n?", "", text, flags=re.MULTILINE)
-    return re.sub(
-        r"``\{('[^}\n]*')\}``",
-        lambda match: "``{" + ", ".join(sorted(match[1].split(", "))) + "}``",
-        text,
-    )
-
-
 # -- stripping what gives the author away ----------------------------------------
 
-_SIGNATURE = re.compile(r"\A[\w.]+\([^\n]*\)[^\n]*\n")
 _TITLE = re.compile(r"^[ \t]*\S[^\n]*\n[ \t]*[-=~]{3,}[ \t]*$\n?", re.MULTILINE)
 _EXAMPLES = re.compile(
     r"^Examples?[ \t]*\n-{3,}[ \t]*\n.*?(?=^\S[^\n]*\n-{3,}[ \t]*$|\Z)",
@@ -386,7 +241,7 @@ def _strip(text: str, remove: frozenset[str]) -> str:
     if "examples" in remove:
         text = _CODE.sub("", _EXAMPLES.sub("", text))
     if "signatures" in remove:
-        text = _DECLARATION.sub("", _SIGNATURE.sub("", text))
+        text = _DECLARATION.sub("", SIGNATURE.sub("", text))
     if "headers" in remove:
         text = _DIRECTIVE.sub("", _TITLE.sub("", text))
     if "names" in remove:

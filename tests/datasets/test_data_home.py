@@ -59,6 +59,7 @@ def test_a_file_is_refused(tmp_path):
 
 def test_clearing_deletes_only_what_is_ours(tmp_path):
     ours = ["sms_spam.tsv", "disaster_tweets.csv", "docstring-embedding-9d-0.npz"]
+    ours.append("docstrings-0.json.gz")
     left = [f".{name}.0123456789abcdef.tmp" for name in ours]  # by a killed process
     for name in [*ours, *left, "thesis.tex", ".thesis.tex.0123456789abcdef.tmp"]:
         (tmp_path / name).write_text("x")

@@ -108,8 +108,9 @@ def trained_by_gensim():
         return SimpleNamespace(wv=words)
 
     @cache
-    def some(**options):
-        return SimpleNamespace(data=load_docstrings(**options).data[::100])
+    def some(near_copies, data_home):
+        corpus = load_docstrings(near_copies=near_copies)  # as kept for all tests
+        return SimpleNamespace(data=corpus.data[::100])
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("gensim.models.Word2Vec", train)

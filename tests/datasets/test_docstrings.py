@@ -1,14 +1,18 @@
 """The docstring corpus: what is in it, its labels, and that it repeats."""
 
+import errno
+import gzip
 import importlib
 import importlib.metadata
 import inspect
+import itertools
 import os
 import re
+import shutil
 import sys
-from functools import cache
 from itertools import islice
-from types import ModuleType
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,9 +20,8 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import MultinomialNB
 
-from skdptext.datasets import _docstrings, load_docstrings
-
-# Nothing public shows that a module is listed under two topics.
+# Nothing public shows that a module is listed under two topics, or what is installed.
+from skdptext.datasets import _docstring_corpus, load_docstrings
 from skdptext.datasets._docstring_topics import TOPICS
 from tests.expected import refusals
 from tests.processes import run_python
@@ -182,16 +185,11 @@ def _digests(home):
 
     The part is one library's clustering alone: each takes a second of the whole.
     """
-    import functools
     import hashlib
     import importlib
     from unittest import mock
 
-    from skdptext.datasets import (
-        _docstrings,
-        load_docstring_embedding,
-        load_docstrings,
-    )
+    from skdptext.datasets import load_docstring_embedding, load_docstrings
 
     def told(corpus):
         return [*corpus.target, *corpus.author, *corpus.names, *corpus.data]
@@ -204,15 +202,8 @@ def _digests(home):
             raise ImportError(path)
         return real(path)
 
-    anew = {
-        name: functools.cache(getattr(_docstrings, name).__wrapped__)
-        for name in ("_walk", "_distinct")
-    }
-    with (
-        mock.patch.multiple(_docstrings, **anew),
-        mock.patch.object(importlib, "import_module", find),
-    ):
-        parts += told(load_docstrings(min_words=1))
+    with mock.patch.object(importlib, "import_module", find):
+        parts += told(load_docstrings(min_words=1, data_home=home))
         embedding = load_docstring_embedding(dim=20, min_count=3, data_home=home)
     text = "\0".join(map(str, parts))
     digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
@@ -244,11 +235,12 @@ def test_repeats_in_a_fresh_process_in_silence(tmp_path):
     """Whatever the hash seed, SciPy's switch, and the program asked scikit-learn for.
 
     No warnings, tests, plotting or network on the way. So do, to the bit, the word
-    vectors that are trained on it.
+    vectors that are trained on it. Here the corpus is the one kept for all tests.
     """
     # SciPy then documents a few functions otherwise
     assert os.environ["SCIPY_ARRAY_API"] == "1"
-    environment = {"PYTHONHASHSEED": "1", "OMP_NUM_THREADS": "1", "HOME": str(tmp_path)}
+    environment = {"PYTHONHASHSEED": "1", "OMP_NUM_THREADS": "1"}
+    environment["SKDPTEXT_CACHE"] = str(tmp_path / "whole")
     given = "-W", "default", "-c", _PROBE, str(tmp_path / "fresh")
     done = run_python(*given, env=environment)
     assert done.stderr == ""
@@ -258,7 +250,7 @@ def test_repeats_in_a_fresh_process_in_silence(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def planted():
+def planted(tmp_path_factory):
     """What is made of texts of our own: by what is removed, the authors, the DESCR.
 
     One module of the five libraries can be imported, and it is ours.
@@ -290,14 +282,11 @@ def planted():
 
     texts_without = {}
     with pytest.MonkeyPatch.context() as patch:
-        # else what has been read would be remembered, and this be afterwards
-        for name in ("_walk", "_distinct"):
-            again = cache(getattr(_docstrings, name).__wrapped__)
-            patch.setattr(_docstrings, name, again)
+        home = tmp_path_factory.mktemp("planted")
         patch.setattr(importlib, "import_module", find)
         patch.setattr(importlib.metadata, "version", version)
         for removed in ([], ["examples"], ["headers"], ["signatures"], ["names"]):
-            corpus = load_docstrings(min_words=1, remove=removed)
+            corpus = load_docstrings(min_words=1, remove=removed, data_home=home)
             texts = dict(zip(corpus.names, corpus.data, strict=True))
             texts_without[" ".join(removed)] = texts
     return texts_without, corpus.author_names, corpus.DESCR
@@ -319,6 +308,91 @@ def test_names_that_cannot_be_had_and_copies_are_passed_over(planted):
 def test_what_scipy_writes_at_random_is_settled(planted):
     text = planted[0][""]["gensim.matutils.settled"]
     assert text == "Use of ``{'a', 'b', 'c'}``.\n>>> f()\nEnd."
+
+
+# -- what is kept ------------------------------------------------------------------
+
+
+@pytest.fixture
+def kept(tmp_path, monkeypatch):
+    """Loads of one short module of the libraries, from a copy of what was kept before.
+
+    Of another copy for each: within a process, a folder is read once.
+    """
+    real = importlib.import_module
+    homes = (tmp_path / str(number) for number in itertools.count())
+    imported = []
+
+    def find(path):
+        imported.append(path)
+        if path != "ot.lp":
+            raise ImportError(path)
+        return real(path)
+
+    def load(before=None):
+        home = next(homes)
+        if before is not None:
+            shutil.copytree(before, home)
+        imported.clear()
+        corpus = load_docstrings(min_words=1, near_copies=True, data_home=home)
+        return home, corpus, bool(imported)
+
+    monkeypatch.setattr(importlib, "import_module", find)
+    return load
+
+
+def test_the_texts_are_read_from_the_libraries_once(kept):
+    home, corpus, imported = kept()
+    assert imported
+    assert len(list(home.iterdir())) == 1
+    _, again, imported = kept(home)
+    assert not imported
+    assert (again.data, again.names) == (corpus.data, corpus.names)
+    assert len(again.data) > 5
+    distinct = load_docstrings(min_words=1, data_home=home)
+    assert 0 < len(distinct.data) < len(corpus.data)
+    assert set(distinct.names) < set(corpus.names)
+
+
+def test_another_package_or_version_has_them_read_anew(kept, monkeypatch):
+    home, corpus, _ = kept()
+    real = importlib.metadata.distributions
+    other = SimpleNamespace(name="autograd", version="1.8")
+    for packages in (lambda: [*real(), other], lambda: list(real())[1:]):
+        with monkeypatch.context() as patch:
+            patch.setattr(_docstring_corpus, "distributions", packages)
+            _, again, imported = kept(home)
+        assert imported
+        assert again.data == corpus.data
+    assert not kept(home)[2]
+
+
+@pytest.mark.parametrize("damage", [b"", b"no gzip", gzip.compress(b"[[1], true]")])
+def test_a_damaged_file_is_written_anew(kept, damage):
+    home, corpus, _ = kept()
+    (file,) = home.iterdir()
+    whole = file.read_bytes()
+    for damaged in (damage, whole[: len(whole) // 2]):
+        file.write_bytes(damaged)
+        mended, again, imported = kept(home)
+        assert imported
+        assert (again.data, again.names) == (corpus.data, corpus.names)
+        assert (mended / file.name).read_bytes() == whole
+
+
+def test_where_nothing_can_be_written_they_are_read(kept, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        home, corpus, imported = kept()
+    assert imported
+    assert corpus.data
+    assert not list(home.iterdir())
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "mkdir", full)
+        assert kept()[1].data == corpus.data
 
 
 # -- parameters ------------------------------------------------------------------
