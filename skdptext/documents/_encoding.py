@@ -15,6 +15,8 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.search import nearest_words
 from skdptext.utils import shown_words
 
+# Stands for no embedding: it knows no word, so that every word is kept.
+NO_WORDS = WordEmbedding([""], [[0.0]])
 # Documents whose codes are concatenated at a time.
 _TOGETHER = 4096
 # Tokens, or so, that are looked up at a time.
@@ -95,30 +97,43 @@ class _Encoder:
         self.length = truncate
         self.short: tuple[int, int, int] | None = None
 
-    def fill(self, codes: np.ndarray, tokens: list[str]) -> np.ndarray:
-        """Codes of the next document's tokens; of those dropped, none.
+    def fill(
+        self, codes: np.ndarray, tokens: list[str], ends: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Codes of the next documents' tokens, and where each document ends.
 
-        Codes below 0 are given for tokens unknown to the embedding.
+        Codes below 0 are given for tokens unknown to the embedding; those dropped get
+        none.
         """
         holes = np.flatnonzero(codes < 0)
+        if len(holes) and self.embedding.has_subwords:
+            codes[holes] = [self._infer(tokens[i]) for i in holes.tolist()]
+            holes = holes[codes[holes] < 0]
         if not len(holes):
-            return codes
-        if self.embedding.has_subwords:
-            for i in holes:
-                codes[i] = self._infer(tokens[i])
-            holes = np.flatnonzero(codes < 0)
+            return codes, ends
         self.n_unknown += len(holes)
-        if self.oov == "error" and len(holes):
-            raise InvalidParameterError(
-                'oov="error" allows words of the embedding only: document '
-                f"{self.n_seen} holds {len({tokens[i] for i in holes})} unknown, the "
-                f"first as its word {holes[0]}, {shown_words([tokens[holes[0]]])}."
-            )
+        if self.oov == "error":
+            self._refuse_unknown(holes, tokens, ends)
         if self.oov == "keep":
-            for i in holes:
-                codes[i] = -1 - self.in_clear.setdefault(tokens[i], len(self.in_clear))
-            return codes
-        return codes[codes >= 0]
+            number = self.in_clear
+            unknown = [tokens[i] for i in holes.tolist()]
+            codes[holes] = [-1 - number.setdefault(t, len(number)) for t in unknown]
+            return codes, ends
+        known = codes >= 0
+        return codes[known], np.concatenate([[0], known.cumsum()])[ends]
+
+    def _refuse_unknown(
+        self, holes: np.ndarray, tokens: list[str], ends: np.ndarray
+    ) -> None:
+        """An error of the first document with words unknown to the embedding."""
+        of = np.searchsorted(ends, holes, side="right")
+        theirs = holes[of == of[0]]
+        first = theirs[0] - (ends[of[0] - 1] if of[0] else 0)
+        raise InvalidParameterError(
+            'oov="error" allows words of the embedding only: document '
+            f"{self.n_seen + of[0]} holds {len({tokens[i] for i in theirs})} unknown, "
+            f"the first as its word {first}, {shown_words([tokens[theirs[0]]])}."
+        )
 
     def _infer(self, token: str) -> int:
         if token not in self.inferred:
@@ -194,18 +209,19 @@ def encode_tokens(
     encoder = _Encoder(embedding, oov, truncate, label)
     for group in _together(documents):
         # to look words up for each document by itself would take most of the time
-        codes = embedding.find(list(itertools.chain.from_iterable(group)))
-        whole = bool((codes >= 0).all())
-        stop = 0
-        for tokens in group:
-            start, stop = stop, stop + len(tokens)
-            ids = codes[start:stop]
-            if not whole:
-                ids = encoder.fill(ids, tokens)
-            encoder.n_tokens += len(tokens)
+        every = list(itertools.chain.from_iterable(group))
+        encoder.n_tokens += len(every)
+        if embedding is NO_WORDS:  # it would find the empty token
+            codes = np.full(len(every), -1, dtype=np.int32)
+        else:
+            codes = embedding.find(every)
+        codes, ends = encoder.fill(codes, every, np.cumsum(list(map(len, group))))
+        start = 0
+        for tokens, stop in zip(group, ends.tolist(), strict=True):
             # repr tells ["a b"] from ["a", "b"] whatever the tokens hold
             content = repr(tokens).encode("utf-8", "surrogatepass") if label else b""
-            encoder.add(ids, len(ids), content)
+            encoder.add(codes[start:stop], stop - start, content)
+            start = stop
     return encoder.finish()
 
 

@@ -12,6 +12,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from skdptext.documents._analysis import make_vectorizer
 from skdptext.documents._encoding import (
+    NO_WORDS,
     EncodedDocuments,
     Label,
     encode_counts,
@@ -37,8 +38,6 @@ _OPTIONS = (
     "document_length", "resize", "oov", "lowercase", "stop_words", "token_pattern",
     "tokenizer",
 )  # fmt: skip
-# Stands for no embedding: it knows no word, so that every word is kept.
-_NO_WORDS = WordEmbedding([""], [[0.0]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +127,7 @@ class DocumentReader:
     @property
     def vocabulary(self) -> WordEmbedding:
         """The embedding, or one that knows no word."""
-        return _NO_WORDS if self.embedding is None else self.embedding
+        return NO_WORDS if self.embedding is None else self.embedding
 
     @property
     def sample_length(self) -> int | None:

@@ -540,10 +540,11 @@ def _grouped(
     by_rows: bool = False,
 ) -> _Grouping:
     texts = list(documents)
+    label = _labels if by_rows else _labels_each_by_itself
     parts: list[np.ndarray] = []
     for block in in_blocks(iter(texts)):
         done = sum(map(len, parts))
-        parts.append(_labels_each_by_itself(grouper, block, "public document", done))
+        parts.append(label(grouper, block, "public document", done))
     assigned = np.concatenate(parts)
     # what a stand-in is, where that is known, and not what it was taken for
     of_public = assigned if labels is None else labels.completed(assigned)

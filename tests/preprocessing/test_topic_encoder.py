@@ -110,6 +110,16 @@ def test_each_document_is_placed_by_itself(encoder, documents):
     assert together.tolist() == [place.tolist() for place in alone]
 
 
+def test_an_empty_token_is_a_word_of_its_own():
+    """It was taken for the last new word of its batch, whichever document's."""
+    encoder = TopicEncoder(2, min_df=1).fit(TEXTS)
+    expected = encoder.transform(["cat"])
+    lists = [["", "cat"], ["milk"]]
+    np.testing.assert_array_equal(encoder.transform(lists)[:1], expected)
+    np.testing.assert_array_equal(encoder.transform(lists[:1]), expected)
+    assert "" in TopicEncoder(1, min_df=1).fit([["", "cat"], ["tea"]]).words_
+
+
 def test_rare_words_are_left_out_by_a_rule_for_the_size():
     def words(n, **options):
         texts = [f"w{i % 3} w{i % 4} " + "rare " * (i < 4) for i in range(n)]
