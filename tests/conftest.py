@@ -12,6 +12,7 @@ import gzip
 import hashlib
 import importlib
 import itertools
+import logging
 import os
 import pkgutil
 import random
@@ -22,7 +23,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-import coverage
+import coverage.collector
 
 # Before SciPy is imported: scikit-learn's array API check needs it, and would skip.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
@@ -31,10 +32,16 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 _begun = coverage.Coverage.current()
 if _begun:
     _begun.stop()
+    # A lock at each call keeps one thread from adding lines while another saves them.
+    # They are saved once, after the last test; `tuple` does nothing, in no time.
+    no_lock = staticmethod(tuple)
+    coverage.collector.Collector.lock_data = no_lock
+    coverage.collector.Collector.unlock_data = no_lock
 
 import hypothesis
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 if _begun:
@@ -48,6 +55,21 @@ from skdptext.datasets import load_docstring_embedding, load_docstrings
 BaseEstimator._get_param_names = classmethod(
     functools.cache(BaseEstimator._get_param_names.__func__)
 )
+
+# and asks of each array and list, anew and for long, whether it is a data frame
+with contextlib.suppress(ImportError):  # older versions do not
+    from narwhals.stable.v2 import dependencies
+
+    _PLAIN = {type(None), str, list, tuple, np.ndarray, sp.csr_array, sp.csr_matrix}
+    for _name in ("is_into_dataframe", "is_into_series"):
+        _asked = getattr(dependencies, _name)
+        _unless_plain = functools.partial(
+            lambda asked, X: type(X) not in _PLAIN and asked(X), _asked
+        )
+        setattr(dependencies, _name, _unless_plain)
+
+# Else Python prints warnings for which there is no handler
+logging.getLogger().addHandler(logging.NullHandler())
 
 # How long an example takes says nothing about the code on a busy machine.
 hypothesis.settings.register_profile("untimed", deadline=None)
@@ -213,6 +235,14 @@ def unwatched(config: pytest.Config) -> Iterator[None]:
 
 
 @pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Iterator[None]:
+    """Without what -k selects by: workers send three reports of each test."""
+    report = yield
+    report.keywords = {}
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
     """pytest-cov sees to calls that are not watched: here to fixtures of whole files.
 
@@ -277,6 +307,17 @@ def compiled(pytestconfig):
         loops = load_bounds()
     assert loops is not None, "the tests need the extra `fast`"
     return loops
+
+
+@pytest.fixture
+def logged():
+    """What was logged. (pytest's own plugin looks at each logger six times a test.)"""
+    messages: list[str] = []
+    handler = logging.Handler()
+    handler.emit = lambda record: messages.append(record.getMessage())
+    logging.getLogger().addHandler(handler)
+    yield messages
+    logging.getLogger().removeHandler(handler)
 
 
 @pytest.fixture

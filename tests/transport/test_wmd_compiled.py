@@ -347,7 +347,7 @@ def test_compiled_when_asked(monkeypatch):
 
 
 @pytest.mark.parametrize("slow", [True, False])
-def test_slow_compiling_is_said_once(slow, monkeypatch, caplog):
+def test_slow_compiling_is_said_once(slow, monkeypatch, logged):
     monkeypatch.setattr(kernels_module, "_READ_IN", 0.01 if slow else 60.0)
     monkeypatch.setattr(kernels_module, "load_kernels", lambda: None)
     monkeypatch.setattr(
@@ -359,4 +359,4 @@ def test_slow_compiling_is_said_once(slow, monkeypatch, caplog):
         if slow
         else []
     )
-    assert [record.getMessage() for record in caplog.records] == said
+    assert logged == said
