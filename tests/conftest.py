@@ -352,10 +352,9 @@ def prose(built_in, pytestconfig):
     topics = ["signals and images", "statistics"]
     with unwatched(pytestconfig):
         corpus = load_docstrings(topics=topics, remove=("examples", "headers", "names"))
-    known = set(built_in.words)  # a look-up in the embedding is made for many words
     pieces: dict[int, list[str]] = {0: [], 1: []}
     for text, topic in zip(corpus.data, corpus.target, strict=True):
-        words = [w for w in re.findall(r"\w\w+", text.lower()) if w in known]
+        words = [w for w in re.findall(r"\w\w+", text.lower()) if w in built_in]
         whole = range(0, len(words) - 9, 10)
         pieces[topic] += [" ".join(words[i : i + 10]) for i in whole]
     rng = np.random.default_rng(0)

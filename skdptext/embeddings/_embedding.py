@@ -148,7 +148,7 @@ class WordEmbedding:
         return self.vectors[row]
 
     def _row(self, word: object) -> int:
-        return int(self._index.rows([word])[0]) if isinstance(word, str) else -1
+        return self._index.row(word) if isinstance(word, str) else -1
 
     def __repr__(self) -> str:
         subwords = ", with subwords" if self.has_subwords else ""

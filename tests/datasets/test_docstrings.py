@@ -367,7 +367,11 @@ def test_another_package_or_version_has_them_read_anew(kept, monkeypatch):
     assert not kept(home)[2]
 
 
-@pytest.mark.parametrize("damage", [b"", b"no gzip", gzip.compress(b"[[1], true]")])
+@pytest.mark.parametrize(
+    "damage",
+    [b"", b"no gzip", gzip.compress(b"[[1], true]")],
+    ids=["empty", "not packed", "other content"],
+)
 def test_a_damaged_file_is_written_anew(kept, damage):
     home, corpus, _ = kept()
     (file,) = home.iterdir()

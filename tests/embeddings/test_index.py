@@ -42,6 +42,7 @@ def test_words_of_one_hash_are_told_apart(words, tokens):
         patch.setattr(_index, "hash", len, raising=False)
         embedding = _embedding(words)
         assert embedding.find(tokens).tolist() == [_by_dict(words, t) for t in tokens]
+        assert [t in embedding for t in tokens] == [t in words for t in tokens]
         twice = [*words, *words[::-1]]
         with pytest.raises(InvalidParameterError) as caught:
             _embedding(twice)
