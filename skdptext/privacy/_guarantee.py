@@ -524,30 +524,34 @@ class PrivacyGuarantee(Guarantee):
         allowed = math.log(check_real("factor", factor, low=1, open_low=True))
         x, y = self._inputs(x, y)
         linear = [part for part in self.parts if part.is_linear(x, y)]
-        searched = [part for part in self.parts if not part.is_linear(x, y)]
+        searched = [
+            (part, part.exponent_between(x, y))
+            for part in self.parts
+            if not part.is_linear(x, y)
+        ]
         # each exponent per unit of its noise's ε
         rate = sum(part.exponent(x, y) / part.channel.epsilon for part in linear)
 
-        def at(part: PerturbationPart, epsilon: float) -> float:
+        def at(part: PerturbationPart, exponent: Any, epsilon: float) -> float:
             try:
                 other = part.at_epsilon(epsilon)
             except InvalidParameterError:
                 if epsilon >= part.channel.epsilon:  # its own ε was accepted
                     raise
                 return -math.inf
-            return other.exponent(x, y)
+            return float(exponent(other))
 
         def total(epsilon: float) -> float:
-            return rate * epsilon + sum(at(part, epsilon) for part in searched)
+            return rate * epsilon + sum(at(*one, epsilon) for one in searched)
 
         if not searched or rate == math.inf:
             return allowed / rate if rate else math.inf
-        start = searched[0].channel.epsilon
-        part, of_rate = searched[0], searched[0].channel.law().at_rate
+        part, exponent = searched[0]
+        start, of_rate = part.channel.epsilon, part.channel.law().at_rate
         if len(self.parts) == 1 and of_rate is not None:
             # a rate takes no search, so that it is looked for first, and ε once
             largest = _largest_within(
-                lambda a: part.with_channel(of_rate(a)).exponent(x, y),
+                lambda a: exponent(part.with_channel(of_rate(a))),
                 allowed,
                 start,
             )

@@ -348,10 +348,17 @@ class PerturbationPart(Part):
 
     def exponent(self, x: Any, y: Any) -> float:
         """Exponent of all releases between two words, or two documents, as listed."""
+        return self.exponent_between(x, y)(self)
+
+    def exponent_between(self, x: Any, y: Any) -> Callable[[PerturbationPart], float]:
+        """`exponent` of two inputs by any part that reads as this one: read once."""
         if isinstance(x, str) and isinstance(y, str):
             ids = _word_ids(self.embedding, [x, y])
-            return self.releases * float(self.word_exponents(ids[:1], ids[1:])[0, 0])
-        return self.releases * self._document_exponent(*self._read(x, y))
+            return lambda part: (
+                part.releases * float(part.word_exponents(ids[:1], ids[1:])[0, 0])
+            )
+        read = self._read(x, y)
+        return lambda part: part.releases * part._document_exponent(*read)
 
     def is_linear(self, x: Any, y: Any) -> bool:
         """Whether the exponent of two inputs is proportional to the mechanism's ε."""
@@ -684,7 +691,7 @@ def _document(document: Any, embedding: WordEmbedding) -> Any:
         document = list(document)
         if all(isinstance(word, str) for word in document):
             texts = [word for word in document if len(word.split()) > 1]
-            if (embedding.find(texts) < 0).any():
+            if texts and (embedding.find(texts) < 0).any():
                 raise InvalidParameterError(
                     "a document must be a list of words, got a text in it: "
                     f"{shown_words(texts)}. {_SPLIT}"

@@ -14,6 +14,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Generic, Self, TypeVar
 from weakref import WeakSet
@@ -210,7 +211,7 @@ class Memo(Generic[T]):
             self._made.move_to_end(key)
             result = self._made[key][1]
             most = self._most if isinstance(self._most, int) else self._most()
-            while sum(size for size, _ in self._made.values()) > most:
+            while sum(map(itemgetter(0), self._made.values())) > most:
                 self._made.popitem(last=False)
             return result
 
