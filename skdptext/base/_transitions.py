@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -388,12 +389,7 @@ class WordTransitions:
         .. [1] M. S. Alvim et al. (2020). The science of quantitative information flow.
         """
         k = check_integer("k", k, low=1, high=len(self.words))
-
-        def hits(posterior: np.ndarray, truth: np.ndarray) -> np.ndarray:
-            top = np.argpartition(-posterior, k - 1, axis=1)[:, :k]
-            return np.take_along_axis(truth, top, axis=1).sum(axis=1)
-
-        return self._mean(hits)
+        return self._means(partial(_hits, k))[0]
 
     def log_loss(self) -> Estimate:
         """Count the bits that an adversary lacks about the written word.
@@ -406,36 +402,33 @@ class WordTransitions:
             expectation: part of it is then the error of the estimate, not the work of
             the noise.
         """
+        return self._means(_lost)[0]
 
-        def lost(posterior: np.ndarray, truth: np.ndarray) -> np.ndarray:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                bits = np.where(truth > 0, truth * np.log2(posterior), 0.0)
-            return -bits.sum(axis=1)
-
-        return self._mean(lost)
-
-    def _mean(
-        self, statistic: Callable[[np.ndarray, np.ndarray], np.ndarray]
-    ) -> Estimate:
-        """Mean, over releases, of a statistic of posterior and truth."""
+    def _means(
+        self, *statistics: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    ) -> list[Estimate]:
+        """Means, over the same releases, of statistics of posterior and truth."""
         if self.method == "exact":
-            total = 0.0
+            totals = np.zeros(len(statistics))
             for rows in self._blocks():
                 joint = self._by_released[rows] * self.prior
                 mass = joint.sum(axis=1)
                 seen = mass > 0  # where the law is known, the posterior is the truth
                 posterior = joint[seen] / mass[seen, None]
-                total += float(mass[seen] @ statistic(posterior, posterior))
-            return Estimate(total, 0.0)
+                totals += [mass[seen] @ of(posterior, posterior) for of in statistics]
+            return [Estimate(total, 0.0) for total in totals.tolist()]
         parts = []
         for written, released, posterior in self._test_draws(_N_TEST):
             if posterior is None:
                 posterior = np.zeros((len(written), len(self.words)))
                 posterior[np.arange(len(written)), written] = 1.0
-            parts.append(statistic(self._posterior(released), posterior))
-        values = np.concatenate(parts)
-        error = values.std(ddof=1) / np.sqrt(len(values))
-        return Estimate(float(values.mean()), float(error))
+            guess = self._posterior(released)
+            parts.append([of(guess, posterior) for of in statistics])
+        estimates = []
+        for values in map(np.concatenate, zip(*parts, strict=True)):
+            error = values.std(ddof=1) / np.sqrt(len(values))
+            estimates.append(Estimate(float(values.mean()), float(error)))
+        return estimates
 
     def capacity(self, tolerance: float = 1e-3) -> float:
         """The most bits that one released word can reveal about the written one.
@@ -512,12 +505,14 @@ class WordTransitions:
         unchanged = float(self.expected_unchanged(n_draws).mean())
         distinct = float(self.expected_distinct(n_draws).mean())
         errors = (0.0, 0.0) if self.method == "exact" else self._errors(n_draws)
+        top = partial(_hits, 1), partial(_hits, min(10, len(self.words)))
+        first, ten, bits = self._means(*top, _lost)
         return {
             "n_unchanged": Estimate(unchanged, errors[0]),
             "n_distinct": Estimate(distinct, errors[1]),
-            "vulnerability": self.vulnerability(),
-            "vulnerability_top_10": self.vulnerability(min(10, len(self.words))),
-            "log_loss": self.log_loss(),
+            "vulnerability": first,
+            "vulnerability_top_10": ten,
+            "log_loss": bits,
         }
 
     def _errors(self, n_draws: int) -> tuple[float, float]:
@@ -551,6 +546,19 @@ class WordTransitions:
             f"WordTransitions({len(self.words)} words to {len(self.released)}, "
             f"{self.method}{how})"
         )
+
+
+def _hits(k: int, posterior: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """What the truth says of the `k` most likely words together."""
+    top = np.argpartition(-posterior, k - 1, axis=1)[:, :k]
+    return np.take_along_axis(truth, top, axis=1).sum(axis=1)
+
+
+def _lost(posterior: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """The bits that the posterior lacks of the truth."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        bits = np.where(truth > 0, truth * np.log2(posterior), 0.0)
+    return -bits.sum(axis=1)
 
 
 def transitions_of(

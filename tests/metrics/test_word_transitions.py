@@ -212,6 +212,7 @@ def test_statistics_are_those_of_plausible_deniability():
     perturber = fitted()
     transitions = word_transitions(perturber, n_draws=5000, random_state=0)
     n = 20
+    summary = transitions.summary(n)
     drawn = [
         plausible_deniability(perturber, n_draws=n, random_state=i) for i in range(150)
     ]
@@ -220,7 +221,7 @@ def test_statistics_are_those_of_plausible_deniability():
         ("n_distinct", transitions.expected_distinct(n)),
     ):
         means = np.array([getattr(d, name).mean() for d in drawn])
-        value, error = transitions.summary(n)[name]
+        value, error = summary[name]
         np.testing.assert_allclose(value, ours.mean())
         total = np.hypot(error, means.std(ddof=1) / np.sqrt(len(means)))
         assert abs(value - means.mean()) < 5 * total  # alpha = 6e-7
@@ -257,8 +258,9 @@ def test_without_a_density_it_counts():
     np.testing.assert_allclose(transitions.proba, law, atol=6 * np.sqrt(0.25 / 20_000))
     value, error = transitions.vulnerability()
     assert abs(value - law.max(axis=0).sum() / 6) < 5 * error
-    assert transitions.summary(10)["n_distinct"].standard_error > 0
-    n_errors = transitions.summary(10)["n_unchanged"].standard_error
+    summary = transitions.summary(10)
+    assert summary["n_distinct"].standard_error > 0
+    n_errors = summary["n_unchanged"].standard_error
     assert (
         abs(transitions.expected_unchanged(10).mean() - 10 * np.diag(law).mean())
         < 5 * n_errors
