@@ -417,7 +417,7 @@ def _claim(
         raise InvalidParameterError(
             "epsilon must be given where the estimator has no guarantee(), got None."
         )
-    guarantee = _fitted(estimator, *data.all, data, rng).guarantee()
+    guarantee = _Copies(estimator, data, rng).fitted(*data.all).guarantee()
     replaced = data.neighbours == "replace"
     name = "epsilon_replace" if replaced else "epsilon"
     stated = getattr(guarantee, name, None)
@@ -438,33 +438,36 @@ def _claim(
 # -- fits, and what they show ----------------------------------------------------------
 
 
-def _fitted(
-    estimator: Any,
-    X: Any,
-    y: np.ndarray,
-    persons: np.ndarray,
-    data: _Table,
-    rng: np.random.Generator,
-) -> Any:
-    """A fitted copy, with noise of its own."""
-    if hasattr(estimator, "get_params"):
-        model = clone(estimator)
-        # A fixed seed would make all fits alike and prove nothing. We give each fit
-        # another one, of every step of a pipeline.
-        states = {
-            name: int(rng.integers(2**31))
-            for name, value in model.get_params().items()
-            if name.rpartition("__")[2] == "random_state" and value is not None
-        }
-        model = model.set_params(**states)
-    else:
-        model = copy.deepcopy(estimator)
-    given = {}
-    if data.has_authors and "authors" in signature(model.fit).parameters:
-        given["authors"] = persons
-    with quiet(Warning):  # what a fit says of public data, each time
-        fitted = model.fit(X, y, **given)
-    return model if fitted is None else fitted
+class _Copies:
+    """Fitted copies of an estimator, each with noise of its own."""
+
+    def __init__(self, estimator: Any, data: _Table, rng: np.random.Generator) -> None:
+        self._estimator, self._rng = estimator, rng
+        self._by_clone = hasattr(estimator, "get_params")
+        self._seeds = []
+        if self._by_clone:
+            # A fixed seed would make all fits alike and prove nothing. We give each
+            # fit another one, of every step of a pipeline.
+            self._seeds = [
+                name
+                for name, value in estimator.get_params().items()
+                if name.rpartition("__")[2] == "random_state" and value is not None
+            ]
+        self._takes_authors = (
+            data.has_authors and "authors" in signature(estimator.fit).parameters
+        )
+
+    def fitted(self, X: Any, y: np.ndarray, persons: np.ndarray) -> Any:
+        """One more."""
+        if self._by_clone:
+            states = {name: int(self._rng.integers(2**31)) for name in self._seeds}
+            model = clone(self._estimator).set_params(**states)
+        else:
+            model = copy.deepcopy(self._estimator)
+        given = {"authors": persons} if self._takes_authors else {}
+        with quiet(Warning):  # what a fit says of public data, each time
+            fitted = model.fit(X, y, **given)
+        return model if fitted is None else fitted
 
 
 def _fit_many(
@@ -480,11 +483,11 @@ def _fit_many(
     own = data.rows_of(person)
     parts = [data.all, data.without(own, rng)]
     theirs = data.part(np.flatnonzero(own))[0]
-    kept = _Kept()
+    copies, kept = _Copies(estimator, data, rng), _Kept()
     shown_by: list[list[dict[str, Any]]] = [[], []]
     for _ in range(n):
         for part, found in zip(parts, shown_by, strict=True):
-            model = _fitted(estimator, *part, data, rng)
+            model = copies.fitted(*part)
             if statistic is None:
                 seen = _learned(model, theirs)
             else:

@@ -65,7 +65,9 @@ def quiet(*kinds: type[Warning], message: str = "") -> Iterator[None]:
     asked = [(kind, message) for kind in kinds]
     with _lock():
         for key in asked:
-            _silences.setdefault(key, _Silence(*key)).begin(me)
+            if key not in _silences:
+                _silences[key] = _Silence(*key)
+            _silences[key].begin(me)
     try:
         yield
     finally:
