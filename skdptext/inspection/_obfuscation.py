@@ -230,7 +230,7 @@ class ObfuscationReport(ScoreTable):
     @staticmethod
     def _warn_of_release(name: str, release: ReportedRelease) -> Iterator[str]:
         if release.n_empty:
-            yield f"{release.n_empty} documents have no known word."
+            yield f"Documents without a known word: {release.n_empty}."
         if getattr(release.guarantee, "n_words", 0) is None:
             yield (
                 f"{name} releases the number of words of each document, which no "

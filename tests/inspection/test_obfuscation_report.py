@@ -369,7 +369,7 @@ def test_warnings_of_words_of_authors_and_of_what_is_missing(synthetic, monkeypa
         DPWordPerturber(embedding, epsilon=1e-3), cv=2, linkage=False,
         adversaries={"a": (bayes(), "author")},
     )  # fmt: skip
-    assert said(report, "1 documents have no known word")
+    assert said(report, "Documents without a known word: 1.")
     assert said(report, "ε is small for this embedding")
     assert said(report, "One author wrote 79%")
     assert said(report, "pip install floret")
