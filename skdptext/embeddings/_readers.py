@@ -6,8 +6,10 @@ import gzip
 import io
 import struct
 import zlib
+from collections import deque
 from collections.abc import Callable, Iterator
-from itertools import chain, islice
+from contextlib import suppress
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import IO, Any
 
@@ -290,12 +292,11 @@ def _numbers_at_end(line: bytes) -> int:
 
     No more than ``MAX_DIM + 1``.
     """
-    count = 0
-    for field in reversed(line.rsplit(None, MAX_DIM + 1)[1:]):
-        if not _is_number(field):
-            break
-        count += 1
-    return count
+    numbers = map(float, reversed(line.rsplit(None, MAX_DIM + 1)[1:]))
+    counted = count()
+    with suppress(ValueError):  # a million may be read
+        deque(zip(numbers, counted, strict=False), maxlen=0)
+    return next(counted)
 
 
 def _is_number(field: bytes) -> bool:
@@ -324,7 +325,9 @@ def _add_line(line: bytes, dim: int, origin: str, reading: _Reading) -> None:
                 f"expected a word and {dim} numbers ({origin}), got {dim + extra}.",
             )
     # Python takes 1_0 for ten
-    bad = next((f for f in fields[1:] if b"_" in f), None)
+    bad = None
+    if b"_" in line:
+        bad = next((f for f in fields[1:] if b"_" in f), None)
     target = reading.add(word)
     try:
         if bad is not None:

@@ -42,17 +42,21 @@ def shared_noise(
     rng: np.random.Generator,
     n_draws: int,
     among: int | None = None,
+    half_norms: np.ndarray | None = None,
 ) -> SharedNoise | None:
     """Noise of ε = 1 that all words and all ε share, if the channel's law allows it.
 
     `among`: only the first so many words of the embedding may be released.
+    `half_norms`: `half_squared_norms` of their vectors, where the caller has them.
     """
     law = channel.law()
     if law.noise is None or not law.scales:
         return None
     vectors = channel.embedding.vectors[:among]
     noise = law.noise(channel.draw(rng, n_draws)) * channel.epsilon
-    return SharedNoise(noise, vectors, half_squared_norms(vectors))
+    if half_norms is None:
+        half_norms = half_squared_norms(vectors)
+    return SharedNoise(noise, vectors, half_norms)
 
 
 def probabilities(

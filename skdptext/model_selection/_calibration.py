@@ -22,6 +22,7 @@ from skdptext.exceptions import (
 from skdptext.mechanisms import WordChannel, draw_words, kept_as_they_are, shared_noise
 from skdptext.metrics import find_perturber
 from skdptext.perturbation import DPWordPerturber
+from skdptext.search import half_squared_norms
 from skdptext.utils import (
     NoiseStreams,
     bisect,
@@ -600,13 +601,23 @@ class _Shared(_Drawn):
         self.starts = np.append(0, ends[:-1])
         self.least = np.empty((len(self.ids), self.n_draws), dtype=np.float32)
         rng = self.streams.open(b"noise")
+        half_norms = half_squared_norms(self.own.embedding.vectors)
         for group in map(slice, self.starts, ends):
-            noise = shared_noise(self.own, rng, self.n_draws)
+            noise = shared_noise(self.own, rng, self.n_draws, half_norms=half_norms)
             assert noise is not None
             least = self.least[group]
             for rows, part in noise.critical_scales(self.ids[group]):
                 least[rows] = part
                 self.bar.update(len(part))
+        self.steps = np.sort(self.least, axis=None)
+        self.by_step: dict[int, tuple[float, float]] = {}
+
+    def at(self, epsilon: float) -> tuple[float, float]:
+        """The same between two of the ε at which a word stays: worked out once."""
+        n_staying = int(self.steps.searchsorted(np.float32(epsilon), side="right"))
+        if n_staying not in self.by_step:
+            self.by_step[n_staying] = super().at(epsilon)
+        return self.by_step[n_staying]
 
     def stays(self, epsilon: float) -> np.ndarray:
         return self.least <= epsilon

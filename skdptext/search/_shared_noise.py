@@ -18,6 +18,9 @@ from skdptext.utils import LoadedOnce, blocks, compile_loops, working_memory_byt
 _TILE = 1024
 # Words whose rows of G are held at a time.
 _ROWS = 256
+# Scores of several words that are worked on at once where tables are small: each pass
+# then costs more than the numbers in it.
+_TOGETHER = 2**16
 _UNIT_ROUNDOFF = 2.0**-24  # of float32
 
 
@@ -146,17 +149,23 @@ class SharedNoise:
             for draws in blocks(len(self.noise), self._draws):
                 A = self._tiles(draws)
                 own = A[words // self._tile, :, words % self._tile]
-                buffer = np.empty(A.shape[1:], dtype=np.float32)
+                buffer = np.empty((self._together(A), *A.shape[1:]), dtype=np.float32)
                 top = np.zeros((len(words), A.shape[1]), dtype=np.float32)
                 for tile in range(self._n_tiles):
                     part = weights[:, tile * self._tile : (tile + 1) * self._tile]
-                    for k in range(len(words)):
-                        np.subtract(A[tile], own[k][:, None], out=buffer)
-                        np.multiply(buffer, part[k], out=buffer)
-                        np.maximum(top[k], buffer.max(axis=1), out=top[k])
+                    for some in blocks(len(words), len(buffer)):
+                        gaps = buffer[: some.stop - some.start]
+                        np.subtract(A[tile], own[some, :, None], out=gaps)
+                        np.multiply(gaps, part[some, None], out=gaps)
+                        np.maximum(top[some], gaps.max(axis=2), out=top[some])
                 out[:, draws] = top
             out[self._has_earlier_twin(words, weights)] = np.inf
             yield rows, out
+
+    @staticmethod
+    def _together(A: np.ndarray) -> int:
+        """Words whose scores in a tile of A are worked on at once."""
+        return max(1, _TOGETHER // A[0].size)
 
     def _tiles(self, draws: slice) -> np.ndarray:
         """A of some draws as (n_tiles, n_draws, tile); kept, as it is asked for again.
@@ -223,14 +232,14 @@ class SharedNoise:
         nearest = np.empty(best.shape, dtype=np.int32)
         rows = G.reshape(len(words), n_tiles, width)
         draw = np.arange(n_draws)
-        for k in range(len(words)):
-            again = A[won[k], draw]
+        for some in blocks(len(words), self._together(A)):
+            again = A[won[some], draw]
             again *= factor
-            again += rows[k, won[k]]
-            place = again.argmax(axis=1)
-            again[draw, place] = -np.inf
-            np.maximum(second[k], again.max(axis=1), out=second[k])
-            nearest[k] = place + won[k] * width
+            again += rows[np.arange(some.start, some.stop)[:, None], won[some]]
+            place = again.argmax(axis=2)
+            np.put_along_axis(again, place[:, :, None], -np.inf, axis=2)
+            np.maximum(second[some], again.max(axis=2), out=second[some])
+            nearest[some] = place + won[some] * width
         # Two scores err by δ each. A lead of more than 2δ cannot be due to rounding;
         # else every word within 2δ of the best may be the nearest.
         slack = self._slack(words, biggest)[:, None]
@@ -268,12 +277,13 @@ class SharedNoise:
         half = self._half32[words][:, None] - G[:, :n_words]
         # G cancels where v is near w: those pairs once more, from the difference.
         floor = 2.0**-8 * (self.half_norms[words] + self.half_norms.max())
-        for k in range(len(words)):
-            near = np.flatnonzero(half[k] < floor[k])
+        for some in blocks(len(words), max(1, _TOGETHER // n_words)):
+            of, near = np.nonzero(half[some] < floor[some, None])
+            of += some.start
             for part in blocks(len(near), 4096):
                 delta = self.vectors[near[part]].astype(np.float64)
-                delta -= self.vectors[words[k]]
-                half[k, near[part]] = 0.5 * np.einsum("ij,ij->i", delta, delta)
+                delta -= self.vectors[words[of[part]]]
+                half[of[part], near[part]] = 0.5 * np.einsum("ij,ij->i", delta, delta)
         with np.errstate(divide="ignore"):
             G[:, :n_words] = np.where(half > 0, 1 / half, 0)
         G[:, n_words:] = 0
