@@ -197,6 +197,11 @@ def pytest_collection_modifyitems(
         for item in items
         for fixture in _MADE.keys() & set(getattr(item, "fixturenames", ()))
     }
+    needed |= {
+        item.path: "built_in"
+        for item in items
+        if hasattr(item, "module") and "load_docstrings" in vars(item.module)
+    }
     items.sort(key=lambda item: item.path in needed)
     if getattr(config, "workerinput", {}).get("workerid") != "gw0":
         return

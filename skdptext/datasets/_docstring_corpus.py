@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
-from importlib.metadata import distributions
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -74,7 +73,9 @@ def _file_name() -> str:
     Of all packages, not of the five libraries alone, some parts of which can be
     imported only beside others.
     """
-    packages = sorted({(one.name, one.version) for one in distributions()})
+    # named after its distribution and version, like what importlib.metadata reads
+    folders = {one.name for entry in sys.path for one in Path(entry).glob("*-info")}
+    packages = sorted(name for name in folders if not name.startswith("skdptext"))
     modules = (sys.modules[__name__], _docstring_topics, _near_copies)
     code = [inspect.getsource(module) for module in modules]
     # from -OO on, Python drops documentation strings

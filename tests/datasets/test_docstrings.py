@@ -12,7 +12,7 @@ import shutil
 import sys
 from itertools import islice
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -20,8 +20,9 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import MultinomialNB
 
-# Nothing public shows that a module is listed under two topics, or what is installed.
-from skdptext.datasets import _docstring_corpus, load_docstrings
+from skdptext.datasets import load_docstrings
+
+# Nothing public shows that a module is listed under two topics.
 from skdptext.datasets._docstring_topics import TOPICS
 from tests.expected import refusals
 from tests.processes import run_python
@@ -354,17 +355,17 @@ def test_the_texts_are_read_from_the_libraries_once(kept):
     assert set(distinct.names) < set(corpus.names)
 
 
-def test_another_package_or_version_has_them_read_anew(kept, monkeypatch):
+def test_another_package_or_version_has_them_read_anew(kept, tmp_path, monkeypatch):
     home, corpus, _ = kept()
-    real = importlib.metadata.distributions
-    other = SimpleNamespace(name="autograd", version="1.8")
-    for packages in (lambda: [*real(), other], lambda: list(real())[1:]):
+    for package in ("autograd-1.8.dist-info", "autograd-1.9.dist-info"):
+        Path(tmp_path, package, package).mkdir(parents=True)
         with monkeypatch.context() as patch:
-            patch.setattr(_docstring_corpus, "distributions", packages)
-            _, again, imported = kept(home)
+            patch.syspath_prepend(tmp_path / package)
+            home, again, imported = kept(home)
         assert imported
         assert again.data == corpus.data
     assert not kept(home)[2]
+    assert len(list(home.iterdir())) == 3
 
 
 @pytest.mark.parametrize(
