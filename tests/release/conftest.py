@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
-from hashlib import scrypt
-
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.release import DocumentRelease, ReleaseKey, _key
+from skdptext.release import DocumentRelease, ReleaseKey
 from tests.releases import write, write_key
-
-
-@pytest.fixture(scope="module", autouse=True)
-def scrypt_once():
-    """Slow as it is meant to be, it is computed once for each key and name."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_key, "scrypt", cache(scrypt))
-        yield
 
 
 @pytest.fixture(scope="session")

@@ -183,6 +183,8 @@ def by_enumeration(texts, train, test, grouper, channel, priors):
         for g in range(3)
     ]
     own = [(len(words) + 1 / 3) / (len(every) + 1) for words in of_group]
+    asked = [half for i in test for half in halves(texts[i])]
+    groups_asked = grouper.predict([" ".join(seen) for seen, _ in asked])
     nats = []
     for prior in priors:
         chance = [
@@ -191,17 +193,13 @@ def by_enumeration(texts, train, test, grouper, channel, priors):
             for words in of_group
         ]  # fmt: skip
         total = n_words = 0.0
-        for i in test:
-            for seen, other in halves(texts[i]):
-                (g,) = grouper.predict([" ".join(seen)])
-                for w in other:
-                    n_words += w in frequency
-                    for z in range(3) if w in frequency else ():
-                        joint = [own[h] * channel[h, z] for h in range(3)]
-                        mixed = sum(
-                            joint[h] / sum(joint) * chance[h][w] for h in range(3)
-                        )
-                        total += channel[g, z] * np.log(mixed / frequency[w])
+        for g, (_, other) in zip(groups_asked, asked, strict=True):
+            for w in other:
+                n_words += w in frequency
+                for z in range(3) if w in frequency else ():
+                    joint = [own[h] * channel[h, z] for h in range(3)]
+                    mixed = sum(joint[h] / sum(joint) * chance[h][w] for h in range(3))
+                    total += channel[g, z] * np.log(mixed / frequency[w])
         nats.append(total / n_words)
     return nats
 

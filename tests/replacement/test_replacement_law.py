@@ -380,7 +380,7 @@ EDITS = {
 }
 
 
-def pairs_under_one_id(replacer, before, after, n=20_000):
+def pairs_under_one_id(replacer, before, after, n=5000):
     """How often each pair of stand-ins answers a document and its edit, and the law."""
     ids = [f"id {i}" for i in range(n)]
     one, two = (replacer.transform([t] * n, document_ids=ids) for t in (before, after))
