@@ -111,7 +111,7 @@ types: $(STAMP)-dev  ## check the type hints
 # The API stubs are made afresh, or one of a name since removed would stay behind.
 docs: $(STAMP)-docs  ## build the site into docs/_build/html; warnings are errors
 	rm -rf docs/api/generated
-	$(SHARED) $(PY) -m sphinx -j 2 -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
+	$(SHARED) $(PY) -m sphinx -j $(if $(filter 0,$(JOBS)),1,$(JOBS)) -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
 
 # The wheel is made from the unpacked sdist, and what is tested is the sdist alone.
 dist: $(STAMP)-dev  ## build sdist and wheel into dist, and test the sdist from itself

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
+from numpydoc import docscrape_sphinx
 from sphinx.util.nodes import make_refnode
 
 HERE = Path(__file__).parent
@@ -73,6 +74,13 @@ toc_object_entries_show_parents = "hide"  # "fit()" is enough on the page of its
 autodoc_typehints = "none"  # numpydoc sections give the types, with shapes
 # autodoc lists the members itself; numpydoc would list them a second time.
 numpydoc_show_class_members = False
+
+# It compiles its template anew for each docstring, unless there is one environment.
+_shared, _environment = {}, docscrape_sphinx.SandboxedEnvironment
+docscrape_sphinx.SandboxedEnvironment = lambda loader: (
+    _shared.get(type(loader))
+    or _shared.setdefault(type(loader), _environment(loader=loader))
+)
 
 # In the order of use.
 COMMANDS = (
