@@ -237,7 +237,7 @@ def as_labels(
         )  # the caller knows how many there must be
     kinds: dict[str, int] = {}
     missing = []
-    for i, label in enumerate(given):
+    for i, label in enumerate(() if _are_plain(given) else given):
         if _is_missing(label):
             if partly and not _is_endless(label):
                 missing.append(i)
@@ -256,6 +256,8 @@ def as_labels(
     if missing:
         labels = np.array(list(given), dtype=object)
         labels[missing] = None
+    if labels.dtype.kind in "biufU":  # which can be sorted
+        return labels
     try:
         np.unique(np.delete(labels, missing))
     except TypeError:
@@ -341,6 +343,14 @@ def sums_by_label(labels: np.ndarray, rows: Any, n_labels: int) -> Any:
     """Sums of the rows of each label, which is a number below `n_labels`."""
     one, at = np.ones(len(labels)), np.arange(len(labels))
     return sp.csr_array((one, (labels, at)), shape=(n_labels, len(labels))) @ rows
+
+
+def _are_plain(labels: Iterable[Any]) -> bool:
+    """Whether all are text, or all whole numbers, as their types tell at once."""
+    if type(labels) is np.ndarray and labels.dtype.kind != "O":
+        return labels.dtype.kind in "biuU"
+    types = set(map(type, labels))
+    return types <= {str} or types <= {int, bool}
 
 
 def _is_missing(label: Any) -> bool:
