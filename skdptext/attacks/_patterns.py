@@ -100,9 +100,12 @@ def _grouped(units: list[str], size: int) -> list[Any]:
 
 def _back(units: Sequence[Any]) -> list[int]:
     """How far back each unit occurred last; 0 for its first time."""
+    units = units[:_PLACES]
+    if len(set(units)) == len(units):  # as in most words: no letter twice
+        return [0] * len(units)
     last: dict[Any, int] = {}
     back = []
-    for place, unit in enumerate(units[:_PLACES]):
+    for place, unit in enumerate(units):
         back.append(place - last.get(unit, place))
         last[unit] = place
     return back

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -11,7 +12,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import gammaln
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
-from sklearn.preprocessing import normalize
+from sklearn.utils.sparsefuncs_fast import (
+    inplace_csr_row_normalize_l1,
+    inplace_csr_row_normalize_l2,
+)
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
@@ -217,12 +221,11 @@ def numbered(
     *lists: Sequence[Sequence[Any]],
 ) -> tuple[list[Any], list[list[np.ndarray]]]:
     """The different words of lists of texts, and the texts in their numbers."""
-    numbers: dict[Any, int] = {}
+    numbers: defaultdict[Any, int] = defaultdict()
+    numbers.default_factory = numbers.__len__  # a new word has the next number
+    number = numbers.__getitem__
     coded = [
-        [
-            np.array([numbers.setdefault(w, len(numbers)) for w in text], dtype=int)
-            for text in texts
-        ]
+        [np.array(list(map(number, text)), dtype=int) for text in texts]
         for texts in lists
     ]
     return list(numbers), coded
@@ -343,7 +346,7 @@ class _Texts:
 
     def mean_vectors(self) -> np.ndarray:
         released, clear = (
-            normalize(bags, norm="l1") @ vectors.astype(np.float64)
+            _frequencies(bags) @ vectors.astype(np.float64)
             for bags, vectors in (
                 (self.of_released, self.released_vectors),
                 (self.of_clear, self.vectors),
@@ -390,7 +393,14 @@ class _Texts:
         """Frequencies of the words that have a vector."""
         words = sp.csr_array(bags.multiply(held))
         words.eliminate_zeros()
-        return normalize(words, norm="l1").tocsr()
+        return _frequencies(words)
+
+
+def _frequencies(bags: sp.csr_array) -> sp.csr_array:
+    """Shares of the words in each text."""
+    shares = bags.copy()
+    inplace_csr_row_normalize_l1(shares)
+    return shares
 
 
 def _centred(vectors: np.ndarray, bags: sp.csr_array, known: np.ndarray) -> np.ndarray:
@@ -402,10 +412,25 @@ def _centred(vectors: np.ndarray, bags: sp.csr_array, known: np.ndarray) -> np.n
 
 
 def tf_idf_cosines(released: Any, clear: Any, sublinear: bool = True) -> np.ndarray:
-    """Cosines of weighted counts, the weights being those of the originals."""
-    weights = TfidfTransformer(sublinear_tf=sublinear).fit(clear)
-    a, b = (normalize(weights.transform(bags)) for bags in (released, clear))
-    return np.asarray((a @ b.T).todense())
+    """Cosines of weighted counts, the weights being those of the originals.
+
+    Those of `TfidfTransformer`, whose checks of its input cost many times as much as
+    its sums on a few hundred texts.
+    """
+    n, n_words = clear.shape
+    with_word = np.bincount(clear.indices, minlength=n_words)
+    rarity = np.log((n + 1) / (with_word + 1.0)) + 1
+    a, b = (_unit_rows(bags, rarity, sublinear) for bags in (released, clear))
+    return (a @ b.T).toarray()
+
+
+def _unit_rows(bags: Any, weights: np.ndarray, sublinear: bool) -> sp.csr_array:
+    """Weighted counts, of length 1 for each text."""
+    counts = np.log(bags.data) + 1 if sublinear else bags.data
+    places = bags.indices, bags.indptr
+    rows = sp.csr_array((counts * weights[bags.indices], *places), shape=bags.shape)
+    inplace_csr_row_normalize_l2(rows)
+    return rows
 
 
 def _places(texts: Sequence[np.ndarray], block: slice) -> np.ndarray:

@@ -117,12 +117,11 @@ class Translation:
         size = len(self.words)
         noisy, clear = (bags_of(texts, size) for texts in (self._noisy, self._clear))
         translated = sp.vstack(
-            [
-                noisy[[i]] @ self._tables[fold]
-                for i, fold in enumerate(self._fold.tolist())
-            ],
+            [noisy[self._fold == k] @ table for k, table in enumerate(self._tables)],
             format="csr",
         )
+        order = np.argsort(self._fold, kind="stable")
+        translated = translated[np.argsort(order)]
         # shares of words have no logarithm to be weighted by
         return tf_idf_cosines(translated, clear, sublinear=False)
 
