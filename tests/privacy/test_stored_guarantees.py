@@ -286,10 +286,11 @@ floats = st.floats() | st.sampled_from([math.inf, -math.inf, 5e-324, -0.0])
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text() | st.binary() | floats,
     lambda inner: (
-        st.lists(inner)
+        st.lists(inner, max_size=4)
         | st.tuples(inner, inner)
-        | st.dictionaries(st.text() | st.integers(), inner)
+        | st.dictionaries(st.text() | st.integers(), inner, max_size=4)
     ),
+    max_leaves=20,
 )
 
 
