@@ -266,7 +266,7 @@ def docstrings():
 @pytest.mark.parametrize(
     ("source", "n"),
     [
-        ("fan fiction", 120),
+        ("fan fiction", 60),
         pytest.param("fan fiction", 200, marks=pytest.mark.slow),
         pytest.param("docstrings", None, marks=pytest.mark.slow),
     ],
