@@ -365,9 +365,10 @@ def prose(built_in, pytestconfig):
     topics = ["signals and images", "statistics"]
     with unwatched(pytestconfig):
         corpus = load_docstrings(topics=topics, remove=("examples", "headers", "names"))
+    known = set(built_in.words)
     pieces: dict[int, list[str]] = {0: [], 1: []}
     for text, topic in zip(corpus.data, corpus.target, strict=True):
-        words = [w for w in re.findall(r"\w\w+", text.lower()) if w in built_in]
+        words = [w for w in re.findall(r"\w\w+", text.lower()) if w in known]
         whole = range(0, len(words) - 9, 10)
         pieces[topic] += [" ".join(words[i : i + 10]) for i in whole]
     rng = np.random.default_rng(0)

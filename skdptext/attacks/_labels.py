@@ -222,7 +222,7 @@ def _guessers(
         return make_pipeline(TfidfTransformer(sublinear_tf=True), model)
 
     counts, words = _counts(texts, more)
-    of_word = sp.csr_array(parts_of_words(words))
+    of_word = parts_of_words(words)
     parts = {
         name: [sp.csr_array(count @ of_word) for count in each]
         for name, each in counts.items()

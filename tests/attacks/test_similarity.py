@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from sklearn.feature_extraction.text import CountVectorizer
 
 from skdptext import WordEmbedding
 from skdptext.attacks import (
@@ -14,6 +15,7 @@ from skdptext.attacks import (
     split_words,
     text_similarities,
 )
+from skdptext.attacks._similarity import parts_of_words
 from skdptext.metrics import word_movers_distance
 from tests.expected import refused
 
@@ -100,6 +102,25 @@ def test_texts_without_words_or_of_unknown_words():
     assert all(len(set(score[1].tolist())) == 1 for score in scores.values())
     nothing = text_similarities(["!"], ["?"])
     assert all(score.tolist() == [[0]] for score in nothing.values())
+
+
+def test_parts_of_words_are_those_of_scikit_learn():
+    """Of words of a letter, with blanks inside, of any script, halves of characters."""
+    words = [
+        "",
+        "a",
+        "ab",
+        "abab",
+        " a  bc\td",
+        "äß",
+        "中文字",
+        "😀\ud800x",
+        "a\u3000b",
+    ]
+    counter = CountVectorizer(analyzer="char_wb", ngram_range=(2, 4), lowercase=False)
+    expected = counter.fit_transform(words).toarray()
+    np.testing.assert_array_equal(parts_of_words(words).toarray(), expected)
+    assert parts_of_words(["", " "]).shape == (2, 0)
 
 
 def test_parts_of_words_are_of_their_first_thousand_letters():
