@@ -41,12 +41,14 @@ def can_move(supply: np.ndarray, demand: np.ndarray, allowed: np.ndarray) -> boo
             f"distance, got {int(supply.sum())}."
         )
     # places in the graph: the source, the supply, the demand, the sink
-    sink = len(supply) + len(demand) + 1
-    left, right = np.split(np.arange(1, sink, dtype=np.int32), [len(supply)])
+    n, k = allowed.shape
+    sink = n + k + 1
     rows, columns = allowed.nonzero()
-    begin = np.concatenate([np.zeros_like(left), left[rows], right])
-    end = np.concatenate([left, right[columns], np.full_like(right, sink)])
+    # in CSR format at once: to convert a list of edges takes longer than the flow
+    leaving = np.concatenate([[0, n], allowed.sum(axis=1), np.ones(k, int), [0]])
+    end = np.concatenate([np.arange(1, n + 1), columns + n + 1, np.full(k, sink)])
     between = np.minimum(supply[rows], demand[columns])
     capacity = np.concatenate([supply, between, demand]).astype(np.int32)
-    graph = sp.csr_array((capacity, (begin, end)), shape=(sink + 1, sink + 1))
+    edges = capacity, end.astype(np.int32), leaving.cumsum(dtype=np.int32)
+    graph = sp.csr_array(edges, shape=(sink + 1, sink + 1))
     return bool(maximum_flow(graph, 0, sink).flow_value == supply.sum())
