@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import config_context
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
@@ -45,9 +45,22 @@ COLLECTIONS = {
 GROUPS = [1, 0, 0, 1, 1]  # of food, pets and sky
 
 
+class OfFirstWord(ClassifierMixin, BaseEstimator):
+    """The label of the public text that has a text's first word; quick to ask."""
+
+    def fit(self, X, y):
+        pairs = zip(X, y.tolist(), strict=True)
+        self.label_ = {word: label for text, label in pairs for word in text.split()}
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.array([self.label_.get(text.partition(" ")[0], "sky") for text in X])
+
+
 def replacer(kind=DPDocumentReplacer, **options):
     options = {"epsilon": EPSILON, "output": "index", **options}
-    return kind(PUBLIC, public_labels=LABELS, **options).fit()
+    return kind(PUBLIC, OfFirstWord(), public_labels=LABELS, **options).fit()
 
 
 def law(group, n_documents):
