@@ -42,6 +42,8 @@ _EVEN = 0.1
 _BITS = np.log(2)
 # With fewer words, draws are enough.
 _FEW_WORDS = 500
+# With fewer columns, a row is added sooner by NumPy's loop than by Python's.
+_FEW_COLUMNS = 64
 # Rounds of Blahut and Arimoto's iteration.
 _MAX_ROUNDS = 10_000
 
@@ -695,8 +697,11 @@ def _simulate(
             else:
                 posterior *= weight
                 shares = posterior if profiles is None else (profiles @ posterior.T).T
-                for z, row in zip(released, shares, strict=True):
-                    by_released[z] += row
+                if n_columns < _FEW_COLUMNS:
+                    np.add.at(by_released, released, shares)
+                else:
+                    for z, row in zip(released, shares, strict=True):
+                        by_released[z] += row
             progress.update(len(written))
     totals = by_released.sum(axis=0, dtype=np.float64)
     # with very few draws, a word that none of them reaches has a column of zeros

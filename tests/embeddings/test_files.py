@@ -8,6 +8,7 @@ import os
 import pickle
 import tempfile
 import zipfile
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -41,17 +42,26 @@ def assert_same(one, other):
     assert one.fingerprint == other.fingerprint
 
 
-@st.composite
-def tables(draw, suffix):
+@cache  # to check a strategy takes longer than to draw from it
+def words_of(suffix):
     forbidden = "" if suffix in (".npz", ".kv") else " \t\n\r\x0b\x0c"
     characters = st.characters(exclude_categories=["Cs"], exclude_characters=forbidden)
     word = st.text(characters, min_size=1, max_size=6)
     if suffix == ".npz":
         word = word.filter(lambda text: not text.endswith("\0"))
-    words = draw(st.lists(word, min_size=1, max_size=6, unique=True))
+    return st.lists(word, min_size=1, max_size=6, unique=True)
+
+
+@cache
+def vectors_of(n_words, dim):
     finite = st.floats(width=32, allow_nan=False, allow_infinity=False)
-    shape = (len(words), draw(st.integers(1, 4)))
-    return WordEmbedding(words, draw(hnp.arrays(np.float32, shape, elements=finite)))
+    return hnp.arrays(np.float32, (n_words, dim), elements=finite)
+
+
+@st.composite
+def tables(draw, suffix):
+    words = draw(words_of(suffix))
+    return WordEmbedding(words, draw(vectors_of(len(words), draw(st.integers(1, 4)))))
 
 
 @pytest.mark.no_cover
