@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -365,10 +366,16 @@ def vectors_of(
         return own, "the mechanism's word vectors"
     words = [word for text in texts for word in text]
     if sum(word in _ENGLISH for word in words) >= _OF_ENGLISH * len(words):
-        built_in = load_docstring_embedding()
+        built_in = _built_in()
         if (built_in.find(words) >= 0).mean() >= _COVERED:
             return built_in, "built-in word vectors (documentation in English)"
     return None, "word vectors learned from these texts"
+
+
+@cache
+def _built_in() -> WordEmbedding:
+    """Read once in a process: it takes as long as the attacks on a few texts."""
+    return load_docstring_embedding()
 
 
 def check_proof(guarantee: Any, of_learning: bool) -> None:
