@@ -49,6 +49,7 @@ if _begun:
 
 import skdptext
 from skdptext import WordEmbedding
+from skdptext.attacks import _labels
 from skdptext.datasets import load_docstring_embedding, load_docstrings
 
 # scikit-learn reads the signature of a class anew for each look at an estimator
@@ -346,6 +347,15 @@ def copies_for_workers(monkeypatch):
         ]
 
     monkeypatch.setattr("skdptext.audit._fresh.Parallel", parallel)
+
+
+@pytest.fixture
+def one_adversary(monkeypatch):
+    """Labels are guessed by a linear model of words alone, where others add nothing."""
+    every, name = _labels._guessers, "linear model of words"
+    monkeypatch.setattr(
+        _labels, "_guessers", lambda *given: {name: every(*given)[name]}
+    )
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,7 @@ def read():
         yield demo
 
 
-def beginnings(corpus, n_words=100, n_documents=30):
+def beginnings(corpus, n_words=100, n_documents=20):
     """Of so many documents of each author on each topic."""
     of_each = [np.flatnonzero(corpus.both == kind) for kind in np.unique(corpus.both)]
     rows = np.sort(np.concatenate([rows[:n_documents] for rows in of_each]))

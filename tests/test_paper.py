@@ -11,6 +11,7 @@ import pytest
 from experiment import main
 from experiments.paper import published, significance
 from experiments.store import Cell, MissingCellError, Store
+from matplotlib.figure import Figure
 from scipy import stats
 
 # -- what is significant ------------------------------------------------------------
@@ -126,10 +127,17 @@ def test_no_cell_begins_after_the_deadline(tmp_path):
 # -- a run --------------------------------------------------------------------------
 
 
+def save_small(figure, path, dpi, savefig=Figure.savefig):
+    """Without a layout, which takes most of the time; as few pixels as will do."""
+    figure.set_layout_engine("none")
+    savefig(figure, path, dpi=dpi / 4)
+
+
 @pytest.fixture(scope="module")
 def quick(built_in, tmp_path_factory):
     folder = tmp_path_factory.mktemp("paper")
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Figure, "savefig", save_small)
         patch.setenv("SKDPTEXT_BENCH_RESULTS", str(folder / "recorded"))
         assert main(["paper", "--quick", "--out", str(folder)]) == 0
     assert not (folder / "recorded").exists()

@@ -119,8 +119,8 @@ def test_a_report_on_hashed_words_and_on_what_it_cannot_read(texts):
     assert report.scores["linkage"].low > 0.7
     assert report.verdict.result == "DOCUMENTS ARE NOT HIDDEN."
     rng = np.random.default_rng(1)
-    noise = [rng.bytes(60).hex() for _ in texts]
-    report = release_report(texts, noise, random_state=0)
+    noise = [rng.bytes(60).hex() for _ in texts[:12]]
+    report = release_report(texts[:12], noise, random_state=0)
     assert report.verdict.result == "THESE ADVERSARIES CANNOT READ THIS."
     assert "Low scores say nothing here." in " ".join(str(report).split())
 
@@ -167,7 +167,7 @@ def test_columns_that_name_rows():
 
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
-def test_columns_of_data_frames_are_reported_first(texts, kind):
+def test_columns_of_data_frames_are_reported_first(texts, kind, one_adversary):
     people = [f"p{i % 3}" for i in range(9)]
     clear = kind({"body": texts[:9], "author_id": people})
     released = kind({"body": ["gone"] * 9, "author_id": people})
@@ -192,7 +192,7 @@ def test_columns_of_data_frames_are_reported_first(texts, kind):
 @pytest.mark.no_cover
 @pytest.mark.parametrize("kind", [pd.DataFrame, pa.table, dict])
 def test_rows_belong_together_by_ids(texts, kind):
-    number = list(range(40))
+    texts, number = texts[:12], list(range(12))
     clear = kind({"body": texts, "number": number})
     # numbers in one, text in the other, in another order
     shuffled = kind({"body": texts[::-1], "number": [str(i) for i in number[::-1]]})
@@ -222,9 +222,9 @@ def test_ids_that_match_nothing_are_refused(texts, ids):
 
 
 @pytest.mark.no_cover
-def test_labels_of_any_name(texts):
+def test_labels_of_any_name(texts, one_adversary):
     ages = np.array(["old", "young"])[np.arange(40) % 2]
-    marked = [f"{text} {age}" for text, age in zip(texts, ages, strict=True)]
+    marked = [f"{text}{5 * f' {age}'}" for text, age in zip(texts, ages, strict=True)]
     report = release_report(marked, marked, labels={"age": ages}, random_state=0)
     assert report.scores["age"].low > 0.6
     assert "  age  " in str(report)
