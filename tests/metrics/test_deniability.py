@@ -142,7 +142,9 @@ def test_standard_errors_are_those_of_repeats(repeats):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize(("n_words", "even"), [(30, True), (300, False)])
+@pytest.mark.parametrize(
+    ("n_words", "even"), [(30, True), pytest.param(300, False, marks=pytest.mark.slow)]
+)
 def test_the_error_of_distinct_words_is_no_jackknife(n_words, even):
     """Of one word that becomes any of so many: the plain jackknife is up to 40 % off.
 
