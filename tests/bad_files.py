@@ -129,7 +129,7 @@ Faults = Callable[[str], dict[str, bytes]]
 
 def _packed(faults: Faults) -> Faults:
     def pack(text: str) -> dict[str, bytes]:
-        packed = {name: gzip.compress(raw) for name, raw in faults(text).items()}
+        packed = {name: gzip.compress(raw, 1) for name, raw in faults(text).items()}
         whole = gzip.compress(text.encode() * 100)
         not_packed = next(iter(faults(text).values()))
         return {**packed, "cut short": whole[:-8], "not packed": not_packed}

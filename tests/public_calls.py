@@ -179,7 +179,10 @@ def deniability() -> metrics.PlausibleDeniability:
 
 @cache
 def report() -> inspection.ObfuscationReport:
-    return inspection.obfuscation_report(TEXTS * 2, TOPICS * 2, None, released())
+    adversaries = {"Bayes": (MultinomialNB(), "author")}
+    return inspection.obfuscation_report(
+        TEXTS * 2, TOPICS * 2, None, released(), adversaries=adversaries
+    )
 
 
 @cache

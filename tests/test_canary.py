@@ -33,9 +33,14 @@ from sklearn.pipeline import make_pipeline
 
 import skdptext
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.attacks import KoppelAuthorClassifier
+from skdptext.attacks import KoppelAuthorClassifier, similar_documents
 from skdptext.cli import main
-from skdptext.datasets import load_docstrings, make_documents
+from skdptext.datasets import (
+    _docstring_corpus,
+    get_data_home,
+    load_docstrings,
+    make_documents,
+)
 from skdptext.files import SUFFIXES, read_columns
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.neighbors import WMDKNNClassifier
@@ -84,8 +89,32 @@ class Refusing:
         raise ValueError(f"could not convert {TEXT!r}")
 
 
+def once(find):
+    """What adversaries find in texts, which says the same of the same texts again."""
+    found = {}
+
+    def find_once(texts, **options):
+        given = repr((texts.original, texts.releases, options))
+        if given not in found:
+            found[given] = find(texts, **options)
+        return found[given]
+
+    return find_once
+
+
+find_once = once(similar_documents)
+
+
+@pytest.fixture
+def libraries_are_read_once(monkeypatch):
+    """A folder of no corpus is given that of the data home."""
+    documents, _ = _docstring_corpus.read_corpus(get_data_home())
+    monkeypatch.setattr(_docstring_corpus, "_walk", lambda: documents)
+    monkeypatch.setattr(_docstring_corpus, "_are_distinct", lambda X: [True] * len(X))
+
+
 @pytest.fixture(autouse=True)
-def in_a_folder_of_its_own(tmp_path, monkeypatch, copies_for_workers):
+def in_a_folder_of_its_own(tmp_path, monkeypatch, request, copies_for_workers):
     """What is given in place of a path may be written to."""
     monkeypatch.chdir(tmp_path)
     # it matters neither what a guess of a key costs nor what a crash leaves behind,
@@ -95,6 +124,11 @@ def in_a_folder_of_its_own(tmp_path, monkeypatch, copies_for_workers):
     monkeypatch.setattr("os.fsync", lambda descriptor: None)
     # scikit-learn reads the docstring of an estimator anew for each of its parameters
     monkeypatch.setattr("inspect.cleandoc", cleandoc)
+    monkeypatch.setattr(
+        "skdptext.inspection._release_report.similar_documents", find_once
+    )
+    if "load_docstrings" in request.node.name:
+        request.getfixturevalue("libraries_are_read_once")
 
 
 cleandoc = cache(inspect.cleandoc)
