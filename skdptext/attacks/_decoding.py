@@ -143,9 +143,10 @@ def _search(
     if not layers or not texts or now >= _READ * reader.usual > 0:
         return best
     for name, undo in codes:
-        if sum(_undone(undo, text) is None for text in texts[:_FIRST]) > _FIRST / 2:
+        undone = [_undone(undo, text) for text in texts[:_FIRST]]
+        if undone.count(None) > _FIRST / 2:
             continue
-        undone = [_undone(undo, text) for text in texts]
+        undone += [_undone(undo, text) for text in texts[_FIRST:]]
         held = [text for text in undone if text is not None]
         if len(held) < _UNDONE * len(texts) or held == texts:
             continue
@@ -339,10 +340,10 @@ def _by_parts(
     if not at:
         return _text_of(decode_bytes(text.strip()))
     pieces = [piece for piece in re.split(at, text) if piece]
-    done = [_undone(lambda p: _text_of(decode_bytes(p)), piece) for piece in pieces]
-    if sum(d is not None for d in done) < len(done) / 2:
+    done = {p: _undone(lambda p: _text_of(decode_bytes(p)), p) for p in set(pieces)}
+    if sum(done[piece] is not None for piece in pieces) < len(pieces) / 2:
         raise ValueError
-    return glue.join(p if d is None else d for p, d in zip(pieces, done, strict=True))
+    return glue.join(done[piece] or piece for piece in pieces)
 
 
 def _from_bits(text: str, order: int, width: int, size: int) -> str:
