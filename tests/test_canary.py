@@ -111,6 +111,7 @@ def libraries_are_read_once(monkeypatch):
     documents, _ = _docstring_corpus.read_corpus(get_data_home())
     monkeypatch.setattr(_docstring_corpus, "_walk", lambda: documents)
     monkeypatch.setattr(_docstring_corpus, "_are_distinct", lambda X: [True] * len(X))
+    monkeypatch.setattr(_docstring_corpus, "_keep", lambda *corpus: None)
 
 
 @pytest.fixture(autouse=True)

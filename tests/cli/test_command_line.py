@@ -315,7 +315,7 @@ def test_keys(files, capsys):
     assert (files / "new").read_text() == first
 
 
-def test_calibrate_audit_and_report(files, capsys):
+def test_calibrate_audit_and_report(files, capsys, one_adversary):
     embedding = ["--embedding", "words.txt", "--n-words", "3"]
     assert main(["calibrate", *embedding, "--target", "0.4"]) == 0
     said = capsys.readouterr()
@@ -352,7 +352,7 @@ def write_rows(name, header, rows):
         csv.writer(file).writerows([header, *rows])
 
 
-def test_report_on_what_another_tool_released(files, capsys):
+def test_report_on_what_another_tool_released(files, capsys, one_adversary):
     """Rows are matched by id: in the order of the files, nothing would be found."""
     texts = [f"the secret of {chr(97 + i) * 5} is told." for i in range(10)]
     write_rows("out.csv", ["row", "said"], [*enumerate(texts)][::-1])
@@ -441,7 +441,7 @@ def test_a_report_on_stand_ins_stands_beside_their_proof(files, capsys):
     assert "of 100 persons with equally many, nobody names more than 1.5 %" in printed
 
 
-def test_a_gate_fails_above_its_limits_and_prints_json(files, capsys):
+def test_a_gate_fails_above_its_limits_and_prints_json(files, capsys, one_adversary):
     """By the column that names authors, and by the share of documents found."""
     texts = [f"the secret of {chr(97 + i) * 5} is told." for i in range(20)]
     people = [f"p{i // 2}" for i in range(20)]

@@ -203,7 +203,7 @@ def test_the_choice_of_the_strongest_raises_no_alarm():
     assert alarms <= stats.binom.isf(1e-6, len(best), 0.025)
 
 
-def test_names_kept_in_clear_give_the_author_away():
+def test_names_kept_in_clear_give_the_author_away(one_adversary):
     rng = np.random.default_rng(0)
     words = [f"w{i}" for i in range(60)]
     embedding = WordEmbedding(words, rng.normal(size=(60, 4)))

@@ -54,7 +54,7 @@ def test_people_are_named_by_their_other_texts():
 
 
 @pytest.mark.no_cover
-def test_originals_and_background_are_both_used():
+def test_originals_and_background_are_both_used(one_adversary):
     released, owner = people(2 * N)
     held, ids = people(N, seed=1)
     report = release_report(
