@@ -246,6 +246,8 @@ def release_report(
     of_pairs = {"ids": ids, "topics": topics, "labels": labels, "known": known,
                 "public": public, "mechanism": mechanism}  # fmt: skip
     check_proof(guarantee, of_learning=control is not None)
+    if background is None:
+        refuse("without background", background_ids=background_ids)
     if control is not None:
         refuse("with control", **of_pairs, background=background,
                examples=examples or None)  # fmt: skip

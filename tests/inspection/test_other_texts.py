@@ -108,6 +108,7 @@ def test_candidates_are_matched_by_the_index_of_authors():
         "people of at least 2 releases, got 0",
     ),
     ({"background": ["a"] * N, "known": {}}, "known must be None without original"),
+    ({"background_ids": ["b"] * N}, "background_ids must be None without background"),
     ({}, "original must be given unless there is a background"),
 )
 def test_bad_backgrounds_are_refused(options):
