@@ -193,20 +193,12 @@ def pytest_collection_modifyitems(
     for item in items:
         if item.path in _UNWATCHED:
             item.add_marker(pytest.mark.no_cover)
-    needed = {
-        item.path: fixture
-        for item in items
-        for fixture in _MADE.keys() & set(getattr(item, "fixturenames", ()))
-    }
-    needed |= {
-        item.path: "built_in"
-        for item in items
-        if hasattr(item, "module") and "load_docstrings" in vars(item.module)
-    }
-    items.sort(key=lambda item: item.path in needed)
+    needed = {(item.path, fixture) for item in items for fixture in _made_for(item)}
+    paths = {path for path, _ in needed}
+    items.sort(key=lambda item: item.path in paths)
     if getattr(config, "workerinput", {}).get("workerid") != "gw0":
         return
-    for fixture in set(needed.values()):
+    for fixture in {fixture for _, fixture in needed}:
         with contextlib.suppress(BlockingIOError), _lock(fixture, wait=False) as lock:
             running = subprocess.Popen(
                 [sys.executable, "-c", f"{_MADE[fixture]}; make()"],
@@ -214,6 +206,14 @@ def pytest_collection_modifyitems(
                 pass_fds=[lock.fileno()],  # it is locked until the process ends
             )
             config.add_cleanup(running.wait)
+
+
+def _made_for(item: pytest.Item) -> set[str]:
+    """Which of `_MADE` a test takes: by its fixtures, or by what its file imports."""
+    taken = set(getattr(item, "fixturenames", ()))
+    if "load_docstrings" in vars(getattr(item, "module", None) or object):
+        taken.add("built_in")  # which reads the corpus first, and keeps it
+    return taken & _MADE.keys()
 
 
 def _watching(config: pytest.Config) -> Any:

@@ -310,7 +310,7 @@ def _pvalues(
     radii = np.linalg.norm(white, axis=1)
     units = white / np.where(radii > 0, radii, 1)[:, None]
     pvalues = {
-        "radius": _uniformity(special.gammainc(m, epsilon * radii)),
+        "radius": stats.kstest(special.gammainc(m, epsilon * radii), "uniform").pvalue,
         "radius, next radius": _dependence(radii[1:], radii[:-1]),
     }
     if m == 1:  # there are two directions, and no axis to choose
@@ -330,7 +330,7 @@ def _pvalues(
         # Clipped, as rounding may leave the support by one unit in the last place.
         share = np.clip((1 + t) / 2, 0, 1)
         uniform = special.betainc((m - 1) / 2, (m - 1) / 2, share)
-        pvalues[f"direction along {name}"] = _uniformity(uniform)
+        pvalues[f"direction along {name}"] = stats.kstest(uniform, "uniform").pvalue
         pvalues[f"radius, {name}"] = _dependence(radii, np.abs(t))
         pvalues[f"{name}, next"] = _dependence(t[1:], t[:-1])
     pvalues |= _spread(units, rng)
@@ -362,19 +362,6 @@ def _spread(units: np.ndarray, rng: np.random.Generator) -> dict[str, float]:
         tail = 2 * float(np.exp(-(max(excess, 0.0) ** 2) / 2))
         pvalues["spread in all directions"] = min(1.0, tail)
     return pvalues
-
-
-def _uniformity(shares: np.ndarray) -> float:
-    """p-value of Kolmogorov's test, as of `scipy.stats.kstest` in a third of its time.
-
-    Of numbers that are uniform in [0, 1] if the law is right.
-    """
-    from scipy import stats
-
-    n, ordered = len(shares), np.sort(shares)
-    upto = np.arange(n + 1) / n
-    gap = max((upto[1:] - ordered).max(), (ordered - upto[:-1]).max())
-    return float(np.clip(stats.kstwo.sf(gap, n), 0, 1))
 
 
 def _dependence(x: np.ndarray, y: np.ndarray) -> float:

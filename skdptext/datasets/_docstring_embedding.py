@@ -11,7 +11,7 @@ from collections import Counter
 from itertools import chain
 from pathlib import Path
 
-from skdptext.datasets import _docstring_corpus, _docstring_topics
+from skdptext.datasets import _docstring_corpus, _docstring_topics, _docstrings
 from skdptext.datasets._base import get_data_home
 from skdptext.datasets._docstrings import library_versions, load_docstrings
 from skdptext.datasets._ppmi import ppmi_vectors
@@ -112,9 +112,8 @@ def load_docstring_embedding(
 def _cache_name(dim: int, min_count: int) -> str:
     # The code that chooses the texts counts as well: another version of skdptext, or a
     # change in a checkout, trains anew.
-    code = [
-        inspect.getsource(module) for module in (_docstring_corpus, _docstring_topics)
-    ]
+    modules = _docstring_corpus, _docstring_topics, _docstrings
+    code = [inspect.getsource(module) for module in modules]
     key = repr((library_versions(), _TRAINING, min_count, _TOKEN.pattern, code))
     digest = hashlib.sha256(key.encode()).hexdigest()[:16]
     return f"docstring-embedding-{dim}d-{digest}.npz"
