@@ -6,10 +6,9 @@ import gzip
 import io
 import struct
 import zlib
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from itertools import chain, count, islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
 
@@ -292,11 +291,12 @@ def _numbers_at_end(line: bytes) -> int:
 
     No more than ``MAX_DIM + 1``.
     """
-    numbers = map(float, reversed(line.rsplit(None, MAX_DIM + 1)[1:]))
-    counted = count()
-    with suppress(ValueError):  # a million may be read
-        deque(zip(numbers, counted, strict=False), maxlen=0)
-    return next(counted)
+    n = 0
+    with suppress(ValueError):
+        for field in reversed(line.rsplit(None, MAX_DIM + 1)[1:]):
+            float(field)
+            n += 1
+    return n
 
 
 def _is_number(field: bytes) -> bool:
