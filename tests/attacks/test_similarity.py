@@ -6,7 +6,9 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from sklearn.feature_extraction.text import CountVectorizer
+import scipy.sparse as sp
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+from sklearn.metrics.pairwise import cosine_similarity
 
 from skdptext import WordEmbedding
 from skdptext.attacks import (
@@ -15,7 +17,7 @@ from skdptext.attacks import (
     split_words,
     text_similarities,
 )
-from skdptext.attacks._similarity import parts_of_words
+from skdptext.attacks._similarity import parts_of_words, tf_idf_cosines
 from skdptext.metrics import word_movers_distance
 from tests.expected import refused
 
@@ -185,3 +187,16 @@ def test_equal_candidates_are_ties():
     scores = text_similarities(same, same)
     for score in [*scores.values(), learned_similarity(scores, np.arange(12))]:
         np.testing.assert_allclose(found_among(score, np.arange(12), 12), 1 / 12)
+
+
+@pytest.mark.parametrize("sublinear", [True, False])
+def test_tf_idf_cosines_are_those_of_scikit_learn(sublinear):
+    rng = np.random.default_rng(0)
+    released, clear = rng.poisson(0.5, (2, 9, 30)) * 1.0
+    clear[4] = 0  # a text without words
+    released, clear = sp.csr_array(released), sp.csr_array(clear)
+    weights = TfidfTransformer(sublinear_tf=sublinear).fit(clear)
+    a, b = (weights.transform(bags) for bags in (released, clear))
+    np.testing.assert_allclose(
+        tf_idf_cosines(released, clear, sublinear), cosine_similarity(a, b), rtol=1e-12
+    )
