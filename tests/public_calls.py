@@ -406,7 +406,6 @@ VALID: dict[Any, Valid] = {
         lambda: (released(), ["w0"], None, None, 2)
     ),
     inspection.PlausibleDeniabilityDisplay.from_result: Valid(lambda: (deniability(),)),
-    inspection.PrivacyUtilityDisplay.from_groupings: Valid(lambda: (compared(),)),
     inspection.PrivacyUtilityDisplay.from_search: Valid(
         lambda: (searched(), "kept", "right")
     ),

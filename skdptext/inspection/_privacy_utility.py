@@ -1,4 +1,4 @@
-"""Privacy against utility: of a search over ε and λ, or of groupings."""
+"""Privacy against utility, over a search for ε and λ."""
 
 from __future__ import annotations
 
@@ -16,16 +16,14 @@ from skdptext.inspection._drawing import (
     scale_epsilon,
 )
 from skdptext.model_selection import pareto_front, search_results
-from skdptext.replacement import GroupingComparison
-from skdptext.utils import check_flag, check_kind, check_option, check_real, warn_once
+from skdptext.utils import check_flag, check_option, check_real, warn_once
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PrivacyUtilityDisplay:
     """Privacy and utility of a search's candidates, with the Pareto front.
 
-    Create it with `from_search`, or with `from_groupings` for groups of public
-    documents. All parameters are stored as attributes.
+    Create it with `from_search`. All parameters are stored as attributes.
 
     Parameters
     ----------
@@ -45,10 +43,6 @@ class PrivacyUtilityDisplay:
         Names of the scores, for the axes.
     chance : float, default=None
         The utility that guessing reaches; drawn where it is given.
-    labels : sequence of str, default=None
-        What is written beside the points of the front. None: their ε.
-    allowed : float, default=None
-        The privacy score that is allowed; drawn where it is given.
 
     Attributes
     ----------
@@ -63,7 +57,6 @@ class PrivacyUtilityDisplay:
     See Also
     --------
     skdptext.model_selection.search_results_frame : The same numbers as a table.
-    skdptext.replacement.compare_groupings : Compares groupings of public documents.
 
     Examples
     --------
@@ -90,8 +83,6 @@ class PrivacyUtilityDisplay:
     privacy_name: str = "privacy"
     utility_name: str = "utility"
     chance: float | None = None
-    labels: Sequence[str] | None = None
-    allowed: float | None = None
 
     @classmethod
     def from_search(
@@ -177,62 +168,10 @@ class PrivacyUtilityDisplay:
             chance=chance,
         )
 
-    @classmethod
-    def from_groupings(
-        cls, comparison: GroupingComparison, *, found: float = 0.1
-    ) -> PrivacyUtilityDisplay:
-        """What groupings of public documents keep, against the share that is found.
-
-        Parameters
-        ----------
-        comparison : GroupingComparison
-            From `skdptext.replacement.compare_groupings`.
-        found : float in (0, 1], default=0.1
-            The share of documents that may be found. Nothing is chosen where no
-            setting is within it.
-
-        Returns
-        -------
-        display : PrivacyUtilityDisplay
-            A line for each grouper and ε, with K beside the points of the front.
-
-        Raises
-        ------
-        InvalidParameterError
-            If a parameter breaks its rule.
-        """
-        check_kind(
-            comparison, GroupingComparison, "comparison must be a GroupingComparison"
-        )
-        found = check_real("found", found, low=0, high=1, open_low=True)
-        rows = comparison.rows
-        chosen = None
-        if any(row.found_at_most <= found for row in rows):
-            chosen = rows.index(comparison.best(found))
-        several = len({row.epsilon for row in rows}) > 1
-        return cls(
-            **two_scores(
-                [(row.found_at_most, np.nan, np.nan) for row in rows],
-                [(row.score, row.low, row.high) for row in rows],
-            ),
-            epsilon=np.array([row.epsilon for row in rows]),
-            lam=np.full(len(rows), np.nan),
-            chosen=chosen,
-            groups=[
-                f"{row.name}, ε = {row.epsilon:g}" if several else row.name
-                for row in rows
-            ],
-            privacy_name=f"identified among {comparison.n_candidates:,}, at most",
-            utility_name=comparison.criterion,
-            chance=comparison.chance,
-            labels=[f"K = {row.n_groups}" for row in rows],
-            allowed=found,
-        )
-
     def plot(
         self, ax: Any = None, *, kind: str = "trade", label_front: bool = True
     ) -> PrivacyUtilityDisplay:
-        """Draw one line per λ or grouper, with a point per ε or number of groups.
+        """Draw one line per λ, with a point per ε.
 
         Parameters
         ----------
@@ -241,7 +180,7 @@ class PrivacyUtilityDisplay:
         kind : {"trade", "privacy", "utility"}, default="trade"
             Utility against privacy; or one of the two against ε, on a log scale.
         label_front : bool, default=True
-            In the trade-off, write `labels` beside the points of the front.
+            In the trade-off, write ε beside the points of the front.
 
         Returns
         -------
@@ -280,8 +219,6 @@ class PrivacyUtilityDisplay:
             self.chance_ = self.ax_.axhline(
                 self.chance, color="0.4", linestyle=":", zorder=0, label="chance"
             )
-        if self.allowed is not None and against == "privacy":
-            self.ax_.axvline(self.allowed, color="0.8", linewidth=1, zorder=0)
         marks = [self.front_, self.chosen_, self.chance_]
         marks = [mark for mark in marks if mark is not None]
         handles = [*self.lines_.values(), *marks]
@@ -318,14 +255,13 @@ class PrivacyUtilityDisplay:
             )  # fmt: skip
 
     def _label(self) -> None:
-        """Labels beside the points of the front, ε unless others are given."""
-        labels = self.labels or [f"ε = {value:g}" for value in self.epsilon]
+        """ε beside the points of the front."""
         rows = np.flatnonzero(self.on_front)
         points = np.stack([self.privacy[rows], self.utility[rows]], axis=1)
         self.labels_ = place_labels(
             self.ax_,
             points,
-            [labels[row] for row in rows.tolist()],
+            [f"ε = {value:g}" for value in self.epsilon[rows]],
             radius=3 if self.chosen is None else 8,  # that of the ring
             fontsize="small",
             color="0.2",

@@ -117,7 +117,6 @@ class GroupingComparison:
     See Also
     --------
     compare_groupings : Makes one.
-    skdptext.inspection.PrivacyUtilityDisplay.from_groupings : Draws it.
     """
 
     rows: list[GroupingScore]
@@ -351,7 +350,6 @@ def compare_groupings(
     See Also
     --------
     skdptext.DPDocumentReplacer : Releases by the chosen groups.
-    skdptext.inspection.PrivacyUtilityDisplay.from_groupings : Draws it.
 
     Notes
     -----

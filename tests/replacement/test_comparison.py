@@ -21,7 +21,6 @@ from sklearn.pipeline import make_pipeline
 from skdptext import DPDocumentReplacer
 from skdptext.datasets import load_docstrings
 from skdptext.exceptions import InvalidParameterError
-from skdptext.inspection import PrivacyUtilityDisplay
 from skdptext.preprocessing import TopicEncoder
 from skdptext.replacement import compare_groupings
 from tests.expected import no_warning
@@ -517,32 +516,6 @@ def test_a_frozen_grouper_is_not_fitted_again(many):
     row = compare_groupings(texts, topics, {"frozen": frozen}, cv=2).rows[0]
     assert row.grouper is frozen
     assert row.n_groups == 3
-
-
-def test_the_display(compared):
-    display = PrivacyUtilityDisplay.from_groupings(compared, found=0.04).plot()
-    assert len(display.lines_) == 10  # five groupers, two ε
-    best = compared.best(0.04)
-    assert display.chosen_.get_offsets().tolist() == [[best.found_at_most, best.score]]
-    line = display.lines_["correspondence analysis 10, ε = 3"].lines[0]
-    mine = [r for r in compared.rows if r.name == "correspondence analysis 10"]
-    expected = [r.found_at_most for r in mine if r.epsilon == 3.0]
-    np.testing.assert_allclose(line.get_xdata(), sorted(expected))
-    assert display.ax_.get_ylabel() == "balanced accuracy"
-    assert {label.get_text() for label in display.labels_} == {
-        f"K = {row.n_groups}"
-        for row in compared.rows
-        if not any(
-            other.found_at_most <= row.found_at_most
-            and other.score >= row.score
-            and (other.found_at_most, other.score) != (row.found_at_most, row.score)
-            for other in compared.rows
-        )
-    }
-    nothing = PrivacyUtilityDisplay.from_groupings(compared, found=1e-4).plot()
-    assert nothing.chosen_ is None
-    with pytest.raises(InvalidParameterError, match="comparison must be a Grouping"):
-        PrivacyUtilityDisplay.from_groupings([compared])
 
 
 @pytest.mark.parametrize("labels", [None, [1, 2] * 5])
