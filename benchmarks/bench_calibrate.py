@@ -23,7 +23,6 @@ released and tested on the other.
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterator
 
 import measuring
@@ -47,7 +46,6 @@ from sklearn.pipeline import make_pipeline
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.datasets import load_docstrings
-from skdptext.exceptions import CalibrationWarning
 from skdptext.mechanisms import Exponential, MahalanobisNoise, WordMechanism
 from skdptext.model_selection import calibrate_epsilon
 from skdptext.search import k_nearest_words
@@ -186,7 +184,6 @@ def rule(
 
 def main() -> None:
     options = measuring.options(__doc__, words=3000, texts=800)
-    warnings.simplefilter("ignore", CalibrationWarning)
     texts = {
         name: halves(read(), options.texts)
         for name, (file, read) in TEXTS.items()

@@ -71,8 +71,4 @@ class EmptyDocumentWarning(UserWarning):
 
 
 class CalibrationWarning(UserWarning):
-    """The noise changes nearly all, or nearly none, of the words.
-
-    Issued by `fit` where it changes nearly all or nearly none of the words, and by
-    `calibrate_epsilon` where it is not told which words count.
-    """
+    """`calibrate_epsilon` is not told which words count."""

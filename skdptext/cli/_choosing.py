@@ -190,7 +190,7 @@ def _calibrate(arguments: argparse.Namespace) -> int:
         resize="sample",  # as released: each document counts alike
         stop_words=arguments.stop_words,
     )
-    # no ε was given to warn about, and what is counted is printed below
+    # what is counted is printed below
     with quiet(CalibrationWarning):
         chosen = calibrate_epsilon(
             perturber,

@@ -296,10 +296,10 @@ def calibrate_epsilon(
 
 
 def _fitted(perturber: DPWordPerturber) -> DPWordPerturber:
-    """The perturber, or a fitted copy; its ε, which is not used, is not warned of."""
+    """The perturber, or a fitted copy; nothing is released, so it warns of nothing."""
     if hasattr(perturber, "mechanism_"):
         return perturber
-    with quiet(CalibrationWarning, PrivacyLeakWarning):
+    with quiet(PrivacyLeakWarning):
         return clone(perturber).fit([])
 
 

@@ -43,7 +43,6 @@ from skdptext.perturbation._leaks import (
     warn_of_leaks,
     warn_of_unknown_words,
 )
-from skdptext.perturbation._strength import warn_of_strength
 from skdptext.privacy import PrivacyGuarantee
 from skdptext.search import ENGINES, require_engine
 from skdptext.utils import (
@@ -185,9 +184,6 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
 
     Warns
     -----
-    CalibrationWarning
-        In `fit`, if ε changes nearly all or nearly none of the words; after
-        ``fit([])``, in `transform`.
     PrivacyLeakWarning
         If lengths, order, unknown words or the vocabulary (``"one-hot"``) are released;
         if `random_state` is an integer, which shows equal documents, or can be guessed.
@@ -319,8 +315,6 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
             If a parameter or `X` breaks a rule.
         """
         self._check_parameters(None)
-        # of no documents: prepared only, perhaps to find an ε
-        empty = isinstance(X, list | tuple) and not X
         if is_count_matrix(X, name="X"):
             bags = check_array(X, accept_sparse="csr", dtype=np.float64)
             embedding = check_embedding(
@@ -328,16 +322,15 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
             )
             check_bags(bags, n_words=len(embedding), counts=True)
             check_columns(X, embedding)
-            channel = self._prepare(embedding, empty)
+            channel = self._prepare(embedding)
             # Only now is anything written: a refused fit leaves no trace.
             validate_data(self, X, skip_check_array=True)
         else:
             embedding = check_embedding(self.embedding)
-            channel = self._prepare(embedding, empty)
+            channel = self._prepare(embedding)
             self.n_features_in_ = len(embedding)
             self.__dict__.pop("feature_names_in_", None)
         self.mechanism_ = channel
-        self._strength_told = not empty
         self.embedding_ = embedding
         # all that the law of the noise depends on
         self._law = (*self._epsilon_and_lam(), self._fingerprint(embedding))
@@ -354,15 +347,13 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         self._reader = DocumentReader.of(self, embedding)
         return self
 
-    def _prepare(self, embedding: WordEmbedding, empty: bool) -> WordChannel:
+    def _prepare(self, embedding: WordEmbedding) -> WordChannel:
         """The mechanism prepared for the embedding."""
         channel = self._channel(embedding, *self._epsilon_and_lam())
         check_law(channel)
         warn_of_engine(self.engine, channel.fallback_reason)
         # equal documents get equal releases in a `transform` without ids only
         warn_of_leaks(self, has_ids=True)
-        if not empty:
-            warn_of_strength(channel)
         return channel
 
     def _channel(
@@ -472,10 +463,6 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         reader = self._check_ready()
         ids = None if document_ids is None else check_document_ids(document_ids)
         warn_of_leaks(self, has_ids=ids is not None)
-        if not self._strength_told:
-            warn_of_strength(self.mechanism_)
-            # no parameter: nothing to check anew
-            self.__dict__["_strength_told"] = True
         # The key of the noise is made before any document is read: documents choose
         # among its streams, and have no part in the key.
         streams = NoiseStreams(self.random_state, self._context("transform"))

@@ -24,7 +24,7 @@ from skdptext.attacks import (
 )
 from skdptext.audit import audit_word_privacy
 from skdptext.embeddings import one_hot_embedding
-from skdptext.exceptions import CalibrationWarning, InvalidParameterError
+from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import TopicResponse
 from skdptext.metrics import ReleaseLikelihood, plausible_deniability, word_transitions
 from skdptext.naive_bayes import ChannelNaiveBayes
@@ -269,12 +269,6 @@ def test_after_a_selector_in_a_pipeline(built_in, prose):
     assert search.best_estimator_.score(texts[private], labels[private]) > 0.65
     fitted = search.best_estimator_["perturb"]
     assert fitted.get_feature_names_out().tolist() == mechanism.topics
-
-
-def test_no_warning_that_all_words_change(built_in, recwarn):
-    mechanism = TopicResponse(np.zeros((len(built_in), 2)))
-    DPWordPerturber(built_in, mechanism=mechanism, document_length=3).fit([])
-    assert not [w for w in recwarn if issubclass(w.category, CalibrationWarning)]
 
 
 # -- what it is made from ------------------------------------------------------------

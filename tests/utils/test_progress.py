@@ -183,7 +183,6 @@ LONG = {
 
 @pytest.mark.no_cover
 @pytest.mark.filterwarnings("ignore::skdptext.exceptions.PrivacyLeakWarning")
-@pytest.mark.filterwarnings("ignore::skdptext.exceptions.CalibrationWarning")
 @pytest.mark.parametrize("name", LONG)
 def test_progress_is_shown_where_it_is_asked_for(name, capfd):
     work, title = LONG[name]
