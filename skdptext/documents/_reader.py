@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from typing import Any
@@ -32,6 +31,7 @@ from skdptext.utils import (
     memo_property,
     plain_documents,
     shown_words,
+    warn_once,
 )
 
 _OPTIONS = (
@@ -116,11 +116,12 @@ class DocumentReader:
         stop = self._vectorizer.get_stop_words() or frozenset()
         parts = {token for word in stop for token in tokenize(preprocess(word))} - stop
         if parts:  # scikit-learn's own warning would quote them
-            warnings.warn(
+            warn_once(
                 "Your stop_words may be inconsistent with your preprocessing: read as "
                 f"documents are, they give {len(parts)} tokens that are not among them "
                 "and so are not left out.",
-                stacklevel=2,
+                UserWarning,
+                "stop_words",
             )
         return lambda text: tokenize(preprocess(text))
 

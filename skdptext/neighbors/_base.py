@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -29,6 +28,7 @@ from skdptext.utils import (
     check_option,
     shown,
     sparse_result,
+    warn_once,
 )
 
 Weights = Callable[[np.ndarray], np.ndarray] | str | None
@@ -399,9 +399,10 @@ def as_parameter_error() -> Iterator[None]:
 
 def _warn_empty(rows: np.ndarray, n: int, fate: str, stacklevel: int = 4) -> None:
     """One warning for documents without words, at the line of the user."""
-    warnings.warn(
+    warn_once(
         f"{len(rows)} of {n} documents hold no word and {fate}: rows "
         f"{name_rows(rows)}.",
         EmptyDocumentWarning,
+        fate,
         stacklevel=stacklevel,
     )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral
 from typing import Any
 
+from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import OutOfVocabularyWarning, PrivacyLeakWarning
 from skdptext.utils import REPEATABLE, warn_of_repeats, warn_once
 
@@ -65,13 +65,16 @@ def caveats(embedding: object, random_state: object) -> list[str]:
     return sentences
 
 
-def warn_of_unknown_words(n_unknown: int, n_tokens: int) -> None:
+def warn_of_unknown_words(
+    n_unknown: int, n_tokens: int, embedding: WordEmbedding
+) -> None:
     """Ask whether the embedding suits the text if it lacks most of its words."""
     if n_unknown > _MANY_UNKNOWN * n_tokens:
-        warnings.warn(
+        warn_once(
             f"{n_unknown} of {n_tokens} words are unknown to the embedding: is it for "
             "this language and kind of text?",
             OutOfVocabularyWarning,
+            ("embedding", embedding.fingerprint),  # the next one is another question
             stacklevel=3,
         )
 
@@ -79,9 +82,10 @@ def warn_of_unknown_words(n_unknown: int, n_tokens: int) -> None:
 def warn_of_engine(engine: str, fallback_reason: str | None) -> None:
     """Say that NumPy searches instead of the requested engine, and why."""
     if fallback_reason is not None:
-        warnings.warn(
+        warn_once(
             f'engine="{engine}" falls back to NumPy, which finds the same words: '
             f"{fallback_reason}.",
             RuntimeWarning,
+            "engine",
             stacklevel=4,
         )

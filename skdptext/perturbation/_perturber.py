@@ -476,7 +476,9 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
             )
         # We warn with two numbers. The unknown words themselves are private text.
         if documents.n_unknown:
-            warn_of_unknown_words(documents.n_unknown, documents.n_tokens)
+            warn_of_unknown_words(
+                documents.n_unknown, documents.n_tokens, self.embedding_
+            )
         codes, offsets = self._run(streams, documents, sample)
         names = self.mechanism_.released.word_array
         released = write_documents(

@@ -10,7 +10,7 @@ import sys
 import textwrap
 import threading
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from decimal import ROUND_CEILING, Decimal
@@ -23,21 +23,37 @@ from skdptext.utils._validation import check_option
 
 # -- warnings -----------------------------------------------------------------------
 
-_said: set[tuple[type[Warning], str]] = set()
+_said: set[tuple[type[Warning], Hashable]] = set()
 
 
-def warn_once(message: str, category: type[Warning]) -> None:
-    """Issue a warning; under Python's default filters, only the first time.
+def warn_once(
+    message: str,
+    category: type[Warning],
+    about: Hashable = None,
+    *,
+    stacklevel: int = 1,
+) -> None:
+    """Issue a warning; under Python's default filters, only once in a process.
 
-    Python forgets what it has shown whenever any filter changes, which scikit-learn and
-    SciPy do all the time. A filter of the caller's own (ignore, always, error, ...) is
-    obeyed as usual.
+    A search fits hundreds of times. It warns once, and once in each of its worker
+    processes. Python alone would repeat it: it forgets what it has shown whenever any
+    filter changes, which scikit-learn and SciPy do all the time. A filter of the
+    caller's own (ignore, always, error, ...) is obeyed as usual.
+
+    Parameters
+    ----------
+    about : hashable, default=None
+        Two warnings of a category are the same if they are about the same: usually the
+        name of a parameter. None: if their texts are equal.
+    stacklevel : int, default=1
+        Whose line is shown, as in `warnings.warn`; 1 is the line of this call.
     """
     if _action(message, category) == "default":
-        if (category, message) in _said:
+        key = (category, message if about is None else about)
+        if key in _said:
             return
-        _said.add((category, message))
-    warnings.warn(message, category, stacklevel=2)
+        _said.add(key)
+    warnings.warn(message, category, stacklevel=stacklevel + 1)
 
 
 def _action(message: str, category: type[Warning]) -> str:

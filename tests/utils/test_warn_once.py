@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 
 import pytest
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 
-from skdptext.exceptions import PrivacyLeakWarning
+from skdptext import DPWordPerturber, WMDKNNClassifier, WordEmbedding
+from skdptext.exceptions import (
+    EmptyDocumentWarning,
+    OutOfVocabularyWarning,
+    PrivacyLeakWarning,
+)
 from skdptext.utils import warn_once
 from tests.expected import no_warning
 
@@ -28,6 +36,34 @@ def test_by_default_the_first_time_only():
     assert heard("told by default") == 1
     assert heard("told by default") == 0
     assert heard("another text") == 1
+
+
+def test_what_a_warning_is_about_tells_it_from_others():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.resetwarnings()
+        for number, about in enumerate(["a length", "a length", "an order"]):
+            warn_once(f"{number} words", PrivacyLeakWarning, about)
+        warn_once("3 words", UserWarning, "a length")
+    assert [str(w.message) for w in caught] == ["0 words", "2 words", "3 words"]
+    assert {w.filename for w in caught} == {__file__}
+
+
+def test_a_search_warns_once():
+    table = WordEmbedding(["one", "two", "six"], [[0.0], [1.0], [5.0]])
+    texts = ["one two and more words", "six or more words", ""] * 4
+    model = make_pipeline(
+        DPWordPerturber(table), WMDKNNClassifier(table, n_neighbors=1)
+    )
+    search = GridSearchCV(model, {"dpwordperturber__epsilon": [1, 2, 3]}, cv=2)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.resetwarnings()
+        search.fit(texts, [0, 1, 0] * 4)
+        search.predict(texts)
+    counts = Counter(w.category for w in caught)
+    assert counts[OutOfVocabularyWarning] == 1
+    # another test of this process may have been told of the others
+    assert counts[PrivacyLeakWarning] <= 1
+    assert counts[EmptyDocumentWarning] <= 2  # of training, and of queries
 
 
 @pytest.mark.parametrize(
