@@ -16,9 +16,7 @@ HERE = Path(__file__).parent
 # The page of a name, and what of its room is shown there.
 RESULTS = {
     "attacks.linkage_attack": ["Linkages", "Score", "ScoreTable", "ColumnFinding"],
-    "audit.audit_document_law": ["DocumentLawAudit"],
     "audit.audit_document_pair": ["DocumentPairAudit"],
-    "audit.audit_fresh_noise": ["FreshNoiseAudit"],
     "audit.audit_noise_law": ["NoiseLawAudit"],
     "audit.audit_training": ["TrainingAudit"],
     "audit.audit_word_privacy": ["WordPrivacyAudit"],

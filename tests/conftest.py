@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import csv
 import fcntl
 import functools
@@ -332,21 +331,6 @@ def logged():
     logging.getLogger().addHandler(handler)
     yield messages
     logging.getLogger().removeHandler(handler)
-
-
-@pytest.fixture
-def copies_for_workers(monkeypatch):
-    """`audit_fresh_noise` without joblib's workers: each task is run here, on a copy.
-
-    A worker takes two seconds to begin. tests/audit/test_fresh.py has some.
-    """
-
-    def parallel(**_):
-        return lambda tasks: [
-            run(*args, **kwargs) for run, args, kwargs in map(copy.deepcopy, tasks)
-        ]
-
-    monkeypatch.setattr("skdptext.audit._fresh.Parallel", parallel)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import scipy.sparse as sp
 from scipy import stats
 
 from skdptext.audit import audit_noise_law
@@ -75,6 +76,55 @@ def assert_not_refuted(loss, losses, ts, n_tests):
         spread = math.sqrt(2 * drawn.var() * log / len(drawn))
         lowest = drawn.mean() - spread - 7 * log / (3 * (len(drawn) - 1))
         assert loss.delta(t) >= lowest
+
+
+def assert_answers_follow(releaser, documents, n=600, alpha=ALPHA, seed=0):
+    """Answers to documents have the stated probabilities, and share no noise.
+
+    ``n`` answers to each document, in any order, in each of three calls; noise that
+    equal documents share shows in one call, noise that is replayed in two. The values
+    of the first call are counted in the second; chi-square tests, Bonferroni's bound.
+    """
+    m = len(documents)
+    order = np.random.default_rng(seed).permutation(np.repeat(np.arange(m), n))
+    number, values, first = {}, [], None
+    for _ in range(3):
+        released = releaser.transform([documents[i] for i in order])
+        keys = _keys_of(released)
+        values.append(np.array([number.setdefault(k, len(number)) for k in keys]))
+        if len(values) == 1:
+            at = np.unique(values[0], return_index=True)[1]
+            rows = isinstance(released, list)
+            first = [released[i] for i in at] if rows else released[at]
+    law = np.exp(np.asarray(releaser.log_likelihood(documents, first))).T
+    law = np.column_stack([law, np.clip(1 - law.sum(axis=1), 0, None)])
+    law[:, -1] *= law[:, -1] > 1e-9
+    rest = law.shape[1] - 1  # what the first call did not hold
+    values = [np.minimum(call, rest) for call in values]
+    pairs = [(i, j) for i in range(m) for j in range(i)]
+    alpha /= 3 * m + len(pairs)
+
+    def assert_equal_as_often(a, b, p, q):
+        hits = int(((a == b) & (a < rest)).sum())
+        value = stats.binomtest(hits, len(a), min(p[:-1] @ q[:-1], 1.0)).pvalue
+        assert value > alpha, f"equal answers: p = {value:.2e} <= {alpha:.0e}"
+
+    each = [[call[order == i] for i in range(m)] for call in values]
+    for i in range(m):
+        mine, later = each[1][i], each[2][i]
+        assert_counts(np.bincount(mine, minlength=rest + 1), law[i], alpha)
+        assert_equal_as_often(mine[0::2], mine[1::2], law[i], law[i])
+        assert_equal_as_often(mine, later, law[i], law[i])
+    for i, j in pairs:
+        assert_equal_as_often(each[1][i], each[1][j], law[i], law[j])
+
+
+def _keys_of(released):
+    if sp.issparse(released):
+        released = released.toarray()
+    if isinstance(released, np.ndarray):
+        released = released.tolist()
+    return [tuple(row) if isinstance(row, list) else row for row in released]
 
 
 class Recorded:

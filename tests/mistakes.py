@@ -192,17 +192,6 @@ def keep_if_far(perturber, distance):
 # -- noise that is used twice ------------------------------------------------------
 
 
-class FewSeeds(Perturber):
-    """Begins a generator in each call, from a seed of 16 bits."""
-
-    def perturb_words(self, words, n_draws=1):
-        outer, self.rng = self.rng, np.random.default_rng(self.rng.integers(2**16))
-        try:
-            return super().perturb_words(words, n_draws)
-        finally:
-            self.rng = outer
-
-
 def in_pairs(mechanism, rng, n):
     """Every vector serves two draws of its call, at random places."""
     noise = right(mechanism, rng, -(-n // 2))
@@ -212,13 +201,6 @@ def in_pairs(mechanism, rng, n):
 def from_a_pool(mechanism, rng, n):
     """A pool of 300 vectors, gone through again and again in a call."""
     return np.resize(right(mechanism, rng, 300), (n, mechanism.metric.dim))
-
-
-def every_fifth(mechanism, rng, n):
-    """Every fifth draw of a call has one vector."""
-    noise = right(mechanism, rng, n)
-    noise[::5] = noise[0]
-    return noise
 
 
 def one_in_clear(perturber, word):

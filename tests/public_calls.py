@@ -338,11 +338,9 @@ VALID: dict[Any, Valid] = {
     attacks.words_of: Valid(lambda: ("w0 w1",)),
     attacks.linkage_attack: Valid(lambda: (TEXTS, released(), 1, 1, 1)),
     # -- audit -----------------------------------------------------------------
-    audit.audit_document_law: Valid(lambda: (replacer().fit(), TEXTS[:2], 100)),
     audit.audit_document_pair: Valid(
         lambda: (released(output="text"), "w0", "w1", 100)
     ),
-    audit.audit_fresh_noise: Valid(lambda: (released(epsilon=1.0), "w0", 2, 2)),
     audit.audit_noise_law: Valid(lambda: (released(), 100)),
     audit.audit_training: Valid(
         lambda: (
@@ -737,9 +735,7 @@ RESULTS = {
     attacks.Linkages,
     attacks.Score,
     attacks.ScoreTable,
-    audit.DocumentLawAudit,
     audit.DocumentPairAudit,
-    audit.FreshNoiseAudit,
     audit.NoiseLawAudit,
     audit.TrainingAudit,
     audit.WordPrivacyAudit,

@@ -115,7 +115,7 @@ def libraries_are_read_once(monkeypatch):
 
 
 @pytest.fixture(autouse=True)
-def in_a_folder_of_its_own(tmp_path, monkeypatch, request, copies_for_workers):
+def in_a_folder_of_its_own(tmp_path, monkeypatch, request):
     """What is given in place of a path may be written to."""
     monkeypatch.chdir(tmp_path)
     # it matters neither what a guess of a key costs nor what a crash leaves behind,

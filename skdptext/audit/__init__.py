@@ -1,14 +1,9 @@
 """Whether a release keeps its guarantee: statistical tests of the code that it runs."""
 
-from skdptext.audit._document_law import (
-    DocumentLawAudit as DocumentLawAudit,
-    audit_document_law,
-)
 from skdptext.audit._documents import (
     DocumentPairAudit as DocumentPairAudit,
     audit_document_pair,
 )
-from skdptext.audit._fresh import FreshNoiseAudit as FreshNoiseAudit, audit_fresh_noise
 from skdptext.audit._law import NoiseLawAudit as NoiseLawAudit, audit_noise_law
 from skdptext.audit._training import TrainingAudit as TrainingAudit, audit_training
 from skdptext.audit._words import (
@@ -17,9 +12,7 @@ from skdptext.audit._words import (
 )
 
 __all__ = [
-    "audit_document_law",
     "audit_document_pair",
-    "audit_fresh_noise",
     "audit_noise_law",
     "audit_training",
     "audit_word_privacy",

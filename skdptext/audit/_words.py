@@ -241,7 +241,6 @@ def audit_word_privacy(
     See Also
     --------
     audit_noise_law : Tests the noise itself, where it is accessible; much sharper.
-    audit_fresh_noise : Looks for noise that was used twice.
 
     Notes
     -----
@@ -271,8 +270,7 @@ def audit_word_privacy(
     *Seeds.* The draws for the test come from a single call of ``perturb_words``, and
     the draws for the sweep from earlier calls. A perturber with an integer seed gives
     the same draws in every audit, so that a second audit adds nothing. Draws that are
-    used twice are not detected here, and may make the test depend on the sweep: see
-    `audit_fresh_noise`.
+    used twice are not detected here, and may make the test depend on the sweep.
 
     References
     ----------

@@ -75,8 +75,7 @@ class BaseReleaser(
     Notes
     -----
     *Privacy.* What `guarantee` claims is the subclass's to prove.
-    `~skdptext.audit.audit_document_pair` and `~skdptext.audit.audit_document_law` test
-    it.
+    `~skdptext.audit.audit_document_pair` tests it.
 
     *Noise.* `transform` draws from `random_state`, if the subclass has this parameter.
     An integer is stored as a secret, which shows in no representation. To release files

@@ -19,7 +19,7 @@ from skdptext import (
     WordEmbedding,
 )
 from skdptext.attacks import DocumentLinkageAttack, linkage_attack
-from skdptext.audit import audit_document_law, audit_document_pair
+from skdptext.audit import audit_document_pair
 from skdptext.base import BaseReleaser, fitted_releaser
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection import obfuscation_report, release_report
@@ -27,6 +27,7 @@ from skdptext.metrics import ReleaseLikelihood, find_perturber, has_perturber
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.release import DocumentRelease, ReleaseKey
 from skdptext.utils import is_fitted
+from tests.laws import assert_answers_follow
 
 TEXTS = ["tea", "a pot of tea, and some milk", "cake", "two cups of coffee, please"] * 6
 LENGTHS = ["short", "long", "short", "long"] * 6
@@ -147,7 +148,7 @@ def test_audits_take_it(kind):
     assert (audit.claimed, audit.violated) == (2.0, False)
     false = kind(claimed=1.0).fit()
     assert audit_document_pair(false, *TEXTS[:2], random_state=0).violated
-    assert not audit_document_law(teller, TEXTS[:4], random_state=0).refuted
+    assert_answers_follow(teller, TEXTS[:4])
 
 
 @pytest.mark.no_cover

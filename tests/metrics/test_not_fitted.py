@@ -6,7 +6,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from skdptext import DPWordPerturber
-from skdptext.audit import audit_fresh_noise, audit_noise_law, audit_word_privacy
+from skdptext.audit import audit_noise_law, audit_word_privacy
 from skdptext.inspection import NeighborhoodDisplay, PlausibleDeniabilityDisplay
 from skdptext.metrics import (
     plausible_deniability,
@@ -15,7 +15,6 @@ from skdptext.metrics import (
 )
 
 ASKED = {
-    "audit_fresh_noise": audit_fresh_noise,
     "audit_noise_law": audit_noise_law,
     "audit_word_privacy": audit_word_privacy,
     "feature names": lambda p: p.get_feature_names_out(),

@@ -15,7 +15,6 @@ from tqdm.auto import tqdm
 from skdptext import DPWordPerturber, WMDKNNClassifier, WordEmbedding
 from skdptext.audit import (
     audit_document_pair,
-    audit_fresh_noise,
     audit_noise_law,
     audit_word_privacy,
 )
@@ -149,10 +148,6 @@ LONG = {
     "words": (
         lambda v: audit_word_privacy(fitted(), pairs=1, n_draws=1000, verbose=v),
         "audit: 2000draw",
-    ),
-    "fresh noise": (
-        lambda v: audit_fresh_noise(fitted(), "w3", n_calls=5, verbose=v),
-        "audit: 100%",
     ),
     "law": (lambda v: audit_noise_law(fitted(), n_draws=200, verbose=v), "200/200"),
     "documents": (

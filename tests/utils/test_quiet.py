@@ -16,7 +16,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from skdptext import DPDocumentReplacer
 from skdptext.attacks import linkage_attack
-from skdptext.audit import audit_document_law, audit_document_pair
+from skdptext.audit import audit_document_pair
 from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.inspection import obfuscation_report, release_report
 from skdptext.utils import quiet
@@ -263,10 +263,6 @@ DOCUMENTS = [f"{drink} and {pet} {i}" for i in range(4) for drink in ("tea", "mi
 RELEASED = Gated(None, None).transform(DOCUMENTS)
 AUTHORS = [0, 1] * 8
 CALLS = {
-    "audit_document_law": (
-        "transform",
-        lambda r: audit_document_law(r, DOCUMENTS[:4], random_state=0),
-    ),
     "audit_document_pair": (
         "transform",
         lambda r: audit_document_pair(
