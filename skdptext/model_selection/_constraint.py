@@ -50,7 +50,7 @@ class best_under_constraint:  # noqa: N801 - used as a function, pickled as an o
     Parameters
     ----------
     maximize : str
-        Score to maximise: a key of the search's `scoring`, or ``"score"`` if it has
+        Score to maximize: a key of the search's `scoring`, or ``"score"`` if it has
         only one.
     subject_to : mapping of str to float or (str, float)
         Bounds on test scores: ``0.8`` or ``(">=", 0.8)`` for at least,
@@ -100,9 +100,10 @@ class best_under_constraint:  # noqa: N801 - used as a function, pickled as an o
 
     Notes
     -----
-    A scikit-learn search with several scores and such a rule has no score itself:
-    pass ``scoring`` where the search is scored, as in ``cross_val_score(search, X, y,
-    scoring="accuracy")``.
+    ``search.score(X, y)`` is the score that the rule maximizes. For another, call its
+    scorer: ``search.scorer_["accuracy"](search, X, y)``. scikit-learn sets no
+    ``best_score_`` for a rule; the mean over the splits is
+    ``search.cv_results_["mean_test_accuracy"][search.best_index_]``.
 
     *Halving searches*, such as ``HalvingGridSearchCV``, never call a function given as
     ``refit``, so that this rule has no effect there. Use ``GridSearchCV`` or
@@ -244,6 +245,14 @@ class best_under_constraint:  # noqa: N801 - used as a function, pickled as an o
             f"none that meets {' and '.join(parts)}. Loosen a bound or widen the grid; "
             "the scores are in this error's cv_results."
         )
+
+    # A search with several scores looks `search.score` up by its refit, the name of a
+    # score or this rule, which then stands for the score that it maximizes.
+    def __eq__(self, other: object) -> bool:
+        return other == self.maximize if isinstance(other, str) else self is other
+
+    def __hash__(self) -> int:
+        return hash(self.maximize)
 
     def __repr__(self) -> str:
         parameters = inspect.signature(type(self)).parameters.items()

@@ -214,8 +214,8 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
     ``embedding="one-hot"``, which takes its vocabulary from it. A repeatable release
     (an integer `random_state`) shows which documents are equal.
 
-    *Caches.* ``Pipeline(memory=...)`` writes the texts to files in the clear, and
-    reuses noise: leave it None.
+    *Caches.* ``Pipeline(memory=...)`` writes private texts to disk in plain text, and
+    reuses noise that was drawn before: leave it None.
 
     *Cost.* A product of (words × dim) by (dim × vocabulary); memory beyond the output
     stays within scikit-learn's ``working_memory``.

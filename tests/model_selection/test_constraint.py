@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -97,6 +98,12 @@ def test_in_a_search():
         > (search.cv_results_["mean_test_size"][search.best_index_])
     )
     assert (accuracy[smaller] < 0.8).all()
+    # the score of such a search is the one that the rule maximizes
+    assert search.score(X, y) == -np.abs(search.best_estimator_.coef_).sum()
+    several = clone(search).set_params(
+        scoring=lambda m, X, y: {"accuracy": m.score(X, y), "size": -m.C}
+    )
+    assert several.fit(X, y).score(X, y) == -several.best_params_["C"]
     single = GridSearchCV(
         LogisticRegression(),
         {"C": [1.0]},
