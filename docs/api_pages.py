@@ -31,7 +31,6 @@ RESULTS = {
     "model_selection.calibrate_epsilon": ["Calibration"],
     "neighbors.WMDKNNClassifier": ["compile_search"],
     "replacement.DPDocumentReplacer": ["PersonAnswers", "PublicDocuments"],
-    "replacement.compare_groupings": ["GroupingComparison", "GroupingScore"],
     "replacement.topic_shares": ["TopicShares"],
 }
 

@@ -127,13 +127,6 @@ class LabelsCounted:
         return SimpleNamespace(epsilon=1.0)
 
 
-@cache
-def compared() -> replacement.GroupingComparison:
-    return replacement.compare_groupings(
-        TEXTS * 3, TOPICS * 3, n_groups=2, cv=2, n_starts=1
-    )
-
-
 def classifier(**options: Any) -> WMDKNNClassifier:
     return WMDKNNClassifier(table(), n_neighbors=1, **options).fit(BAGS, TOPICS)
 
@@ -689,14 +682,6 @@ VALID: dict[Any, Valid] = {
     DPDocumentReplacer.likelihood: Valid(lambda: (replacer().fit(), TEXTS)),
     DPDocumentReplacer.set_output: Valid(lambda: (replacer(),)),
     DPDocumentReplacer.transform: Valid(lambda: (replacer().fit(), TEXTS)),
-    replacement.GroupingComparison.best: Valid(lambda: (compared(),)),
-    replacement.GroupingComparison.sentences: Valid(lambda: (compared(), 1.0)),
-    replacement.compare_groupings: Valid(
-        lambda: (
-            *(TEXTS * 3, TOPICS * 3, {"a": preprocessing.TopicEncoder(1)}, 2, 4.0),
-            *(100, "accuracy", 2, 1),
-        )
-    ),
     replacement.topic_shares: Valid(
         lambda: (TEXTS, replacer().fit(), None, None, 0.95, 1)
     ),
@@ -755,8 +740,6 @@ RESULTS = {
     metrics.WordTransitions,
     model_selection.Calibration,
     privacy.PrivacyGuarantee,
-    replacement.GroupingComparison,
-    replacement.GroupingScore,
     replacement.PersonAnswers,
     replacement.TopicShares,
     ReplacementGuarantee,

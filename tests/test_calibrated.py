@@ -26,8 +26,7 @@ from skdptext.datasets import make_embedding
 from skdptext.inspection import obfuscation_report, release_report
 from skdptext.mechanisms import RandomizedResponse
 from skdptext.model_selection import calibrate_epsilon, search_results
-from skdptext.preprocessing import TopicEncoder
-from skdptext.replacement import compare_groupings, topic_shares
+from skdptext.replacement import topic_shares
 from tests.expected import leaks_allowed
 
 pytestmark = [leaks_allowed, pytest.mark.no_cover]
@@ -102,21 +101,6 @@ def of_obfuscation(seed):
     )
     best = report.scores["author"]
     yield "the strongest", best.low, 0.5, best.high
-
-
-def of_groupings(seed, cv=5):
-    rng = np.random.default_rng(seed)
-    labels = rng.permutation(np.arange(40) % 2).astype(str)
-    comparison = compare_groupings(
-        texts(rng, 40), labels, {"topics": TopicEncoder(3)}, n_groups=3, epsilon=3.0,
-        cv=cv, n_starts=1, random_state=seed,
-    )  # fmt: skip
-    for row in comparison.rows:
-        yield row.name, row.low, 0.5, row.high
-
-
-def of_many_splits(seed):
-    return of_groupings(seed, ShuffleSplit(30, test_size=0.5, random_state=seed))
 
 
 def of_a_search(seed):
@@ -204,8 +188,6 @@ TRIALS = {
     "release_report, control": (of_control, 5),
     "release_report, copies": (of_copies, 5),
     "obfuscation_report": (of_obfuscation, 0),
-    "compare_groupings": (of_groupings, 5),
-    "compare_groupings, many splits": (of_many_splits, 5),
     "search_results": (of_a_search, 5),
     "calibrate_epsilon": (of_a_calibration, 15),
     "audits": (of_audits, 10),

@@ -1,10 +1,5 @@
 """Releases that answer with a public document: randomized response over groups."""
 
-from skdptext.replacement._comparison import (
-    GroupingComparison as GroupingComparison,
-    GroupingScore as GroupingScore,
-    compare_groupings,
-)
 from skdptext.replacement._groups import (
     PublicGroups as PublicGroups,
     centres_grouper as centres_grouper,
@@ -33,6 +28,5 @@ from skdptext.replacement._shares import (
 __all__ = [
     "DPDocumentReplacer",
     "ReplacementGuarantee",
-    "compare_groupings",
     "topic_shares",
 ]
