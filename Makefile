@@ -3,9 +3,6 @@
 PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= 2
-# What make test-torch installs, and the files it runs: collecting all takes longer
-TORCH ?= torch
-TORCH_TESTS ?= $(shell grep -rl --include='*.py' 'pytest\.mark\.torch' tests)
 # A file of pip constraints, as .ci/run names one
 CONSTRAINTS ?=
 # What make test-scale installs, 2 GB with all else, in an environment of its own
@@ -34,24 +31,24 @@ OLDEST := $(VENV)-oldest
 INSTALL := .ci/install $(VENV) $(addprefix -c ,$(CONSTRAINTS))
 # Test workers times BLAS threads would oversubscribe the cores.
 PIN := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 MPLBACKEND=Agg
-# Tests, doctests and site train the built-in embedding once for all of them. POT would
-# import PyTorch. Many processes start: what one compiles to bytecode serves the others.
+# Tests, doctests and site train the built-in embedding once for all of them. Many
+# processes start: what one compiles to bytecode serves the others.
 # Each training of floret fills 120 MB anew: in huge pages, and in those of the one before,
 # in a seventh of the time; so do large arrays.
-SHARED := $(PIN) PYTHONDONTWRITEBYTECODE= SKDPTEXT_CACHE=$(CURDIR)/build/cache POT_BACKEND_DISABLE_PYTORCH=1 \
+SHARED := $(PIN) PYTHONDONTWRITEBYTECODE= SKDPTEXT_CACHE=$(CURDIR)/build/cache \
     GLIBC_TUNABLES=glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=1073741824:glibc.malloc.trim_threshold=1073741824
 BENCH_OUT := build/bench
 # Each worker begins with half of the tests in their order and takes from the other's when
 # it has none left: files stay whole, and what they make for all their tests is made once.
 WORKERS := -n $(JOBS) --dist worksteal
-QUICK := not slow and not torch and not fuzz and not scale and not notebooks
+QUICK := not slow and not fuzz and not scale and not notebooks
 COVER := --cov=skdptext --cov-branch --cov-config=setup.cfg
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # Two processes that install into one environment break it.
 .NOTPARALLEL:
-.PHONY: help environment demo test test-oldest test-slow test-fuzz test-torch test-notebooks test-scale doctest lint format types docs dist constraints bench bench-compare paper obfuscation mechanisms frontier learn coverage clean
+.PHONY: help environment demo test test-oldest test-slow test-fuzz test-notebooks test-scale doctest lint format types docs dist constraints bench bench-compare paper obfuscation mechanisms frontier learn coverage clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -79,9 +76,6 @@ test-fuzz: $(STAMP)-test  ## thousands of mutated files and of random releases, 
 	$(SHARED) SKDPTEXT_LAWS=$(LAWS) $(PY) -m pytest $(WORKERS) \
 	    tests/privacy/test_exact_laws.py -k more_than_is_promised $(PYTEST_ARGS)
 
-test-torch: $(STAMP)-torch  ## run the tests that need PyTorch
-	$(SHARED) $(PY) -m pytest $(WORKERS) -m torch $(TORCH_TESTS) $(PYTEST_ARGS)
-
 test-notebooks: $(STAMP)-test  ## run the notebooks in Jupyter
 	$(SHARED) $(PY) -m pytest $(WORKERS) -m notebooks --durations=15 tests/test_notebook.py $(PYTEST_ARGS)
 
@@ -90,7 +84,7 @@ test-scale: $(SCALE_VENV)/.stamp-scale  ## run the tests on Spark, Dask, Ray and
 	$(SHARED) $(SCALE_VENV)/bin/python -m pytest -ra --durations=10 tests/scale $(PYTEST_ARGS)
 
 coverage: $(STAMP)-test  ## run all tests and write htmlcov/index.html
-	$(SHARED) $(PY) -m pytest $(WORKERS) -m "not torch and not fuzz and not scale and not notebooks" $(COVER) --cov-report=html --cov-report=term $(PYTEST_ARGS)
+	$(SHARED) $(PY) -m pytest $(WORKERS) -m "not fuzz and not scale and not notebooks" $(COVER) --cov-report=html --cov-report=term $(PYTEST_ARGS)
 
 doctest: $(STAMP)-test  ## run the examples of the docstrings, the site's pages and the README
 	$(SHARED) $(PY) -m pytest $(WORKERS) --doctest-modules --doctest-glob="*.rst" --doctest-glob="*.md" \
@@ -203,11 +197,6 @@ $(STAMP)-slow: $(STAMP)-test
 	$(INSTALL) "dp-accounting>=0.4"
 	@touch $@
 
-# Not the extra itself: TORCH may name a build, such as the one without CUDA.
-$(STAMP)-torch: $(STAMP)-test
-	$(INSTALL) "$(TORCH)"
-	@touch $@
-
 # By this file again, for the other environment.
 $(SCALE_VENV)/.stamp-scale: pyproject.toml
 	$(MAKE) VENV=$(SCALE_VENV) $(SCALE_VENV)/.stamp-test
@@ -215,8 +204,8 @@ $(SCALE_VENV)/.stamp-scale: pyproject.toml
 	@touch $@
 
 $(STAMP)-all: pyproject.toml $(STAMP)-venv
-	$(INSTALL) -e ".[dev]" "$(TORCH)"
-	@touch $(STAMP)-plot $(STAMP)-test $(STAMP)-docs $(STAMP)-dev $(STAMP)-torch $@
+	$(INSTALL) -e ".[dev]"
+	@touch $(STAMP)-plot $(STAMP)-test $(STAMP)-docs $(STAMP)-dev $@
 
 $(STAMP)-docs: pyproject.toml $(STAMP)-venv
 	$(INSTALL) -e ".[docs]"

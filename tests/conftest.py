@@ -117,7 +117,6 @@ _UNWATCHED = {
         "privacy/test_printed_bounds",
         "privacy/test_redrawn",
         "replacement/test_replacement_law",
-        "search/test_int8",
         "test_benchmark_intervals",
         "test_benchmarks",
         "test_canary",

@@ -79,7 +79,7 @@ LATE = (
     "sklearn.linear_model",
     "sklearn.model_selection",
     "tqdm",
-    *("floret", "matplotlib", "numba", "pandas", "polars", "pyarrow", "torch"),
+    *("floret", "matplotlib", "numba", "pandas", "polars", "pyarrow"),
 )
 
 # What a distribution installs, where its name is another one.
@@ -418,7 +418,7 @@ def test_every_package_that_is_imported_is_declared():
     optional = declared["optional-dependencies"]
     listed = declared["dependencies"] + [
         line
-        for extra in ("frames", "plot", "fast", "torch", "fasttext", "arrow")
+        for extra in ("frames", "plot", "fast", "fasttext", "arrow")
         for line in optional[extra]
     ]
     names = {re.match(r"[\w-]+", line).group() for line in listed}

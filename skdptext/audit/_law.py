@@ -277,8 +277,8 @@ class _Recorder:
         return getattr(self.channel, name)
 
     @contextmanager
-    def session(self, n_threads: int, memory: int) -> Iterator[Any]:
-        with self.channel.session(n_threads, memory) as apply:
+    def session(self, memory: int) -> Iterator[Any]:
+        with self.channel.session(memory) as apply:
 
             def recorded(words: np.ndarray, draws: Any) -> np.ndarray:
                 noisy = apply(words, draws)

@@ -75,7 +75,7 @@ class NoiseRun:
         share_out = n_threads > 1 and of_product > 1
         with (
             limit_blas_threads(each) if share_out else nullcontext(),
-            self.channel.session(each, memory) as apply,
+            self.channel.session(memory) as apply,
             progress_bar(
                 verbose, "perturbing", total=len(offsets) - 1, unit="doc"
             ) as progress,

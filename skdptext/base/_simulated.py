@@ -58,7 +58,7 @@ class SimulatedReleases:
         memory = working_memory_bytes() // 4
         row_bytes = 16 * len(self.ids) + self.channel.row_bytes
         size = int(np.clip(memory // row_bytes, 1, _ROWS))
-        with self.channel.session(1, memory) as apply:
+        with self.channel.session(memory) as apply:
             for block in blocks(n, size):
                 written = drawn[block]
                 draws = check_draws(self.channel, rng, len(written))

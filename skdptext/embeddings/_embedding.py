@@ -23,6 +23,7 @@ from skdptext.utils import (
     ProcessLock,
     check_flag,
     check_integer,
+    half_squared_norms,
     kind_of,
     memo_property,
 )
@@ -252,6 +253,13 @@ class WordEmbedding:
     def word_array(self) -> np.ndarray:
         """The words as a read-only object array, for indexing."""
         return self._index.words
+
+    @memo_property
+    def half_norms(self) -> np.ndarray:
+        """½‖φ‖² of each word, which a search for nearest words takes; read-only."""
+        half_norms = half_squared_norms(self.vectors)
+        half_norms.flags.writeable = False
+        return half_norms
 
     # -- subsets ---------------------------------------------------------------
 

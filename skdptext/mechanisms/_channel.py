@@ -364,36 +364,12 @@ class WordChannel(ABC):
         """
         return 16 * len(self.embedding)
 
-    def with_engine(self, engine: str) -> WordChannel:
-        """The same channel, using an engine to find nearest words.
-
-        A channel that searches for no nearest words returns itself.
-
-        Parameters
-        ----------
-        engine : {"numpy", "torch"}
-            What searches for the nearest words.
-
-        Returns
-        -------
-        channel : WordChannel
-            The same channel; itself if the engine does not matter.
-        """
-        return self
-
-    @property
-    def fallback_reason(self) -> str | None:
-        """Why the engine asked for is not in use; None if it is."""
-        return None
-
     @contextmanager
-    def session(self, n_threads: int, memory: int) -> Iterator[Apply]:
-        """`apply` for the duration of a release, with library settings and memory set.
+    def session(self, memory: int) -> Iterator[Apply]:
+        """`apply` for the duration of a release, with its memory set.
 
         Parameters
         ----------
-        n_threads : int
-            Threads of the linear algebra library, for each thread of the release.
         memory : int
             Bytes that each call may take on top of `row_bytes` per word.
 

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._angles import NoisyAngles
-from skdptext.mechanisms._channel import Draws, Law, WordMechanism
+from skdptext.mechanisms._channel import Draws, Law, WordChannel, WordMechanism
 from skdptext.mechanisms._losses import LossDistribution
-from skdptext.mechanisms._searching import SearchingChannel
-from skdptext.search import Search, embedding_search
-from skdptext.utils import ProcessLock, check_option
-
-# Unit vectors, keyed by the embedding object, of which there is one per process.
-_directions: WeakKeyDictionary[WordEmbedding, WordEmbedding] = WeakKeyDictionary()
-_directions_lock = ProcessLock()
+from skdptext.search import nearest_words
+from skdptext.utils import check_option
 
 
-class DirectionalChannel(SearchingChannel):
+class DirectionalChannel(WordChannel):
     """`Directional` for one embedding."""
 
     mechanism: Directional
@@ -80,7 +73,8 @@ class DirectionalChannel(SearchingChannel):
         along = np.einsum("ij,ij->i", mirrors, points)
         along /= 1 + np.abs(units[:, 0])
         turned = (along[:, None] * mirrors - points) * signs[:, None]
-        return self._search(turned, memory)
+        units = self._units(slice(None)).astype(np.float32)
+        return nearest_words(turned, units, memory=memory)
 
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """ε times chords, or angles, shape (len(x), len(y))."""
@@ -99,17 +93,6 @@ class DirectionalChannel(SearchingChannel):
     def row_bytes(self) -> int:
         """Normals, directions, mirrors and what they are made of, points in float32."""
         return self.embedding.dim * (6 * 8 + 4)
-
-    @property
-    def _search(self) -> Search:
-        # not an attribute: a copy of the embedding must not be pickled
-        with _directions_lock():
-            searched = _directions.get(self.embedding)
-            if searched is None:
-                units = self._units(slice(None))
-                searched = WordEmbedding(self.embedding.words, units)
-                _directions[self.embedding] = searched
-        return embedding_search(searched, self._engine)
 
 
 class Directional(WordMechanism):

@@ -168,7 +168,7 @@ class InvertedChannel(FiniteChannel):
         return self._drawn(words, draws[0], memory, {} if memo is None else memo)
 
     @contextmanager
-    def session(self, n_threads: int, memory: int) -> Iterator[Apply]:
+    def session(self, memory: int) -> Iterator[Apply]:
         # the next call finds the rows of probabilities of this one
         yield partial(self.apply, memory=memory, memo={})
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from skdptext.embeddings import WordEmbedding
-from skdptext.search import half_squared_norms, k_nearest_words
-from skdptext.utils import Memo
+from skdptext.search import k_nearest_words
+from skdptext.utils import Memo, half_squared_norms
 
 # Precomputed neighbours of each word that a path tries before it searches.
 _NEAR = 32

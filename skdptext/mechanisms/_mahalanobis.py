@@ -11,10 +11,9 @@ from typing import ClassVar
 import numpy as np
 
 from skdptext.embeddings import WordEmbedding
-from skdptext.mechanisms._channel import Apply, Draws, Law, WordMechanism
+from skdptext.mechanisms._channel import Apply, Draws, Law, WordChannel, WordMechanism
 from skdptext.mechanisms._metric import MahalanobisMetric, embedding_spectrum
-from skdptext.mechanisms._searching import SearchingChannel
-from skdptext.search import embedding_search, k_nearest_words
+from skdptext.search import k_nearest_words, nearest_words
 from skdptext.utils import check_real
 
 
@@ -91,7 +90,7 @@ class MahalanobisNoise(WordMechanism):
         return kind(self, embedding, epsilon, lam)
 
 
-class MahalanobisChannel(SearchingChannel):
+class MahalanobisChannel(WordChannel):
     """`MahalanobisNoise` for one embedding.
 
     It adds noise to the vector of a word and finds the nearest word.
@@ -179,11 +178,17 @@ class MahalanobisChannel(SearchingChannel):
     ) -> np.ndarray:
         points = self.noise(draws)
         points += self.embedding.vectors[words]
-        return self._search(points, memory)
+        table = self.embedding
+        return nearest_words(points, table.vectors, table.half_norms, memory=memory)
 
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         vectors = self.embedding.vectors
         return self.epsilon * self.metric.distances(vectors[x], vectors[y])
+
+    @contextmanager
+    def session(self, memory: int) -> Iterator[Apply]:
+        """`apply` with `memory` for its scores."""
+        yield partial(self.apply, memory=memory)
 
     @property
     def row_bytes(self) -> int:
@@ -227,7 +232,7 @@ class VickreyChannel(MahalanobisChannel):
             points,
             vectors,
             min(2, len(vectors)),
-            half_norms=embedding_search(self.embedding).half_norms,
+            half_norms=self.embedding.half_norms,
             memory=memory,
         )
         first, second = near[:, 0], near[:, -1]
@@ -235,15 +240,3 @@ class VickreyChannel(MahalanobisChannel):
         t = float(self.mechanism.second)
         stays = uniforms * (t * d1 + (1 - t) * d2) < (1 - t) * d2
         return np.where(stays, first, second)
-
-    @property
-    def fallback_reason(self) -> str | None:
-        """Why the engine asked for is not in use; None if it is."""
-        if self._engine == "numpy":
-            return None
-        return "the two nearest words are searched with NumPy only"
-
-    @contextmanager
-    def session(self, n_threads: int, memory: int) -> Iterator[Apply]:
-        """`apply` with `memory` for its scores."""
-        yield partial(self.apply, memory=memory)

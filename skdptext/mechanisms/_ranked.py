@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -154,22 +153,11 @@ class RankedChannel(WordChannel):
         inner = self.inner.law().said()
         return [_RANKS, *(["Of the inner mechanism:", *inner] if inner else [])]
 
-    @property
-    def fallback_reason(self) -> str | None:
-        """The inner mechanism's."""
-        return self.inner.fallback_reason
-
     @memo_property
     def fingerprint(self) -> bytes:
         """Digest of all that the distribution depends on, inner channel included."""
         both = super().fingerprint + self.inner.fingerprint
         return hashlib.blake2b(both, digest_size=32).digest()
-
-    def with_engine(self, engine: str) -> RankedChannel:
-        """The same channel, with its inner channel searching with an engine."""
-        other = copy(self)
-        other.inner = self.inner.with_engine(engine)
-        return other
 
     # -- the ranks ---------------------------------------------------------------
 
@@ -182,9 +170,9 @@ class RankedChannel(WordChannel):
         return self._neighbours(self.inner.apply, working_memory_bytes(), words, draws)
 
     @contextmanager
-    def session(self, n_threads: int, memory: int) -> Iterator[Apply]:
+    def session(self, memory: int) -> Iterator[Apply]:
         """`apply` with the inner session; the two share `memory`."""
-        with self.inner.session(n_threads, memory // 2) as apply:
+        with self.inner.session(memory // 2) as apply:
             yield partial(self._neighbours, apply, memory // 2)
 
     def _neighbours(

@@ -56,9 +56,9 @@ class SensitiveWordsChannel(WordChannel):
         return self._released(self.inner.apply, words, draws)
 
     @contextmanager
-    def session(self, n_threads: int, memory: int) -> Iterator[Apply]:
+    def session(self, memory: int) -> Iterator[Apply]:
         """`apply` with the inner session."""
-        with self.inner.session(n_threads, memory) as apply:
+        with self.inner.session(memory) as apply:
             yield partial(self._released, apply)
 
     def _released(self, apply: Apply, words: np.ndarray, draws: Draws) -> np.ndarray:

@@ -12,7 +12,7 @@ from skdptext.mechanisms._channel import (
     check_log_proba,
     check_words,
 )
-from skdptext.search import SharedNoise, half_squared_norms
+from skdptext.search import SharedNoise
 from skdptext.utils import blocks, working_memory_bytes
 
 # Words drawn at a time. Independent of the memory, so that the seed fixes the result.
@@ -26,7 +26,7 @@ def draw_words(
 
     Yields slices of `ids`, and the noisy words of these, of shape (n_rows, n_draws).
     """
-    with channel.session(1, working_memory_bytes() // 2) as apply:
+    with channel.session(working_memory_bytes() // 2) as apply:
         for rows in blocks(len(ids), max(1, _PIECE // n_draws)):
             words = np.repeat(ids[rows], n_draws)
             noisy = np.empty(len(words), dtype=np.int64)
@@ -42,21 +42,17 @@ def shared_noise(
     rng: np.random.Generator,
     n_draws: int,
     among: int | None = None,
-    half_norms: np.ndarray | None = None,
 ) -> SharedNoise | None:
     """Noise of ε = 1 that all words and all ε share, if the channel's law allows it.
 
     `among`: only the first so many words of the embedding may be released.
-    `half_norms`: `half_squared_norms` of their vectors, where the caller has them.
     """
     law = channel.law()
     if law.noise is None or not law.scales:
         return None
-    vectors = channel.embedding.vectors[:among]
+    table = channel.embedding
     noise = law.noise(channel.draw(rng, n_draws)) * channel.epsilon
-    if half_norms is None:
-        half_norms = half_squared_norms(vectors)
-    return SharedNoise(noise, vectors, half_norms)
+    return SharedNoise(noise, table.vectors[:among], table.half_norms[:among])
 
 
 def probabilities(

@@ -22,7 +22,6 @@ from skdptext.exceptions import (
 from skdptext.mechanisms import WordChannel, draw_words, kept_as_they_are, shared_noise
 from skdptext.metrics import find_perturber
 from skdptext.perturbation import DPWordPerturber
-from skdptext.search import half_squared_norms
 from skdptext.utils import (
     NoiseStreams,
     bisect,
@@ -601,9 +600,8 @@ class _Shared(_Drawn):
         self.starts = np.append(0, ends[:-1])
         self.least = np.empty((len(self.ids), self.n_draws), dtype=np.float32)
         rng = self.streams.open(b"noise")
-        half_norms = half_squared_norms(self.own.embedding.vectors)
         for group in map(slice, self.starts, ends):
-            noise = shared_noise(self.own, rng, self.n_draws, half_norms=half_norms)
+            noise = shared_noise(self.own, rng, self.n_draws)
             assert noise is not None
             least = self.least[group]
             for rows, part in noise.critical_scales(self.ids[group]):

@@ -36,7 +36,6 @@ _RELATIONS = {">=": operator.ge, "<=": operator.le}
 _OF_RELEASE = set(inspect.signature(DPWordPerturber).parameters) - {
     "random_state",
     "order",
-    "engine",
     "n_jobs",
     "verbose",
 }

@@ -77,15 +77,3 @@ def warn_of_unknown_words(
             ("embedding", embedding.fingerprint),  # the next one is another question
             stacklevel=3,
         )
-
-
-def warn_of_engine(engine: str, fallback_reason: str | None) -> None:
-    """Say that NumPy searches instead of the requested engine, and why."""
-    if fallback_reason is not None:
-        warn_once(
-            f'engine="{engine}" falls back to NumPy, which finds the same words: '
-            f"{fallback_reason}.",
-            RuntimeWarning,
-            "engine",
-            stacklevel=4,
-        )

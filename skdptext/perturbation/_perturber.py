@@ -39,12 +39,10 @@ from skdptext.mechanisms import (
 )
 from skdptext.perturbation._leaks import (
     caveats,
-    warn_of_engine,
     warn_of_leaks,
     warn_of_unknown_words,
 )
 from skdptext.privacy import PrivacyGuarantee
-from skdptext.search import ENGINES, require_engine
 from skdptext.utils import (
     NoiseStreams,
     check_bags,
@@ -129,14 +127,6 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         or a name such as ``"exponential"``, which stands for the class with its default
         options. If None, `~skdptext.mechanisms.MahalanobisNoise`, as in the papers.
         A grid search reaches the options of an object as ``mechanism__option``.
-    engine : {"numpy", "torch"}, default="numpy"
-        What searches for the nearest words; both always find the same ones.
-        ``"torch"`` rules words out by an int8 product, on a CPU with AVX512_VNNI,
-        AVX_VNNI or AMX_INT8; it does not use GPUs. For tens of thousands of words it is
-        about twice as fast as NumPy. It needs PyTorch, and falls back to
-        NumPy, with a RuntimeWarning, where the processor has none of these. Embeddings
-        of fewer than 4,000 words are searched by NumPy, without a warning, as it is as
-        fast.
     random_state : None, int, Generator or RandomState, default=None
         None: fresh noise in every call, from ChaCha20 keyed by the operating system.
         An int: a repeatable release. The noise of a document is then derived by a
@@ -179,8 +169,6 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
     ------
     InvalidParameterError
         In `fit`, if a parameter breaks a rule.
-    ImportError
-        In `fit`, if the library of the engine is not installed.
 
     Warns
     -----
@@ -189,8 +177,6 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         if `random_state` is an integer, which shows equal documents, or can be guessed.
     OutOfVocabularyWarning
         If more than half of the words are unknown.
-    RuntimeWarning
-        If the machine does not suit the engine.
 
     See Also
     --------
@@ -265,7 +251,6 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         output: Literal["bow", "tokens", "text"] = "bow",
         order: Literal["keep"] | None = None,
         mechanism: WordMechanism | str | None = None,
-        engine: Literal["numpy", "torch"] = "numpy",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -283,7 +268,6 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         self.output = output
         self.order = order
         self.mechanism = mechanism
-        self.engine = engine
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -351,7 +335,6 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         """The mechanism prepared for the embedding."""
         channel = self._channel(embedding, *self._epsilon_and_lam())
         check_law(channel)
-        warn_of_engine(self.engine, channel.fallback_reason)
         # equal documents get equal releases in a `transform` without ids only
         warn_of_leaks(self, has_ids=True)
         return channel
@@ -362,8 +345,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         # A clone, so that later changes of the user's object do not reach the noise.
         mechanism = clone(resolve_mechanism(self.mechanism))
         with show_progress(self.verbose):
-            channel = as_channel(mechanism, embedding, epsilon, lam)
-        return channel.with_engine(self.engine)
+            return as_channel(mechanism, embedding, epsilon, lam)
 
     def _epsilon_and_lam(self) -> tuple[float, float]:
         epsilon = check_real("epsilon", self.epsilon, low=0, open_low=True)
@@ -387,8 +369,6 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
                 'output must be "text" with oov="keep", since an unknown word has no '
                 f"column, got output={self.output!r}."
             )
-        check_option("engine", self.engine, ENGINES)
-        require_engine(self.engine)
         check_noise_state(self.random_state)
         check_integer("verbose", self.verbose, low=0)
         check_n_jobs(self.n_jobs)

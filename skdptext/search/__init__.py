@@ -1,13 +1,6 @@
 """Exact nearest words to many points."""
 
-from skdptext.search._engine import (
-    ENGINES as ENGINES,
-    Search as Search,
-    embedding_search as embedding_search,
-    require_engine as require_engine,
-)
 from skdptext.search._nearest import (
-    half_squared_norms as half_squared_norms,
     k_nearest_words as k_nearest_words,
     nearest_words as nearest_words,
 )

@@ -7,7 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from skdptext.utils import LoadedOnce, blocks, compile_loops, working_memory_bytes
+from skdptext.utils import (
+    LoadedOnce,
+    blocks,
+    compile_loops,
+    half_squared_norms,
+    working_memory_bytes,
+)
 
 # Scores of 16 MB at a time: a smaller product spends more on packing its factors.
 _ROWS = 2048
@@ -24,15 +30,6 @@ _WORTH_LOADING = 10**9
 _UNIT_ROUNDOFF = 2.0**-24  # of float32
 # Bytes of vectors rescored in float64 at a time; bounds the memory of the worst case.
 _PAIR_BYTES = 2**22
-
-
-def half_squared_norms(vectors: np.ndarray) -> np.ndarray:
-    """½‖φ‖² of every row, in float64, without a float64 copy of the embedding."""
-    out = np.empty(len(vectors))
-    for rows in blocks(len(vectors), 4096):
-        block = vectors[rows].astype(np.float64)
-        out[rows] = 0.5 * np.einsum("ij,ij->i", block, block)
-    return out
 
 
 def nearest_words(

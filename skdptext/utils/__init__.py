@@ -50,6 +50,7 @@ from skdptext.utils._messages import (
 from skdptext.utils._numeric import (
     bisect as bisect,
     blocks as blocks,
+    half_squared_norms as half_squared_norms,
     runs as runs,
     sparse_result as sparse_result,
     working_memory_bytes as working_memory_bytes,

@@ -73,6 +73,15 @@ def runs(offsets: np.ndarray, size: float, most: float = float("inf")) -> list[s
     return parts
 
 
+def half_squared_norms(vectors: np.ndarray) -> np.ndarray:
+    """½‖φ‖² of every row, in float64, without a float64 copy of the embedding."""
+    out = np.empty(len(vectors))
+    for rows in blocks(len(vectors), 4096):
+        block = vectors[rows].astype(np.float64)
+        out[rows] = 0.5 * np.einsum("ij,ij->i", block, block)
+    return out
+
+
 def working_memory_bytes() -> int:
     """scikit-learn's ``working_memory`` setting, in bytes."""
     return int(get_config()["working_memory"] * 2**20)

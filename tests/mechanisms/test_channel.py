@@ -492,7 +492,7 @@ class OtherWords(MahalanobisChannel):
 
 
 class OtherSession(MahalanobisChannel):
-    def session(self, n_threads, memory):
+    def session(self, memory):
         return contextlib.nullcontext(self.apply)
 
 
@@ -618,7 +618,7 @@ class Kept:
     def apply(self, words, draws, memory=None):
         return words
 
-    def session(self, n_threads, memory):
+    def session(self, memory):
         return contextlib.nullcontext(self.apply)
 
 

@@ -112,7 +112,7 @@ def test_releases_follow_the_stated_law(name):
     words = rng.integers(0, 30, 10_000)
     draws = channel.draw(rng, len(words))
     whole = channel.apply(words, draws)
-    with channel.session(1, 4096) as apply:  # in pieces, with little memory
+    with channel.session(4096) as apply:  # in pieces, with little memory
         pieces = [
             apply(words[i : i + 997], tuple(part[i : i + 997] for part in draws))
             for i in range(0, len(words), 997)

@@ -419,7 +419,7 @@ def test_lazy_draws_are_of_a_word_and_its_key_alone():
     once = channel.apply(words, (keys,))
     order = np.random.default_rng(2).permutation(200)
     for memory in (0, 2**14, 2**30):
-        with channel.session(1, memory) as apply:
+        with channel.session(memory) as apply:
             again = [apply(words[s], (keys[s],)) for s in np.array_split(order, 9)]
         np.testing.assert_array_equal(np.concatenate(again), once[order])
     # the same words by other keys

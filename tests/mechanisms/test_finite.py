@@ -82,7 +82,7 @@ def test_draws_follow_the_law(shift):
     counts = np.bincount(noisy[words == 0], minlength=12)
     assert catches(assert_counts, counts, P[1])
     for memory in (0, 500, 2**20):  # no rows are kept, some, and all
-        with channel.session(1, memory) as apply:
+        with channel.session(memory) as apply:
             pieces = [apply(words[i::7], (draws[0][i::7],)) for i in range(7)]
         for i, piece in enumerate(pieces):
             np.testing.assert_array_equal(piece, noisy[i::7])

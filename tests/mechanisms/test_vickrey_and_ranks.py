@@ -93,19 +93,6 @@ def test_second_to_none_is_the_nearest():
     np.testing.assert_array_equal(barely.apply(words, (*draws, half)), nearest)
 
 
-def test_vickrey_says_who_searches():
-    channel = MahalanobisNoise(second=0.5).prepare(TABLE, 2.0, 0.0)
-    assert channel.fallback_reason is None
-    assert "with NumPy only" in channel.with_engine("torch").fallback_reason
-    ranked = Ranked(MahalanobisNoise(second=0.5)).prepare(TABLE, 2.0, 0.0)
-    assert ranked.fallback_reason is None
-    assert "with NumPy only" in ranked.with_engine("torch").fallback_reason
-    words = np.arange(5)
-    draws = channel.draw(np.random.default_rng(0), 5)
-    with channel.with_engine("torch").session(1, 10**6) as apply:
-        np.testing.assert_array_equal(apply(words, draws), channel.apply(words, draws))
-
-
 # -- ranks ---------------------------------------------------------------------------
 
 

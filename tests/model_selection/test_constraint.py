@@ -136,7 +136,6 @@ def test_a_search_over_whole_perturbers_warns_too(step):
         ("perturb__mechanism", True),
         ("perturb__mechanism__calibration", True),
         ("perturb__mechanism__mechanism__second", True),
-        ("perturb__engine", False),
         ("n_jobs", False),
         ("classify__random_state", False),
         ("classify__C", False),

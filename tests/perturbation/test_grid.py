@@ -12,7 +12,6 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 
 from skdptext import DPWordPerturber
-from skdptext.search import embedding_search
 
 GRID = {
     "dpwordperturber__epsilon": [1.0, 5.0, 10.0, 20.0, 40.0],
@@ -43,8 +42,8 @@ def test_once_for_25_candidates(built_in, monkeypatch):
 
     def hold(model, X, y):
         perturber = model[0]
-        mine = embedding_search(perturber.embedding_)
-        held.append((perturber.embedding_, perturber.covariance_, mine.half_norms))
+        table = perturber.embedding_
+        held.append((table, perturber.covariance_, table.half_norms))
         return 0.0
 
     search(embedding, hold)
@@ -52,7 +51,7 @@ def test_once_for_25_candidates(built_in, monkeypatch):
     assert len(decomposed) == 1
     assert len({tuple(map(id, each)) for each in held}) == 1
     assert held[0][0] is embedding
-    assert not embedding_search(embedding).half_norms.flags.writeable  # it is shared
+    assert not embedding.half_norms.flags.writeable  # it is shared
 
 
 _seen = []  # in a worker: the spectra of its candidates

@@ -14,8 +14,8 @@ from sklearn import config_context
 
 # Which engine finds the words, and the loops as Python runs them, do not show outside.
 from skdptext.search import _nearest as module
-from skdptext.search import half_squared_norms, k_nearest_words, nearest_words
-from skdptext.utils import LoadedOnce
+from skdptext.search import k_nearest_words, nearest_words
+from skdptext.utils import LoadedOnce, half_squared_norms
 from tests.channels import channel, sample
 from tests.memory import traced_memory
 

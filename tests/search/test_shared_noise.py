@@ -8,10 +8,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn import config_context
 
-from skdptext.search import SharedNoise, half_squared_norms, nearest_words
+from skdptext.search import SharedNoise, nearest_words
 
 # Which engine finds the words, and the loops as Python runs them, do not show outside.
 from skdptext.search import _shared_noise as module
+from skdptext.utils import half_squared_norms
 from tests.memory import traced_memory
 
 LOAD = module.load_compiled

@@ -21,7 +21,6 @@ from skdptext.datasets import make_embedding
 from skdptext.documents import DocumentReader
 from skdptext.mechanisms import Directional
 from skdptext.replacement import PublicDocuments
-from skdptext.search import embedding_search
 from skdptext.utils import (
     LoadedOnce,
     Memo,
@@ -150,7 +149,6 @@ def other_locks():
     return {
         "embeddings": lambda: pickle.loads(pickle.dumps(embedding)),
         "public documents": lambda: pickle.loads(pickle.dumps(texts)),
-        "searches": lambda: embedding_search(embedding),
         "directions": lambda: Directional().prepare(embedding, 1.0, 0.0),
         "compiled loops": loaded,
     }
