@@ -252,8 +252,7 @@ def plausible_deniability(
 
     *Cost.* For each word, draw, ε and λ, a sum and a maximum over the vocabulary; for
     each word and λ, a matrix product. With an embedding of 30,000 × 300, on one idle
-    core, it is 25 to 28 times as fast as ``perturb_words`` with numba (the extra
-    ``fast``), and 12 to 15 times as fast without. Memory stays within
+    core, it is 12 to 15 times as fast as ``perturb_words``. Memory stays within
     ``working_memory`` (of 64 MB or more), beyond the result.
 
     References

@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
-from skdptext.utils import (
-    LoadedOnce,
-    blocks,
-    compile_loops,
-    half_squared_norms,
-    working_memory_bytes,
-)
+from skdptext.utils import blocks, half_squared_norms, working_memory_bytes
 
 # Scores of 16 MB at a time: a smaller product spends more on packing its factors.
 _ROWS = 2048
@@ -23,10 +14,6 @@ _COLUMNS = 2048
 _FEW_SCORES = 2**19
 # Rows from which the norms are a column of the product.
 _JOINED = 512
-# Columns that the compiled loop compares side by side; divides the columns of a tile.
-_LANES = 128
-# Scores after which numba is loaded: it has then cost as much time as it would save.
-_WORTH_LOADING = 10**9
 _UNIT_ROUNDOFF = 2.0**-24  # of float32
 # Bytes of vectors rescored in float64 at a time; bounds the memory of the worst case.
 _PAIR_BYTES = 2**22
@@ -53,10 +40,6 @@ def nearest_words(
     subtracted or a term of the product. Where the two best scores differ by more than
     2δ the winner is certain; the other points, a per cent or so, are decided among all
     words within 2δ of the best by float64 scores.
-
-    With numba, one compiled pass over the scores keeps the three best, so that mostly
-    two words are left to decide between. It is loaded once a process has searched for
-    long enough to repay loading; the words are the same.
     """
     if half_norms is None:
         half_norms = half_squared_norms(vectors)
@@ -65,36 +48,23 @@ def nearest_words(
     with np.errstate(over="ignore", invalid="ignore"):
         half32 = half_norms.astype(np.float32)
         slack = twice_error_bound(points, half_norms)
-        best = np.empty((3, len(points)), dtype=np.float32)
-        pairs = np.empty((2, len(points)), dtype=np.int32)
+        ids = np.empty(len(points), dtype=np.int32)
+        best = np.empty(len(points), dtype=np.float32)
+        second = np.empty_like(best)
         n_rows = _ROWS
         if memory is not None:  # beside the scores, a tile of the vectors may be copied
             spare = memory - 4 * _COLUMNS * (points.shape[1] + 1)
             n_rows = int(np.clip(spare // (4 * _COLUMNS), 64, _ROWS))
-        # few rows have wider tiles, of whole lanes, though no wider than the words take
-        lanes = min(_FEW_SCORES // len(points), len(vectors) + _LANES - 1) // _LANES
-        shape = min(n_rows, len(points)), max(_COLUMNS, lanes * _LANES)
-        scores = np.empty(shape, dtype=np.float32)
-        compiled = _compiled_for(len(points) * len(vectors))
+        # few rows have wider tiles, though no wider than the words take
+        columns = max(_COLUMNS, min(_FEW_SCORES // len(points), len(vectors)))
+        scores = np.empty((min(n_rows, len(points)), columns), dtype=np.float32)
         for rows in blocks(len(points), n_rows):
             block = points[rows].astype(np.float32)
-            pairs[:, rows], best[:, rows] = _top(
-                block, vectors, half32, scores, compiled
-            )
-        ids = pairs[0]
-        # Both comparisons are False for NaN, so that points whose scores overflowed are
-        # decided in float64.
-        sure, of_two = best[0] - best[1:] > slack
-        close = np.flatnonzero(~sure & of_two)
-        ids[close] = best_of_pairs(
-            points[close],
-            vectors,
-            half_norms,
-            np.tile(np.arange(len(close)), 2),
-            pairs[:, close].ravel(),
-        )[0]
-        floor = best[0] - slack
-        uncertain = np.flatnonzero(~sure & ~of_two)
+            ids[rows], best[rows], second[rows] = _top(block, vectors, half32, scores)
+        # False for NaN, so that points whose scores overflowed are decided in float64.
+        sure = best - second > slack
+        floor = best - slack
+        uncertain = np.flatnonzero(~sure)
         for part in blocks(len(uncertain), _ROWS):
             hard = uncertain[part]
             ids[hard] = _decide(points[hard], vectors, half_norms, half32, floor[hard])
@@ -200,94 +170,20 @@ def _distances(
     return np.sqrt(squares)
 
 
-def tile_best(
-    tile: np.ndarray,
-    half: np.ndarray,
-    start: int,
-    ids: np.ndarray,
-    best: np.ndarray,
-) -> None:
-    """Update the three best scores of each row; loops for numba to compile.
-
-    Each score is one float32 difference of products and `half`, as in NumPy; it is inf
-    in columns without a word, of which the first is `start`. The width is a multiple of
-    `_LANES`. `best` are the three best scores so far, in descending order, and `ids`
-    the words of the first two. NaN is never among the best.
-    """
-    width = tile.shape[1]
-    top = np.empty(_LANES, dtype=np.float32)
-    for i in range(len(tile)):
-        top[:] = -np.inf
-        for j in range(0, width, _LANES):
-            scores, off = tile[i, j : j + _LANES], half[j : j + _LANES]
-            for k in range(_LANES):
-                x = scores[k] - off[k]
-                top[k] = x if x > top[k] else top[k]
-        # Few lanes have a score among the best: only these are searched again.
-        third = best[2, i]
-        for k in range(_LANES):
-            if top[k] > third:
-                for j in range(k, width, _LANES):
-                    x = tile[i, j] - half[j]
-                    if x > best[0, i]:
-                        best[2, i], best[1, i], best[0, i] = best[1, i], best[0, i], x
-                        ids[1, i], ids[0, i] = ids[0, i], start + j
-                    elif x > best[1, i]:
-                        best[2, i], best[1, i] = best[1, i], x
-                        ids[1, i] = start + j
-                    elif x > best[2, i]:
-                        best[2, i] = x
-                third = best[2, i]
-
-
-@LoadedOnce
-def load_tile_best() -> Callable[..., None] | None:
-    """`tile_best` compiled; None where numba is not installed."""
-
-    def build(njit: Callable[..., Any]) -> Any:
-        compiled = njit()(tile_best)
-        tops = np.zeros((2, 1), np.int32), np.zeros((3, 1), np.float32)
-        tile = np.zeros((1, 2 * _LANES), np.float32)
-        for columns in (_LANES, 2 * _LANES):  # all of the buffer, or a part of it
-            compiled(tile[:, :columns], tile[0, :columns], 0, *tops)
-        return compiled
-
-    return compile_loops(build)
-
-
-_n_scored = 0
-
-
-def _compiled_for(n_scores: int) -> Callable[..., None] | None:
-    """The compiled loop, once this process has searched enough for it to pay."""
-    global _n_scored
-    _n_scored += n_scores
-    if _n_scored >= _WORTH_LOADING or load_tile_best.loaded:
-        return load_tile_best()
-    return None
-
-
 def _top(
-    block: np.ndarray,
-    vectors: np.ndarray,
-    half32: np.ndarray,
-    scores: np.ndarray,
-    compiled: Callable[..., None] | None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Words of the two best scores, and the three best scores, tile by tile.
-
-    Without the compiled loop the second word is not found, and neither is the third
-    score: the second stands for it.
-    """
+    block: np.ndarray, vectors: np.ndarray, half32: np.ndarray, scores: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Word of the best score, that score and the second best, tile by tile."""
     row = np.arange(len(block))
-    # The best scores of the tiles so far. Every tile either raises them or is
-    # forgotten, so that no row of scores is ever held whole.
-    ids = np.zeros((2, len(block)), dtype=np.int32)
-    best = np.full((3, len(block)), -np.inf, dtype=np.float32)
+    # The best of the tiles so far. Every tile either raises it or is forgotten, so that
+    # no row of scores is ever held whole.
+    ids = np.zeros(len(block), dtype=np.int32)
+    best = np.full(len(block), -np.inf, dtype=np.float32)
+    second = best.copy()
     # For many rows, copies of the vectors with the norms as one more column cost less
     # than another pass over the scores.
     joined = None
-    if compiled is None and len(block) >= _JOINED:
+    if len(block) >= _JOINED:
         block = np.column_stack([block, np.full(len(block), -1, dtype=np.float32)])
         joined = np.empty((_COLUMNS, block.shape[1]), dtype=np.float32)
     for words in blocks(len(vectors), scores.shape[1]):
@@ -295,29 +191,21 @@ def _top(
         tile = scores[: len(block), :n]
         if joined is None:
             np.matmul(block, vectors[words].T, out=tile)
+            tile -= half32[words]
         else:
             joined[:n, :-1], joined[:n, -1] = vectors[words], half32[words]
             np.matmul(block, joined[:n].T, out=tile)
-        if compiled is not None:
-            lanes = -(-n // _LANES) * _LANES
-            half = np.full(lanes, np.inf, dtype=np.float32)
-            half[:n] = half32[words]
-            compiled(scores[: len(block), :lanes], half, words.start, ids, best)
-            continue
-        if joined is None:
-            tile -= half32[words]
         winner = tile.argmax(axis=1)
         top = tile[row, winner]
         # We take the best one out to find the runner-up: how far they are apart decides
         # whether float32 was precise enough.
         tile[row, winner] = -np.inf
         runner_up = tile.max(axis=1)
-        better = ~(top <= best[0])  # a NaN wins, and makes the lead NaN: uncertain
-        loser = np.where(better, best[0], top)
-        best[1:] = np.maximum(loser, np.maximum(best[1], runner_up))
-        ids[0, better] = winner[better] + words.start
-        best[0, better] = top[better]
-    return ids, best
+        better = ~(top <= best)  # a NaN wins, and makes the lead NaN: uncertain
+        second = np.maximum(np.where(better, best, top), np.maximum(second, runner_up))
+        ids[better] = winner[better] + words.start
+        best[better] = top[better]
+    return ids, best, second
 
 
 def _decide(

@@ -7,12 +7,11 @@ scales, A all words and scales.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from skdptext.utils import LoadedOnce, blocks, compile_loops, working_memory_bytes
+from skdptext.utils import blocks, working_memory_bytes
 
 # Words of one tile. A tile of A for a hundred draws and its scores stay in the cache.
 _TILE = 1024
@@ -22,53 +21,6 @@ _ROWS = 256
 # then costs more than the numbers in it.
 _TOGETHER = 2**16
 _UNIT_ROUNDOFF = 2.0**-24  # of float32
-
-
-def tile_maxima(scaled: np.ndarray, part: np.ndarray, tops: np.ndarray) -> None:
-    """Largest score of each word and draw within a tile; loops for numba to compile.
-
-    Scaled A has a row for each word of the tile, a multiple of 8; `part` is of G, with
-    a row for each word w; `tops`, of shape (n_rows, n_draws), is written to. Each score
-    is one float32 sum, as in NumPy: the results are the same to the bit.
-    """
-    width, n_draws = scaled.shape
-    for k in range(len(part)):
-        g = part[k]
-        top = tops[k]
-        top[:] = -np.inf
-        # Eight words in one sweep: their scores stay in registers.
-        for t in range(0, width, 8):
-            for d in range(n_draws):
-                x0 = scaled[t, d] + g[t]
-                x1 = scaled[t + 1, d] + g[t + 1]
-                x2 = scaled[t + 2, d] + g[t + 2]
-                x3 = scaled[t + 3, d] + g[t + 3]
-                x4 = scaled[t + 4, d] + g[t + 4]
-                x5 = scaled[t + 5, d] + g[t + 5]
-                x6 = scaled[t + 6, d] + g[t + 6]
-                x7 = scaled[t + 7, d] + g[t + 7]
-                x0 = x0 if x0 > x1 else x1
-                x2 = x2 if x2 > x3 else x3
-                x4 = x4 if x4 > x5 else x5
-                x6 = x6 if x6 > x7 else x7
-                x0 = x0 if x0 > x2 else x2
-                x4 = x4 if x4 > x6 else x6
-                x0 = x0 if x0 > x4 else x4
-                top[d] = x0 if x0 > top[d] else top[d]
-
-
-@LoadedOnce
-def load_compiled() -> Callable[[np.ndarray, np.ndarray, np.ndarray], None] | None:
-    """`tile_maxima` compiled; None where numba is not installed."""
-
-    def build(njit: Callable[..., Any]) -> Any:
-        compiled = njit()(tile_maxima)
-        scaled, tops = np.zeros((8, 1), np.float32), np.empty((2, 1), np.float32)
-        for width in (8, 16):  # a tile is all of G, or a part of it
-            compiled(scaled, np.zeros((2, width), np.float32)[:, :8], tops)
-        return compiled
-
-    return compile_loops(build)
 
 
 class SharedNoise:
@@ -87,7 +39,7 @@ class SharedNoise:
         self._norms = np.sqrt(2 * half_norms)
         # Taken off A: it moves all scores of a draw alike, and costs float32 digits.
         self._centre = vectors.mean(axis=0, dtype=np.float64)
-        self._tile = min(_TILE, -(-len(vectors) // 8) * 8)  # the loops go by eights
+        self._tile = min(_TILE, len(vectors))
         self._n_tiles = -(-len(vectors) // self._tile)
         # A quarter of the budget each for A, G and the winners.
         share = working_memory_bytes() // 4
@@ -206,16 +158,12 @@ class SharedNoise:
         n_tiles, n_draws, width = A.shape
         factor = np.float32(scale)
         tops = np.empty((n_tiles, len(words), n_draws), dtype=np.float32)
-        compiled = load_compiled()
         buffer = np.empty((n_draws, width), dtype=np.float32)
         biggest = 0.0
         for tile in range(n_tiles):
             scaled = A[tile] * factor
             biggest = max(biggest, float(np.abs(scaled).max()))
             part = G[:, tile * width : (tile + 1) * width]
-            if compiled is not None:
-                compiled(np.ascontiguousarray(scaled.T), part, tops[tile])
-                continue
             for k in range(len(words)):
                 np.add(scaled, part[k], out=buffer)
                 buffer.max(axis=1, out=tops[tile, k])

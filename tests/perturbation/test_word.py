@@ -28,7 +28,6 @@ from skdptext.exceptions import (
     OutOfVocabularyWarning,
 )
 from skdptext.mechanisms import Exponential
-from skdptext.search import _nearest
 from tests.expected import refusals
 
 # So large an epsilon that no word moves.
@@ -448,7 +447,7 @@ def test_options_of_a_mechanism_are_compared_at_each_release(small_embedding):
         perturber.transform([["w1", "w2"]])
 
 
-def test_one_document_takes_few_calls(monkeypatch):
+def test_one_document_takes_few_calls():
     """What a reader of a trace follows: calls of functions of this package.
 
     `transform` of one document of ten words, after a first one; 168 calls once.
@@ -463,8 +462,6 @@ def test_one_document_takes_few_calls(monkeypatch):
         if event == "call" and frame.f_code.co_filename.startswith(home):
             calls.append(frame.f_code.co_name)
 
-    # the compiled search adds two calls, once a process has searched for long
-    monkeypatch.setattr(_nearest, "_compiled_for", lambda _: None)
     before = sys.getprofile()
     gc.collect()  # what goes meanwhile calls functions of ours, too
     sys.setprofile(trace)

@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn import config_context
 
-# Which engine finds the words, and the loops as Python runs them, do not show outside.
-from skdptext.search import _nearest as module
 from skdptext.search import k_nearest_words, nearest_words
-from skdptext.utils import LoadedOnce, half_squared_norms
+from skdptext.utils import half_squared_norms
 from tests.channels import channel, sample
 from tests.memory import traced_memory
-
-LOOPS = {"numpy": None, "numba": module.load_tile_best()}
-
-
-@pytest.fixture(params=[name for name in LOOPS if name == "numpy" or LOOPS[name]])
-def _engine(request, monkeypatch):
-    """Numba is used from some size on, which no test reaches."""
-    monkeypatch.setattr(module, "_compiled_for", lambda _: LOOPS[request.param])
-
-
-both_engines = pytest.mark.usefixtures("_engine")
 
 
 def brute_force(points, vectors):
@@ -39,7 +25,7 @@ def brute_force(points, vectors):
 
 @pytest.fixture(scope="module", params=[(1.0, 1.0), (10.0, 0.0), (40.0, 0.5)], ids=str)
 def noisy_words(request, built_in):
-    """Points, and the nearest words: once for both engines."""
+    """Points, and the nearest words."""
     mechanism = channel(*request.param, built_in)
     rng = np.random.default_rng(7)
     points = sample(mechanism, rng, 500)
@@ -48,7 +34,6 @@ def noisy_words(request, built_in):
 
 
 @pytest.mark.no_cover
-@both_engines
 def test_equals_brute_force_on_noisy_words(built_in, noisy_words):
     points, expected = noisy_words
     np.testing.assert_array_equal(nearest_words(points, built_in.vectors), expected)
@@ -61,7 +46,6 @@ def test_words_are_nearest_to_themselves(built_in):
     np.testing.assert_array_equal(nearest, unique)
 
 
-@both_engines
 def test_the_float32_winner_is_not_trusted_where_it_is_uncertain():
     """Two words that float32 scores cannot tell apart, on purpose."""
     rng = np.random.default_rng(0)
@@ -80,7 +64,6 @@ def test_the_float32_winner_is_not_trusted_where_it_is_uncertain():
     np.testing.assert_array_equal(nearest_words(points, vectors), expected)
 
 
-@both_engines
 def test_equal_vectors_go_to_the_first_word():
     vectors = np.tile(np.float32([[1.0, 2.0], [0.0, 1.0]]), (3000, 1))
     points = np.array([[0.9, 2.2], [0.1, 0.7]])
@@ -108,14 +91,10 @@ def test_small_tables(data):
     best = scores.max(axis=1)
     # float64 rounding alone may separate what we call a tie
     slack = 1e-12 * (1 + np.abs(scores).max() + (vectors.astype(float) ** 2).sum())
-    for engine in LOOPS.values():
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(module, "_compiled_for", lambda _, used=engine: used)
-            nearest = nearest_words(points, vectors)
-        assert (scores[np.arange(n), nearest] >= best - slack).all()
+    nearest = nearest_words(points, vectors)
+    assert (scores[np.arange(n), nearest] >= best - slack).all()
 
 
-@both_engines
 @pytest.mark.parametrize("scale", [1e-25, 1e25, 1e150])
 def test_magnitudes_beyond_float32(scale):
     rng = np.random.default_rng(5)
@@ -127,7 +106,6 @@ def test_magnitudes_beyond_float32(scale):
     np.testing.assert_array_equal(nearest_words(points, vectors), expected)
 
 
-@both_engines
 def test_a_score_beyond_float32_may_be_the_best():
     """The nearest word's ½‖φ‖² overflows float32; its score does not."""
     vectors = np.float32([[2.65e19], [-6.8e18]])
@@ -136,44 +114,6 @@ def test_a_score_beyond_float32_may_be_the_best():
     with np.errstate(over="ignore"):
         assert np.isinf(half_squared_norms(vectors)[0].astype(np.float32))
     assert nearest_words(points, vectors) == [0]
-
-
-few_values = st.sampled_from(np.float32([-1, 0, 0.5, 1, np.inf, -np.inf, np.nan]))
-
-
-@settings(max_examples=50)
-@given(
-    scores=hnp.arrays(np.float32, (2, 3 * module._LANES), elements=few_values),
-    cuts=st.lists(st.integers(0, 3), max_size=2),
-)
-def test_the_best_of_all_tiles(scores, cuts):
-    """By sorting; in however many tiles they come. NaN is never best."""
-    half = np.zeros(scores.shape[1], dtype=np.float32)
-    order = np.sort(np.where(np.isnan(scores), -np.inf, scores), axis=1)
-    for loops in (module.tile_best, LOOPS["numba"] or module.tile_best):
-        ids = np.full((2, 2), -1, dtype=np.int32)
-        best = np.full((3, 2), -np.inf, dtype=np.float32)
-        for start, stop in itertools.pairwise([0, *sorted(cuts), 3]):
-            tile = slice(start * module._LANES, stop * module._LANES)
-            loops(scores[:, tile], half[tile], tile.start, ids, best)
-        np.testing.assert_array_equal(best, order[:, :-4:-1].T)
-        filled = ids >= 0
-        place, row = np.nonzero(filled)
-        np.testing.assert_array_equal(scores[row, ids[place, row]], best[place, row])
-        assert (ids[0] != ids[1])[filled.all(axis=0)].all()
-        assert (best[:2][~filled] == -np.inf).all()
-
-
-def test_the_engines_change_over_after_some_work(monkeypatch):
-    asked = []
-    monkeypatch.setattr(module, "_n_scored", 0)
-    monkeypatch.setattr(module, "_WORTH_LOADING", 60)
-    compiled = LoadedOnce(lambda: asked.append(1))
-    monkeypatch.setattr(module, "load_tile_best", compiled)
-    vectors = np.eye(3, dtype=np.float32)
-    for points, times in ((10, 0), (9, 0), (1, 1), (1, 1)):
-        nearest_words(np.ones((points, 3)), vectors)
-        assert len(asked) == times
 
 
 def test_memory_bounds_the_scores_and_changes_no_word(built_in):

@@ -10,12 +10,11 @@ from sklearn import config_context
 
 from skdptext.search import SharedNoise, nearest_words
 
-# Which engine finds the words, and the loops as Python runs them, do not show outside.
+# A hundred words are of one tile, unless tiles are made small.
 from skdptext.search import _shared_noise as module
 from skdptext.utils import half_squared_norms
 from tests.memory import traced_memory
 
-LOAD = module.load_compiled
 sixty = settings(max_examples=60)
 
 
@@ -28,18 +27,11 @@ def _small_tiles():
 
 
 def winners(vectors, noise, ids, scales):
-    """By NumPy, and the same with numba, which is always used once it is loaded."""
-    nearest = []
-    for load in (lambda: None, LOAD):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(module, "load_compiled", load)
-            shared = SharedNoise(noise, vectors, half_squared_norms(vectors))
-            parts = list(shared.nearest(ids, scales))
-        covered = np.concatenate([np.arange(len(ids))[rows] for rows, _ in parts])
-        assert covered.tolist() == list(range(len(ids)))
-        nearest.append(np.concatenate([part for _, part in parts], axis=1))
-    np.testing.assert_array_equal(*nearest)
-    return nearest[0]
+    shared = SharedNoise(noise, vectors, half_squared_norms(vectors))
+    parts = list(shared.nearest(ids, scales))
+    covered = np.concatenate([np.arange(len(ids))[rows] for rows, _ in parts])
+    assert covered.tolist() == list(range(len(ids)))
+    return np.concatenate([part for _, part in parts], axis=1)
 
 
 def one_by_one(vectors, noise, ids, scales):
@@ -47,19 +39,6 @@ def one_by_one(vectors, noise, ids, scales):
     points = points + np.asarray(scales)[:, None, None, None] * noise
     flat = nearest_words(points.reshape(-1, vectors.shape[1]), vectors)
     return flat.reshape(len(scales), len(ids), len(noise))
-
-
-def test_loops_are_numpys_to_the_bit():
-    rng = np.random.default_rng(0)
-    part, scaled = rng.normal(size=(5, 16)), rng.normal(size=(16, 7))
-    part[:, 13:] = -np.inf
-    part, scaled = part.astype(np.float32), scaled.astype(np.float32)
-    expected = (part[:, :, None] + scaled).max(axis=1)
-    for loops in (module.tile_maxima, LOAD()):
-        if loops is not None:
-            tops = np.empty((5, 7), dtype=np.float32)
-            loops(scaled, part, tops)
-            np.testing.assert_array_equal(tops, expected)
 
 
 @pytest.mark.no_cover
