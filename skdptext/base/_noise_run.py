@@ -146,7 +146,7 @@ class NoiseRun:
         """A stream per document, or a single one where the noise is fresh."""
         if self.streams.fresh:
             return [self.streams.open(b"%d" % start)]
-        return self.streams.open_all(documents.stream_labels[start:stop])
+        return [self.streams.open(each) for each in documents.stream_labels[start:stop]]
 
     def _draws(
         self, streams: Streams, segments: Segments, block: int

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
 from hashlib import blake2b
 from numbers import Integral
 from typing import Any
@@ -167,16 +166,8 @@ class NoiseStreams:
 
     def open(self, label: bytes) -> np.random.Generator:
         """The stream of a label, from its beginning."""
-        return _generator(self._stream_key(label))
-
-    def open_all(self, labels: Sequence[bytes]) -> Sequence[np.random.Generator]:
-        """The streams of many labels, of which one is read at a time.
-
-        They are those of `open`, in a fifth of the time or less, since they share one
-        generator. An item is valid until the next one is requested; requested again, a
-        stream continues where it stopped.
-        """
-        return keyed_generators([self._stream_key(label) for label in labels])
+        key = blake2b(label, key=self._key, digest_size=32, person=b"stream").digest()
+        return _generator(key)
 
     def numbers(self, labels: Sequence[bytes]) -> Numbers:
         """Whole numbers, one for each of many labels.
@@ -185,9 +176,6 @@ class NoiseStreams:
         that its stream does.
         """
         return Numbers(self._key, labels)
-
-    def _stream_key(self, label: bytes) -> bytes:
-        return blake2b(label, key=self._key, digest_size=32, person=b"stream").digest()
 
 
 class Numbers:
@@ -274,10 +262,8 @@ def check_document_ids(document_ids: Any) -> list[Any]:
 
 
 def keyed_generators(keys: Sequence[bytes]) -> Sequence[np.random.Generator]:
-    """The ChaCha20 streams of 256-bit keys, of which one is read at a time."""
-    if not _takes_turns():
-        return [_generator(key) for key in keys]
-    return _OneAtATime(list(keys))
+    """The ChaCha20 streams of 256-bit keys."""
+    return [_generator(key) for key in keys]
 
 
 def _generator(key: bytes) -> np.random.Generator:
@@ -286,57 +272,3 @@ def _generator(key: bytes) -> np.random.Generator:
 
     bits = ChaCha(key=int.from_bytes(key, "little"), rounds=20)
     return np.random.Generator(bits)
-
-
-class _OneAtATime(Sequence[np.random.Generator]):
-    """ChaCha20 streams of 256-bit keys, read in turn by one generator.
-
-    Making a generator takes a hundred microseconds, setting its state five.
-    """
-
-    def __init__(self, keys: list[bytes]) -> None:
-        self._keys = keys
-        self._generator = _generator(bytes(32))
-        self._left: dict[int, Any] = {}
-        self._current: int | None = None
-
-    def __len__(self) -> int:
-        return len(self._keys)
-
-    def __getitem__(self, i: Any) -> Any:
-        if not 0 <= i < len(self._keys):  # also ends the iteration over all
-            raise IndexError(i)
-        if i != self._current:
-            bits = self._generator.bit_generator
-            if self._current is not None:
-                self._left[self._current] = bits.state
-            bits.state = self._left.pop(i, None) or _first_state(self._keys[i])
-            self._current = i
-        return self._generator
-
-
-def _first_state(key: bytes) -> dict[str, Any]:
-    """State of a stream before its first number."""
-    return {
-        "bit_generator": "randomgen.chacha.ChaCha",
-        "state": {
-            # made from key and counter when the first number is asked for
-            "block": np.zeros(16, dtype=np.uint32),
-            "keysetup": np.frombuffer(key, dtype="<u4").astype(np.uint32),
-            "ctr": np.zeros(2, dtype=np.uint64),
-            "rounds": 20,
-        },
-    }
-
-
-@cache
-def _takes_turns() -> bool:
-    """Whether the installed randomgen has the state that `_first_state` assumes."""
-    keys = [bytes(range(32)), bytes(range(1, 33))]
-    try:
-        turns = _OneAtATime(keys)
-        ours = [turns[i].random(n).tolist() for n in (7, 20) for i in (0, 1)]
-    except (KeyError, TypeError, ValueError):
-        return False
-    plain = [_generator(key) for key in keys]
-    return ours == [plain[i].random(n).tolist() for n in (7, 20) for i in (0, 1)]

@@ -10,14 +10,13 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
-import randomgen
 from scipy.stats import binom, chi2_contingency
 from sklearn import config_context
 from sklearn.base import clone
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.mechanisms import RandomizedResponse, RandomizedResponseChannel
-from skdptext.utils import NoiseStreams, _random
+from skdptext.utils import NoiseStreams
 from tests.laws import assert_counts
 
 
@@ -285,57 +284,6 @@ def test_streams_run_chacha20():
     bits = NoiseStreams(1, b"").open(b"").bit_generator
     assert type(bits).__name__ == "ChaCha"
     assert bits.state["state"]["rounds"] == 20
-
-
-LABELS = [b"a", b"b", b"", b"a"]
-
-
-def test_streams_in_turn_are_those_opened_one_by_one():
-    """In any order of reading, in pieces that end inside a block of ChaCha's."""
-    streams = NoiseStreams(5, b"c")
-    together = streams.open_all(LABELS)
-    apart = [streams.open(label) for label in LABELS]
-    assert len(together) == len(LABELS)
-    rng = np.random.default_rng(0)
-    for i in rng.integers(0, len(LABELS), 60):
-        n = int(rng.integers(0, 12))
-        for draw in (
-            lambda g, n=n: g.standard_normal(n, dtype=np.float32),
-            lambda g, n=n: g.gamma(300, 0.1, n),
-            lambda g, n=n: g.integers(0, 7, n),
-        ):
-            assert draw(together[i]).tolist() == draw(apart[i]).tolist()
-    with pytest.raises(IndexError):
-        together[len(LABELS)]
-
-
-@pytest.mark.parametrize("how", ["another form", "another key"])
-def test_another_state_of_the_generator_is_noticed(how, monkeypatch):
-    """A randomgen that keeps its state otherwise must not change the streams."""
-    real = randomgen.ChaCha
-
-    class Another(real):
-        @property
-        def state(self):
-            return super().state
-
-        @state.setter
-        def state(self, value):
-            if how == "another form":
-                raise TypeError
-            words = value["state"]["keysetup"][::-1].copy()
-            name = self.state["bit_generator"]  # that of another class is refused
-            state = value["state"] | {"keysetup": words}
-            real.state.__set__(self, {"bit_generator": name, "state": state})
-
-    apart = [numbers(NoiseStreams(5, b"c"), label, 5) for label in LABELS]
-    monkeypatch.setattr(randomgen, "ChaCha", Another)
-    _random._takes_turns.cache_clear()  # as in a process of its own
-    try:
-        together = NoiseStreams(5, b"c").open_all(LABELS)
-        assert [stream.random(5).tolist() for stream in together] == apart
-    finally:
-        _random._takes_turns.cache_clear()
 
 
 def drawn(high, n=20_000, seed=5, context=b"c", what=b""):

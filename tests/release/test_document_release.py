@@ -295,12 +295,10 @@ def test_a_worker_that_draws_other_noise_is_found_out(
     monkeypatch.setattr("skdptext.release._documents._repeated", set())
     received = pickle.loads(pickle.dumps(release))
     with monkeypatch.context() as patch:
-        as_before = NoiseStreams.open_all
-
-        def otherwise(self, labels):
-            return as_before(self, labels[::-1])
-
-        patch.setattr(NoiseStreams, "open_all", otherwise)
+        as_before = NoiseStreams.open
+        patch.setattr(
+            NoiseStreams, "open", lambda self, label: as_before(self, label[::-1])
+        )
         with pytest.raises(RuntimeError, match="This worker draws different noise"):
             received(documents)
     assert received(documents).equals(expected)
