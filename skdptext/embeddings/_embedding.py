@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
-import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -20,7 +20,6 @@ from skdptext.embeddings._subwords import SubwordVectors
 from skdptext.embeddings._writers import write
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
-    ProcessLock,
     check_flag,
     check_integer,
     half_squared_norms,
@@ -30,12 +29,6 @@ from skdptext.utils import (
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
-
-# One object per embedding and process: unpickling twice gives the same object.
-_live: weakref.WeakValueDictionary[bytes, WordEmbedding] = weakref.WeakValueDictionary()
-_live_lock = ProcessLock()
-# Those loaded by address stay, so that the next task finds the file open.
-_arrived: dict[bytes, WordEmbedding] = {}
 
 # Larger ones should be pickled by address.
 _MAX_BY_VALUE = 10_000_000
@@ -541,10 +534,8 @@ class WordEmbedding:
         return self._reduced()
 
     def _reduced(self) -> tuple[Any, ...]:
-        with _live_lock():  # so that a pickle opened here finds this embedding
-            _live.setdefault(self.fingerprint, self)
         if self._address is not None:
-            return _arrive, (self.fingerprint, *self._address)
+            return _open, (self.fingerprint, *self._address)
         return _restore, (self.fingerprint, self.words, self.vectors, self._subwords)
 
 
@@ -558,28 +549,14 @@ def _restore(
     vectors: np.ndarray,
     subwords: SubwordVectors | None,
 ) -> WordEmbedding:
-    """The live embedding with this fingerprint, or a new one."""
-    with _live_lock():
-        embedding = _live.get(fingerprint)
-        if embedding is None:
-            state = {"_subwords": subwords, "fingerprint": fingerprint}
-            index = WordIndex(words)
-            embedding = WordEmbedding._trusted(index, freeze(vectors), **state)
-            _live[fingerprint] = embedding
-    return embedding
+    """An embedding that has been checked, with its fingerprint."""
+    state = {"_subwords": subwords, "fingerprint": fingerprint}
+    return WordEmbedding._trusted(WordIndex(words), freeze(vectors), **state)
 
 
-def _arrive(fingerprint: bytes, path: str, n_words: int | None) -> WordEmbedding:
-    """The embedding of this fingerprint: the live one, or that of the file."""
-    with _live_lock():  # held while reading, so that two threads do not both do it
-        embedding = _live.get(fingerprint)
-        if embedding is None:
-            embedding = _live[fingerprint] = _open(fingerprint, path, n_words)
-        _arrived[fingerprint] = embedding
-    return embedding
-
-
+@lru_cache(maxsize=4)  # the next task finds the file open
 def _open(fingerprint: bytes, path: str, n_words: int | None) -> WordEmbedding:
+    """The embedding of the file at an address, which must have this fingerprint."""
     expected = f"The embedding with the fingerprint {fingerprint.hex()} was expected"
     try:
         embedding = WordEmbedding.load(path, n_words, by_address=True)

@@ -6,14 +6,12 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 from typing import Any
-from weakref import WeakValueDictionary
 
 import numpy as np
 
 from skdptext.documents import KnownTexts
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
-    ProcessLock,
     as_labels,
     check_document,
     is_count_matrix,
@@ -22,16 +20,13 @@ from skdptext.utils import (
     plain_documents,
 )
 
-_live: WeakValueDictionary[bytes, PublicDocuments] = WeakValueDictionary()
-_live_lock = ProcessLock()
 _OF = " of public_documents"
 
 
 class PublicDocuments(Sequence[Any]):
     """Texts or token lists that never change, in two arrays.
 
-    Copies, clones and pickles that are opened in the same process share them, and
-    joblib maps the arrays into its workers.
+    Copies and clones share them, and joblib maps the arrays into its workers.
 
     Parameters
     ----------
@@ -170,8 +165,6 @@ class PublicDocuments(Sequence[Any]):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        with _live_lock():  # so that a pickle opened in this process finds these
-            _live.setdefault(self.fingerprint, self)
         return _restored, (self.fingerprint, self._ends, self._bytes)
 
 
@@ -210,15 +203,10 @@ class PublicLabels(np.ndarray):
 def _restored(
     fingerprint: bytes, ends: np.ndarray, data: np.ndarray
 ) -> PublicDocuments:
-    """The live documents with this fingerprint, or new ones."""
-    with _live_lock():
-        documents = _live.get(fingerprint)
-        if documents is None:
-            documents = PublicDocuments.__new__(PublicDocuments)
-            documents._ends, documents._bytes = ends.view(), data.view()
-            documents._freeze()
-            documents.__dict__["fingerprint"] = fingerprint
-            _live[fingerprint] = documents
+    documents = PublicDocuments.__new__(PublicDocuments)
+    documents._ends, documents._bytes = ends.view(), data.view()
+    documents._freeze()
+    documents.__dict__["fingerprint"] = fingerprint
     return documents
 
 

@@ -133,7 +133,7 @@ def test_subwords_are_part_of_the_identity(table):
     other, twin = (WordEmbedding.from_gensim(trained(seed)) for seed in (2, 1))
     assert other.fingerprint != table.fingerprint
     assert twin.fingerprint == table.fingerprint
-    assert pickle.loads(pickle.dumps(table)) is table
+    assert pickle.loads(pickle.dumps(table)).fingerprint == table.fingerprint
 
 
 def test_sub_tables_keep_the_subwords(fasttext, table):
@@ -151,13 +151,12 @@ def test_subwords_are_frozen(table):
 
 
 @pytest.mark.no_cover
-def test_a_pickle_opened_in_another_process_is_one_equal_frozen_table(table):
+def test_a_pickle_opened_in_another_process_is_an_equal_frozen_table(table):
     rows = [[1.0, 0.0], [0.5, 0.25], [-2.0, 3.0]]
     plain = WordEmbedding(["king", "queen", "apple"], rows)
 
     def opened(*pickles):
-        one, again, table = map(pickle.loads, pickles)
-        assert one is again
+        one, table = map(pickle.loads, pickles)
         assert one.words == ("king", "queen", "apple")
         assert one.find(["Queen"]).tolist() == [1]
         frozen = []
@@ -172,7 +171,7 @@ def test_a_pickle_opened_in_another_process_is_one_equal_frozen_table(table):
             held.append(each.fingerprint)
         return os.getpid(), one.vectors, table.infer("unheard"), len(frozen), held
 
-    pickles = [pickle.dumps(each) for each in (plain, plain, table)]
+    pickles = [pickle.dumps(each) for each in (plain, table)]
     ((process, vectors, inferred, n_frozen, held),) = Parallel(n_jobs=2)(
         [delayed(opened)(*pickles)]
     )
