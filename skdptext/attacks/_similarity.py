@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,6 @@ from skdptext.utils import (
     check_rng,
     is_count_matrix,
     kind_of,
-    memo_property,
     plain_documents,
     sums_by_label,
     working_memory_bytes,
@@ -299,7 +299,7 @@ class _Texts:
 
     # -- words ------------------------------------------------------------------------
 
-    @memo_property
+    @cached_property
     def telling(self) -> sp.csr_array:
         """Bags of the releases without placeholders."""
         often, usual = (
@@ -337,7 +337,7 @@ class _Texts:
 
     # -- vectors of words -------------------------------------------------------------
 
-    @memo_property
+    @cached_property
     def vectors(self) -> np.ndarray:
         """Vectors of the words, centred at their mean; 0 for those without one."""
         if self.embedding is not None:
@@ -348,7 +348,7 @@ class _Texts:
             vectors, known = self._learned(), np.ones(len(self.words), dtype=bool)
         return _centred(vectors, self.of_clear, known)
 
-    @memo_property
+    @cached_property
     def released_vectors(self) -> np.ndarray:
         """The same, centred at the mean of the releases."""
         if self.n_groups < FEWEST_PAIRS:  # whose mean is that of these documents

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +27,6 @@ from skdptext.utils import (
     check_prior,
     check_real,
     check_rng,
-    memo_property,
     progress_bar,
     warn_once,
     working_memory_bytes,
@@ -47,8 +46,8 @@ _FEW_COLUMNS = 64
 # Rounds of Blahut and Arimoto's iteration.
 _MAX_ROUNDS = 10_000
 
-# The latest results, keyed by everything they depend on.
-_memo: Memo[WordTransitions] = Memo(working_memory_bytes)
+# The latest result, by everything that it depends on; it may fill working_memory.
+_memo: Memo[WordTransitions] = Memo(1)
 
 
 class Estimate(NamedTuple):
@@ -130,7 +129,7 @@ class WordTransitions:
         """Draws added to each word, as the log-bilinear form distributes them."""
         return self._smoothing[2]
 
-    @memo_property
+    @cached_property
     def _smoothing(self) -> tuple[float, float, float]:
         if self.method == "exact":
             return 0.0, 0.0, 0.0
@@ -164,14 +163,14 @@ class WordTransitions:
         """Whether words are released, and not names of topics."""
         return self._simulated.channel.released is self._simulated.channel.embedding
 
-    @memo_property
+    @cached_property
     def _pairs(self) -> tuple[np.ndarray, np.ndarray]:
         """Words and what they were released as, in further draws."""
         pairs = [(w, z) for w, z, _ in self._test_draws(_N_TRIED)]
         written, released = (np.concatenate(part) for part in zip(*pairs, strict=True))
         return written, released
 
-    @memo_property
+    @cached_property
     def _form(self) -> LogBilinear | None:
         """A form with few parameters; None where draws are enough."""
         channel, ids = self._simulated.channel, self._simulated.ids
@@ -610,7 +609,7 @@ def transitions_of(
         return make()
     given = channel.mechanism, embedding, channel.epsilon, channel.lam
     key = law_fingerprint(*given), channel.fingerprint, ids.tobytes(), p.tobytes()
-    return _memo.get((*key, n_draws, random_state), make, needed)
+    return _memo.get((*key, n_draws, random_state), make)
 
 
 def profiles_of(

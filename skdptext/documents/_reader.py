@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,6 @@ from skdptext.utils import (
     check_option,
     is_count_matrix,
     kind_of,
-    memo_property,
     plain_documents,
     shown_words,
     warn_once,
@@ -100,7 +100,7 @@ class DocumentReader:
         options = estimator.get_params(deep=False)
         return cls(embedding, **{n: options[n] for n in _OPTIONS if n in options})
 
-    @memo_property
+    @cached_property
     def _vectorizer(self) -> CountVectorizer:
         return make_vectorizer(
             lowercase=self.lowercase,
@@ -109,7 +109,7 @@ class DocumentReader:
             tokenizer=self.tokenizer,
         )
 
-    @memo_property
+    @cached_property
     def _tokenize(self) -> Callable[[str], Any]:
         preprocess = self._vectorizer.build_preprocessor()
         tokenize = self._vectorizer.build_tokenizer()

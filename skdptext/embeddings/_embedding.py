@@ -6,7 +6,7 @@ import hashlib
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -24,7 +24,6 @@ from skdptext.utils import (
     check_integer,
     half_squared_norms,
     kind_of,
-    memo_property,
 )
 
 if TYPE_CHECKING:
@@ -237,7 +236,7 @@ class WordEmbedding:
             return self.vectors[row]
         return None if self._subwords is None else self._subwords.infer(word)
 
-    @memo_property
+    @cached_property
     def words(self) -> tuple[str, ...]:
         """The vocabulary, in the order of the rows of `vectors`."""
         return tuple(self._index)
@@ -247,7 +246,7 @@ class WordEmbedding:
         """The words as a read-only object array, for indexing."""
         return self._index.words
 
-    @memo_property
+    @cached_property
     def half_norms(self) -> np.ndarray:
         """½‖φ‖² of each word, which a search for nearest words takes; read-only."""
         half_norms = half_squared_norms(self.vectors)
@@ -495,7 +494,7 @@ class WordEmbedding:
 
     # -- identity, copies, pickles ---------------------------------------------
 
-    @memo_property
+    @cached_property
     def fingerprint(self) -> bytes:
         """32-byte digest of words and vectors; equal for equal embeddings."""
         digest = hashlib.blake2b(digest_size=32, person=b"skdptext-table")

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
@@ -29,7 +30,7 @@ from skdptext.replacement import (
     in_blocks,
     is_classifier,
 )
-from skdptext.utils import Memo, is_fitted, kind_of, memo_property
+from skdptext.utils import Memo, is_fitted, kind_of
 
 # Public documents that are encoded alone, too, and in another order.
 _ALONE = 32
@@ -71,7 +72,7 @@ class PublicVectors:
     def n_dims(self) -> int:
         return int(self.public.shape[1])
 
-    @memo_property
+    @cached_property
     def fingerprint(self) -> bytes:
         """Digest of the vectors of the public documents."""
         data = np.ascontiguousarray(self.public).tobytes()
@@ -246,7 +247,7 @@ class PublicFeatures:
         parts = (self.groups, self.vectors)
         return any(part is not None and part.fitted_before for part in parts)
 
-    @memo_property
+    @cached_property
     def fingerprint(self) -> bytes:
         digest = blake2b(digest_size=32, person=b"skdptext-feature")
         for part in (self.groups, self.vectors):

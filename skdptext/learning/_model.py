@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from skdptext.learning._readout import (
 )
 from skdptext.learning._sums import Noise
 from skdptext.replacement import PublicDocuments
-from skdptext.utils import Memo, memo_property
+from skdptext.utils import Memo
 
 # TF-IDF rows of the public documents, which do not depend on what is private
 _rows: Memo[Any] = Memo(4)
@@ -45,7 +46,7 @@ class Model:
         if student is not None:
             self.__dict__["student"] = student
 
-    @memo_property
+    @cached_property
     def student(self) -> Student:
         """Trained on the public documents, with the classes that the sums say."""
         said = likelihood(self.table, self.groups, self.vectors)

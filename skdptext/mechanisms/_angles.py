@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.special import expit, xlogy
 
 from skdptext.mechanisms._losses import LossDistribution, cosine_cells
-from skdptext.utils import memo_property
 
 # Cells of the step functions that enclose the density of the angle; how far below its
 # peak, in nats, the fine cells reach; how many of them make one cell of losses.
@@ -96,7 +96,7 @@ class NoisyAngles:
 
     # -- privacy losses --------------------------------------------------------
 
-    @memo_property
+    @cached_property
     def _coarse(self) -> tuple[np.ndarray, np.ndarray]:
         """Edges of wider cells, and upper bounds on their probabilities."""
         n = len(self._most)

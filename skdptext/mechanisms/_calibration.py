@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable
 from copy import copy
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._metric import MahalanobisMetric, embedding_spectrum
-from skdptext.utils import Memo, blocks, memo_property, progress, working_memory_bytes
+from skdptext.utils import Memo, blocks, progress, working_memory_bytes
 
 # Below this share of ‖φ‖², squared distances are computed from differences: there the
 # product's would have lost more than three of their sixteen digits.
@@ -286,7 +286,7 @@ class WordDistances:
             diameter if self.max_distance is None else min(diameter, self.max_distance)
         )
 
-    @memo_property
+    @cached_property
     def alike(self) -> np.ndarray:
         """For each output, the first output with the same vector."""
         _, places, numbers = np.unique(

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,7 +23,6 @@ from skdptext.utils import (
     check_kind,
     check_methods,
     check_real,
-    memo_property,
 )
 
 Draws = tuple[np.ndarray, ...]
@@ -349,7 +349,7 @@ class WordChannel(ABC):
         """
         return self.embedding
 
-    @memo_property
+    @cached_property
     def fingerprint(self) -> bytes:
         """Digest of everything that the distribution depends on; it keys the noise."""
         law = law_fingerprint(self.mechanism, self.embedding, self.epsilon, self.lam)
@@ -456,7 +456,7 @@ class _Wrapped(WordChannel):
         stated = getattr(self.prepared, "law", None)
         return Law() if stated is None else stated()
 
-    @memo_property
+    @cached_property
     def fingerprint(self) -> bytes:
         own = getattr(self.prepared, "fingerprint", b"")
         return hashlib.blake2b(super().fingerprint + own, digest_size=32).digest()

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 
 from skdptext.mechanisms._losses import LossDistribution
-from skdptext.utils import memo_property
 
 # Above this ε, and a little below, a change is rarer than one in 2^62, which is what is
 # drawn then: e^43 is more than 2^62, so that the ratio drawn is no larger than claimed.
@@ -49,7 +49,7 @@ class ExactResponse:
     n_groups: int
     epsilon: float
 
-    @memo_property
+    @cached_property
     def shares(self) -> tuple[int, int, int]:
         """Of the numbers: how many keep a group, lead to one other, or to any other."""
         others = self.n_groups - 1

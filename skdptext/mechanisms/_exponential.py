@@ -6,6 +6,7 @@ import hashlib
 import math
 from collections.abc import Collection
 from copy import copy
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -35,7 +36,6 @@ from skdptext.utils import (
     check_real,
     keyed_generators,
     kind_of,
-    memo_property,
     rounded_up,
     shown,
 )
@@ -268,14 +268,14 @@ class ExponentialChannel(InvertedChannel):
 
     # -- what follows from rate and weights ------------------------------------
 
-    @memo_property
+    @cached_property
     def _distances(self) -> WordDistances:
         cap = self.mechanism.max_distance
         cap = None if cap is None else float(cap)
         given = self.embedding, self.lam, cap, self._outputs, self._for_all
         return WordDistances(*given)
 
-    @memo_property
+    @cached_property
     def _fit(self) -> Fit:
         """Rate and weights, with the normalisers and the loss attained."""
         return self._distances.evaluated(Fit(self.rate, self._mu))
@@ -285,7 +285,7 @@ class ExponentialChannel(InvertedChannel):
         """The largest privacy loss per unit of distance over all pairs; at most ε."""
         return self._fit.attained
 
-    @memo_property
+    @cached_property
     def log_normalizers(self) -> np.ndarray:
         """ln C_w of every word, shape (n_words,)."""
         if self._knows("_fit"):
@@ -295,7 +295,7 @@ class ExponentialChannel(InvertedChannel):
         fit = Fit(self.rate, self._mu, log_normalizers=logs)
         return self._distances.log_normalizers_from(fit)
 
-    @memo_property
+    @cached_property
     def worst_exponent(self) -> float:
         """The largest exponent between two words, in nats."""
         return self._distances.largest_loss(self._fit)
@@ -388,7 +388,7 @@ class ExponentialChannel(InvertedChannel):
         top = np.iinfo(np.uint64).max
         return (rng.integers(0, top, (n, _KEY_NUMBERS), np.uint64, endpoint=True),)
 
-    @memo_property
+    @cached_property
     def _lazy(self) -> LazySampler:
         return LazySampler(self._distances, Fit(self.rate, self._mu))
 
@@ -493,7 +493,7 @@ class AmongChannel(ExponentialChannel):
         self._outputs = _checked_outputs(outputs, len(embedding))
         super().__init__(*given)
 
-    @memo_property
+    @cached_property
     def fingerprint(self) -> bytes:
         """Digest of all that the distribution depends on, the outputs included."""
         numbers = np.asarray(self._outputs, dtype="<i8").tobytes()

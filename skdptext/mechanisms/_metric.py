@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ from scipy.spatial.distance import cdist
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import Memo, blocks, memo_property
+from skdptext.utils import Memo, blocks
 
 
 class Spectrum(NamedTuple):
@@ -127,12 +128,12 @@ class MahalanobisMetric:
         """ "euclidean" or "mahalanobis"."""
         return "euclidean" if self.lam == 0 else "mahalanobis"
 
-    @memo_property
+    @cached_property
     def eigenvalues(self) -> np.ndarray:
         """Eigenvalues of M, ascending."""
         return self.lam * self.spectrum.eigenvalues + (1 - self.lam)
 
-    @memo_property
+    @cached_property
     def factor(self) -> np.ndarray:
         """The symmetric square root of M, shape (dim, dim)."""
         if self.lam == 0:

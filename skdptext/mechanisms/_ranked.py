@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,6 @@ from skdptext.utils import (
     blocks,
     check_kind,
     check_real,
-    memo_property,
     working_memory_bytes,
 )
 
@@ -153,7 +152,7 @@ class RankedChannel(WordChannel):
         inner = self.inner.law().said()
         return [_RANKS, *(["Of the inner mechanism:", *inner] if inner else [])]
 
-    @memo_property
+    @cached_property
     def fingerprint(self) -> bytes:
         """Digest of all that the distribution depends on, inner channel included."""
         both = super().fingerprint + self.inner.fingerprint

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,6 @@ from skdptext.utils import (
     check_real,
     is_count_matrix,
     kind_of,
-    memo_property,
     rounded_up,
 )
 
@@ -43,7 +43,7 @@ class TopicResponseChannel(InvertedChannel):
         check_real("full_span", self.mechanism.full_span, low=0, open_low=True)
         self._names = _checked_names(self.mechanism.topics, odds.shape[1])
 
-    @memo_property
+    @cached_property
     def scores(self) -> np.ndarray:
         """s of every word and topic, shape (n_words, n_topics); 0 to at most 1."""
         # halves, as the span of two large numbers may be none
@@ -58,7 +58,7 @@ class TopicResponseChannel(InvertedChannel):
         derived = ("scores", "released", "worst_exponent")
         return {k: v for k, v in vars(self).items() if k not in derived}
 
-    @memo_property
+    @cached_property
     def released(self) -> WordEmbedding:
         """The topics, each at the mean of the words that speak for it."""
         above = np.maximum(self.scores - self.scores.mean(axis=1, keepdims=True), 0)
@@ -72,7 +72,7 @@ class TopicResponseChannel(InvertedChannel):
         # the sum in logarithms: e^(ε s) may be too large for floats
         return logs - np.logaddexp.reduce(logs, axis=1, keepdims=True)
 
-    @memo_property
+    @cached_property
     def worst_exponent(self) -> float:
         """The largest exponent between two words of the embedding, in nats."""
         logs = self.log_proba(np.arange(len(self.embedding)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from numbers import Integral
 from typing import Any
 
@@ -15,7 +16,7 @@ from skdptext.mechanisms._channel import Draws, Law, WordMechanism
 from skdptext.mechanisms._finite import FiniteChannel, InvertedChannel, inversion_delta
 from skdptext.mechanisms._greedy import greedy_classes
 from skdptext.mechanisms._metric import MahalanobisMetric, embedding_spectrum
-from skdptext.utils import blocks, check_integer, kind_of, memo_property, rounded_up
+from skdptext.utils import blocks, check_integer, kind_of, rounded_up
 
 # Most words in one class: all its pairs are held in memory together.
 _MAX_CLASS = 2048
@@ -49,7 +50,7 @@ class WordClassesChannel(FiniteChannel):
         # ln C_w of the members of a class, by its label
         self._log_normalizers = dict(enumerate(logs for _, logs in fits))
 
-    @memo_property
+    @cached_property
     def _members(self) -> list[np.ndarray]:
         """The words of each class, ascending."""
         grouped = np.argsort(self.labels, kind="stable")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._channel import Draws, Law, WordMechanism
 from skdptext.mechanisms._finite import FiniteChannel
 from skdptext.mechanisms._greedy import greedy_path
-from skdptext.utils import check_integer, check_option, kind_of, memo_property
+from skdptext.utils import check_integer, check_option, kind_of
 
 
 class WordListsChannel(FiniteChannel):
@@ -42,7 +43,7 @@ class WordListsChannel(FiniteChannel):
             paths = [greedy_path(self.embedding, start) for start in starts]
             self.lists = np.array(paths)
 
-    @memo_property
+    @cached_property
     def places(self) -> np.ndarray:
         """The place of each word in each list, shape (n_lists, n_words)."""
         return np.argsort(self.lists, axis=1)

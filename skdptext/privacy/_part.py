@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from dataclasses import fields as fields_of
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -43,7 +44,6 @@ from skdptext.utils import (
     check_option,
     check_real,
     kind_of,
-    memo_property,
     shown_words,
 )
 
@@ -100,7 +100,7 @@ class Facts:
         """Equal for what draws and reads in the same way."""
         return self.channel, self.embedding, self.reading
 
-    @memo_property
+    @cached_property
     def options(self) -> dict[str, Any]:
         """Of the reader."""
         read: dict[str, Any] = json.loads(self.reading)

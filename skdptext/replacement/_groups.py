@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from hashlib import blake2b
 from numbers import Integral, Number
 from types import FunctionType, MethodType
@@ -35,7 +35,6 @@ from skdptext.utils import (
     as_labels,
     is_fitted,
     kind_of,
-    memo_property,
     progress_bar,
     quiet,
 )
@@ -103,7 +102,7 @@ class PublicGroups:
         key = documents.fingerprint, own, b"" if labels is None else labels.digest
         return _memo.get(key, grouped)(documents)
 
-    @memo_property
+    @cached_property
     def members(self) -> tuple[np.ndarray, np.ndarray]:
         """Public documents in the order of their groups, and where each group starts.
 
@@ -113,7 +112,7 @@ class PublicGroups:
         sizes = np.bincount(self.of_public, minlength=len(self.names))
         return order, np.concatenate([[0], np.cumsum(sizes)])
 
-    @memo_property
+    @cached_property
     def fingerprint(self) -> bytes:
         """Digest of the public documents, their groups and the grouper.
 
@@ -150,7 +149,7 @@ class PublicGroups:
             return np.concatenate([np.asarray(part) for part in rows])
 
         key = self.documents.fingerprint, embedding is None, of
-        return _rows.get(key, made, self.documents.n_bytes)
+        return _rows.get(key, made)
 
     @property
     def assigner(self) -> Callable[..., np.ndarray]:
@@ -210,8 +209,7 @@ def _assigned(
 _Grouping = Callable[[PublicDocuments], PublicGroups]
 # Groups do not depend on ε, so that a search over it finds them once.
 _memo: Memo[_Grouping] = Memo(4)
-# Rows of public documents, while these have fewer bytes in all
-_rows: Memo[Any] = Memo(2**28)
+_rows: Memo[Any] = Memo(2)  # of public documents
 
 _WHAT_TO_DO = (
     "Choose fewer groups or more public documents, or give public_labels to a "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
@@ -16,7 +17,6 @@ from skdptext.utils import (
     check_document,
     is_count_matrix,
     kind_of,
-    memo_property,
     plain_documents,
 )
 
@@ -110,7 +110,7 @@ class PublicDocuments(Sequence[Any]):
         except InvalidParameterError:
             return documents
 
-    @memo_property
+    @cached_property
     def fingerprint(self) -> bytes:
         """32-byte digest, equal for equal documents."""
         digest = blake2b(digest_size=32, person=b"skdptext-public")
@@ -118,17 +118,12 @@ class PublicDocuments(Sequence[Any]):
         digest.update(np.ascontiguousarray(self._bytes).data)
         return digest.digest()
 
-    @property
-    def n_bytes(self) -> int:
-        """Of all documents together."""
-        return len(self._bytes)
-
-    @memo_property
+    @cached_property
     def hashes(self) -> frozenset[int]:
         """Python's hashes of the documents: those of this process."""
         return frozenset(map(document_hash, self))
 
-    @memo_property
+    @cached_property
     def known(self) -> KnownTexts:
         """The documents, to be looked for among others."""
         return KnownTexts(self)

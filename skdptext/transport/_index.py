@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -19,7 +20,7 @@ from skdptext.transport._loops import (
     Room,
     padded_width,
 )
-from skdptext.utils import Threads, blocks, memo_property, runs
+from skdptext.utils import Threads, blocks, runs
 
 # Floats of costs handled at once: the work arrays then stay in the processor's cache.
 _COSTS_AT_ONCE = 2**18
@@ -57,13 +58,13 @@ class IndexedBags:
             # the same bags, over the words that occur
             self.local = WordBags(self.bags.starts, columns, self.bags.weights)
 
-    @memo_property
+    @cached_property
     def matrices(self) -> tuple[sp.csr_array, sp.csc_array]:
         """The bags by row and by column, over the words that occur."""
         by_bag = as_matrix(self.local, len(self.words))
         return by_bag, by_bag.tocsc()
 
-    @memo_property
+    @cached_property
     def arrays(self) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
         """The same as arrays of one type for the loops, small to be read fast."""
         local = self.local

@@ -77,7 +77,6 @@ from skdptext.utils._risk import (
 from skdptext.utils._system import (
     LoadedOnce as LoadedOnce,
     Memo as Memo,
-    ProcessLock as ProcessLock,
     Threads as Threads,
     blas_threads as blas_threads,
     compile_loops as compile_loops,
@@ -87,7 +86,6 @@ from skdptext.utils._system import (
     import_pandas as import_pandas,
     import_pyarrow as import_pyarrow,
     limit_blas_threads as limit_blas_threads,
-    memo_property as memo_property,
     replacing as replacing,
 )
 from skdptext.utils._validation import (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import math
-import os
 import re
 import sys
 import textwrap
@@ -18,7 +17,6 @@ from numbers import Integral, Real
 from typing import Any, TypeVar
 
 from skdptext.exceptions import PrivacyLeakWarning
-from skdptext.utils._system import ProcessLock
 from skdptext.utils._validation import check_option
 
 # -- warnings -----------------------------------------------------------------------
@@ -79,7 +77,7 @@ def quiet(*kinds: type[Warning], message: str = "") -> Iterator[None]:
     """
     me = threading.get_ident()
     asked = [(kind, message) for kind in kinds]
-    with _lock():
+    with _lock:
         for key in asked:
             if key not in _silences:
                 _silences[key] = _Silence(*key)
@@ -87,7 +85,7 @@ def quiet(*kinds: type[Warning], message: str = "") -> Iterator[None]:
     try:
         yield
     finally:
-        with _lock():
+        with _lock:
             for key in asked:
                 _silences[key].end(me)
 
@@ -155,17 +153,7 @@ class _Silence:
 
 _NOTHING = re.compile(r"(?!)")
 _silences: dict[tuple[type[Warning], str], _Silence] = {}
-_lock = ProcessLock()
-
-
-def _forget_threads() -> None:
-    """In a forked process, which lacks all threads but one."""
-    for silence in list(_silences.values()):
-        silence.keep_quiet([threading.get_ident()])
-
-
-if hasattr(os, "register_at_fork"):  # not on Windows
-    os.register_at_fork(after_in_child=_forget_threads)
+_lock = threading.RLock()
 
 
 # -- what repeatable noise shows, and whom ------------------------------------------

@@ -12,7 +12,6 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils._system import loading
 from skdptext.utils._validation import kind_of
 
 # The largest number of 64 bits
@@ -267,8 +266,7 @@ def keyed_generators(keys: Sequence[bytes]) -> Sequence[np.random.Generator]:
 
 
 def _generator(key: bytes) -> np.random.Generator:
-    with loading:
-        from randomgen import ChaCha  # late, as it loads 30 generators
+    from randomgen import ChaCha  # late, as it loads 30 generators
 
     bits = ChaCha(key=int.from_bytes(key, "little"), rounds=20)
     return np.random.Generator(bits)

@@ -9,15 +9,11 @@ import re
 import secrets
 import sys
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from functools import cached_property
-from operator import itemgetter
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Generic, Self, TypeVar
-from weakref import WeakSet
+from typing import IO, Any, Generic, Self, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -97,18 +93,6 @@ def _is_locked(file: IO[bytes], wait: int) -> bool:
 
 # -- packages that are imported where they are used ---------------------------------
 
-# Held while a release imports or compiles. A fork waits for it: Python keeps a lock for
-# each module that is being imported, and a process that is forked meanwhile would wait
-# forever for the thread that holds it.
-loading = threading.RLock()
-
-if hasattr(os, "register_at_fork"):  # not on Windows
-    os.register_at_fork(
-        before=loading.acquire,
-        after_in_parent=loading.release,
-        after_in_child=loading.release,
-    )
-
 
 def import_gensim(needed_by: str) -> Any:
     """gensim, or an error that says what needs it: some Pythons have no wheel of it."""
@@ -134,59 +118,19 @@ def import_pyarrow(needed_by: str) -> Any:
 
 def _import(name: str, needed_by: str, remedy: str) -> Any:
     try:
-        with loading:
-            return importlib.import_module(name)
+        return importlib.import_module(name)
     except ImportError as error:
         raise ImportError(f"{needed_by} needs {name}: {remedy}.") from error
-
-
-# -- locks that a forked process does not inherit -----------------------------------
-
-
-class ProcessLock:
-    """A reentrant lock of this process: ``with lock(): ...``.
-
-    A forked process lacks the threads that may hold a lock, and would wait for them
-    forever: it gets a new one.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.RLock()
-        _all.add(self)
-
-    def __call__(self) -> threading.RLock:
-        """The lock; what forks while it holds it releases the one that it took."""
-        return self._lock
-
-
-_all: WeakSet[ProcessLock] = WeakSet()
 
 
 # -- results that are made once -----------------------------------------------------
 
 
-class memo_property(cached_property[T]):  # noqa: N801, as cached_property
-    """A property of an object that is computed once, as of Python 3.12.
-
-    `functools.cached_property` of Python 3.11 lets one thread at a time compute the
-    property of any object: the others wait, and so does, forever, a process that is
-    forked meanwhile.
-    """
-
-    if not TYPE_CHECKING:  # the same types
-
-        def __get__(self, instance: Any, owner: Any = None) -> Any:
-            if instance is None:
-                return self
-            # asked for only where the object itself has no attribute of that name
-            made = instance.__dict__[self.attrname] = self.func(instance)
-            return made
-
-
 class Memo(Generic[T]):
-    """The results requested last, keyed by what they depend on.
+    """The results requested last, at most so many, by what they depend on.
 
-    `most` is how much is kept, in the unit of the sizes; a callable is asked each time.
+    For what takes seconds and is the same in every fit of a search; otherwise an
+    attribute, or `functools.lru_cache`, is enough. Two threads may both make a result.
 
     Examples
     --------
@@ -198,22 +142,20 @@ class Memo(Generic[T]):
     (4, 'let go')
     """
 
-    def __init__(self, most: int | Callable[[], int]) -> None:
+    def __init__(self, most: int) -> None:
         self._most = most
-        self._made: OrderedDict[Hashable, tuple[int, T]] = OrderedDict()
-        self._lock = ProcessLock()
+        self._made: dict[Hashable, T] = {}
 
-    def get(self, key: Hashable, make: Callable[[], T], size: int = 1) -> T:
-        """The result kept for a key; if there is none, `make` makes it, of a size."""
-        with self._lock():  # held while computing: two threads must not do it twice
-            if key not in self._made:
-                self._made[key] = size, make()
-            self._made.move_to_end(key)
-            result = self._made[key][1]
-            most = self._most if isinstance(self._most, int) else self._most()
-            while sum(map(itemgetter(0), self._made.values())) > most:
-                self._made.popitem(last=False)
-            return result
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        """The result kept for a key; if there is none, `make` makes it."""
+        try:
+            result = self._made.pop(key)
+        except KeyError:
+            result = make()
+        self._made[key] = result  # the latest is the last
+        for old in list(self._made)[: -self._most]:
+            self._made.pop(old, None)
+        return result
 
 
 # -- compiled loops -----------------------------------------------------------------
@@ -250,13 +192,13 @@ class LoadedOnce(Generic[T]):
 
     def __init__(self, loader: Callable[[], T]) -> None:
         self.__wrapped__ = loader
-        self._lock = ProcessLock()
+        self._lock = threading.RLock()
         self._loaded: list[T] = []
 
     def __call__(self) -> T:
         """The result of the loader."""
         if not self._loaded:
-            with loading, self._lock():
+            with self._lock:
                 if not self._loaded:  # no other thread was first
                     self._loaded.append(self.__wrapped__())
         return self._loaded[0]
@@ -306,7 +248,7 @@ def _counted(controller: ThreadpoolController) -> int:
 _limits: tuple[int, Any] | None = None
 _users = 0
 _set = 0  # the latest user's setting
-_lock = ProcessLock()
+_lock = threading.RLock()
 
 
 @contextmanager
@@ -318,7 +260,7 @@ def limit_blas_threads(n: int) -> Iterator[None]:
     scikit-learn's estimators limit it for a while, too.
     """
     global _users, _limits, _set
-    with _lock():
+    with _lock:
         controller = _libraries()
         before = _counted(controller)
         limiter = controller.limit(limits=n, user_api="blas")
@@ -330,25 +272,13 @@ def limit_blas_threads(n: int) -> Iterator[None]:
     try:
         yield
     finally:
-        with _lock():
+        with _lock:
             _users -= 1
             if not _users and _limits is not None:
                 if _counted(controller) == _set:
                     _limits[1].restore_original_limits()
                     _let_others_set(controller)
                 _limits = None
-
-
-def _forget_threads() -> None:
-    """In a forked process, which lacks those that hold a lock or limit others."""
-    global _users, _limits
-    _users, _limits = 0, None
-    for lock in _all:
-        lock._lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):  # not on Windows
-    os.register_at_fork(after_in_child=_forget_threads)
 
 
 def _let_others_set(controller: ThreadpoolController) -> None:

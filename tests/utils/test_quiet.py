@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import threading
 import warnings
@@ -21,7 +20,6 @@ from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.inspection import obfuscation_report, release_report
 from skdptext.utils import quiet
 from tests.expected import leaks_allowed
-from tests.utils.test_memo import forked_while
 
 
 @pytest.fixture(autouse=True)
@@ -147,31 +145,6 @@ def test_a_user_s_filter_that_is_set_meanwhile_stays():
         warnings.simplefilter("error", ImportWarning)
     with pytest.raises(ImportWarning):
         warnings.warn("x", ImportWarning, stacklevel=1)
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows does not fork")
-def test_a_forked_process_is_as_quiet_as_the_thread_that_forked_it():
-    reached, go_on = threading.Event(), threading.Event()
-
-    def hold():
-        with quiet(Warning):
-            reached.set()
-            go_on.wait()
-
-    def then():
-        if not heard() or not heard(PrivacyLeakWarning):
-            os._exit(1)
-        with quiet(Warning):
-            if heard():
-                os._exit(2)
-
-    assert forked_while(hold, reached, go_on, then) == 7
-
-    with quiet(Warning):
-        child = os.fork()
-        if not child:
-            os._exit(3 if heard() else 7)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 
 
 def test_filters_can_be_sent_to_another_process():
