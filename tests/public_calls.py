@@ -236,13 +236,6 @@ def sealed() -> Path:
     return _sealed(DocumentRelease(released(resize="sample"), key(), "canary"))
 
 
-def sealed_stand_ins() -> Path:
-    stand_ins = DocumentRelease(
-        replacer().fit(), key(), "canary", allow_shared_texts=True
-    )
-    return _sealed(stand_ins)
-
-
 def _sealed(released: DocumentRelease) -> Path:
     out = folder() / "out"
     release.release_files(document_file(), out, released, format="parquet")
@@ -649,7 +642,6 @@ VALID: dict[Any, Valid] = {
     ReleaseKey.derive: Valid(lambda: (key(), b"purpose")),
     ReleaseKey.generate: Valid(lambda: (folder() / "key",), names=("file",)),
     release.read_bags: Valid(lambda: (sealed(),), names=("out",)),
-    release.read_stand_ins: Valid(lambda: (sealed_stand_ins(),), names=("out",)),
     release.release_files: Valid(
         lambda: (document_file(), folder() / "out", document_release()),
         names=("source", "out"),
@@ -683,10 +675,7 @@ VALID: dict[Any, Valid] = {
     DPDocumentReplacer.set_output: Valid(lambda: (replacer(),)),
     DPDocumentReplacer.transform: Valid(lambda: (replacer().fit(), TEXTS)),
     replacement.topic_shares: Valid(
-        lambda: (TEXTS, replacer().fit(), None, None, 0.95, 1)
-    ),
-    replacement.shares_of_groups: Valid(
-        lambda: ([0, 1, 0, 1], mechanisms.ExactResponse(2, 1.0))
+        lambda: ([0, 1, 0, 1], replacer().fit().guarantee(), [0, 1], None, 0.95)
     ),
     replacement.check_grouper: Valid(lambda: (None,)),
     replacement.PublicGroups.of: Valid(
@@ -841,7 +830,6 @@ TAKES_NO_TEXT: dict[Any, str] = {
     release.told_by: "gets a guarantee, which holds numbers",
     privacy.fields: "takes what a guarantee's file holds",
     privacy.exposure: "takes two shares",
-    replacement.noise_fingerprint: "takes a fingerprint of groups",
     inspection.NeighborhoodDisplay.plot: _AXES,
     inspection.PlausibleDeniabilityDisplay.plot: _AXES,
     inspection.PrivacyUtilityDisplay.plot: _AXES,

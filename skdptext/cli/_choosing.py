@@ -1,4 +1,4 @@
-"""skdptext calibrate, audit and report: shortcuts to the library's own functions."""
+"""skdptext calibrate and report: shortcuts to the library's own functions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from skdptext.attacks import linkage_attack
-from skdptext.audit import audit_word_privacy
 from skdptext.cli._settings import (
     FILES,
     OF_WORDS,
@@ -50,17 +49,6 @@ guarantee does not count. See also skdptext.model_selection.calibrate_epsilon.
 example:
   skdptext calibrate --embedding glove.6B.100d.txt --target 0.25 \\
     --public old-reviews.csv --public-text review
-"""
-
-_AUDIT = """\
-Test, from its output alone, whether a mechanism keeps the privacy that it claims
-between words. An audit can find a violation; it never proves privacy. See also
-skdptext.audit.audit_word_privacy.
-
-example:
-  skdptext audit --embedding docstrings --n-words 1000 --epsilon 8
-
-exit status: 1 if a claim is refuted.
 """
 
 _REPORT = """\
@@ -116,19 +104,13 @@ def add_calibrate(commands: Any) -> None:
     add_option(parser, "--target", text, 0.25)
     add_option(parser, "--public", f"public texts: {FILES}", metavar="SOURCE")
     text = "its column with the texts"
-    add_option(parser, "--public-text --text", text, "text", metavar="COLUMN")
+    add_option(parser, "--public-text", text, "text", metavar="COLUMN")
     add_option(parser, "--draws", "draws per word", 100)
     add_stop_words(parser)
 
 
-def add_attacks(commands: Any) -> None:
-    """The two commands that test and attack one."""
-    summary = "test the claimed privacy"
-    parser = add_command(commands, "audit", summary, _AUDIT, _audit)
-    add_noise(parser)
-    add_option(parser, "--draws", "random draws per word", 20_000)
-    add_option(parser, "--pairs", "pairs of words to test", 10)
-
+def add_report(commands: Any) -> None:
+    """The command that attacks one."""
     summary = "attack a release: which document was it, and whose?"
     parser = add_command(commands, "report", summary, _REPORT, _report)
     add_option(parser, "source", FILES)
@@ -214,15 +196,6 @@ def _calibrate(arguments: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     return 0
-
-
-def _audit(arguments: argparse.Namespace) -> int:
-    perturber = make_perturber(arguments, epsilon=arguments.epsilon, document_length=1)
-    audit = audit_word_privacy(
-        perturber.fit([]), arguments.pairs, n_draws=arguments.draws
-    )
-    print(audit)
-    return 1 if audit.violated.any() else 0
 
 
 def _report(arguments: argparse.Namespace) -> int:

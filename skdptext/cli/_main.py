@@ -12,7 +12,7 @@ from functools import cache, partial
 from typing import TextIO
 
 from skdptext._version import __version__
-from skdptext.cli import _choosing, _learn, _release, _shares
+from skdptext.cli import _choosing, _learn, _release
 from skdptext.cli._settings import HelpFormatter, hints, in_flags
 
 _DESCRIPTION = """\
@@ -27,7 +27,6 @@ you hold the texts, and a model or a labelled corpus is enough:
 a recipient may hold or guess the originals; each text becomes a public one:
   skdptext release reviews.csv --text review --id id --public old-reviews.csv \\
     --epsilon 4 --name 2026-q4 --key file:q4.key -o released/
-  skdptext shares released/ --public old-reviews.csv
 wording is needed, and no recipient has originals; words are noisy:
   skdptext calibrate --embedding glove.6B.50d.txt --n-words 6000 --target 0.25 \\
     --public old-reviews.csv --public-text review # ε: a quarter of the words change
@@ -44,7 +43,7 @@ lam 0, unless you name another.
 
 exit status:
   0    done
-  1    a release is incomplete or has changed (verify), or a claim is refuted (audit)
+  1    a release is incomplete or has changed (verify)
   2    refused: an argument or an input breaks a rule, as the message says
   3    a release gives away more than you allow (report --fail-above)
   4    a fault of skdptext itself, shown with its traceback: please report it
@@ -85,9 +84,8 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="command", dest="command")
     _choosing.add_calibrate(commands)
     _release.add_commands(commands)
-    _choosing.add_attacks(commands)
+    _choosing.add_report(commands)
     _learn.add_learn(commands)
-    _shares.add_shares(commands)
     return parser
 
 

@@ -7,7 +7,6 @@ import json
 import re
 import textwrap
 from collections.abc import Callable, Mapping
-from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -54,19 +53,9 @@ _FLAGS = {
     "public_labels": ("public_label",),
     "random_state": ("seed",),
     "source": ("source", "public"),
-    "n_words": ("words", "n_words"),
     "topics": ("label",),
     "X": ("public", "source"),  # of what is private nothing is learned but in reports
     "y": ("label",),
-}
-# One name for a thing, in every command; and what some commands called it, which they
-# all take.
-_FORMER = {
-    "--text": "--column",
-    "--label": "--topic",
-    "--public": "--replace-by",
-    "--public-text": "--text-column",
-    "--public-label": "--label-column",
 }
 # Of words, which mean nothing where no word is perturbed.
 OF_WORDS = "--length --lam --mechanism --option --stop-words --oov"
@@ -88,16 +77,7 @@ They must not be trained on the documents to be protected."""
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """Descriptions as they are written; names such as word-lists on one line.
-
-    Of each flag one name is shown, besides a short one such as -o.
-    """
-
-    def _format_action_invocation(self, action: argparse.Action) -> str:
-        shown, flags = copy(action), action.option_strings
-        long = [i for i, flag in enumerate(flags) if flag.startswith("--")]
-        shown.option_strings = flags[: long[0] + 1] if long else flags
-        return super()._format_action_invocation(shown)
+    """Descriptions as they are written; names such as word-lists on one line."""
 
     def _split_lines(self, text: str, width: int) -> list[str]:
         return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False)
@@ -125,9 +105,7 @@ def add_option(
         shown = default if isinstance(default, str) else f"{default:g}"
         text += f" (default {shown})"
         settings |= {"default": default, "type": type(default)}
-    names = flags.split()
-    names += [_FORMER[name] for name in names if name in _FORMER]
-    parser.add_argument(*names, help=text, **settings)
+    parser.add_argument(*flags.split(), help=text, **settings)
 
 
 def add_noise(
@@ -216,12 +194,10 @@ def read_flagged(
         raise InvalidParameterError(message) from None
 
 
-def add_public(
-    group: Any, what: str, texts_of: str = "--text", **settings: Any
-) -> None:
-    """--public and its column with the texts, by default that of `texts_of`."""
+def add_public(group: Any, what: str, **settings: Any) -> None:
+    """--public and its column with the texts, by default that of --text."""
     add_option(group, "--public", f"{what}: {FILES}", metavar="SOURCE", **settings)
-    text = f"its column with the texts (default: that of {texts_of})"
+    text = "its column with the texts (default: that of --text)"
     add_option(group, "--public-text", text, metavar="COLUMN")
 
 
@@ -373,7 +349,7 @@ def in_flags(message: str, arguments: argparse.Namespace) -> str:
         given = [x for x in there if getattr(arguments, x) is not None]
         for place in given or there:
             is_place = place in _PLACES or (
-                place == "out" and arguments.command in ("verify", "shares")
+                place == "out" and arguments.command == "verify"
             )
             return place if is_place else f"--{place.replace('_', '-')}"
         return name

@@ -6,7 +6,6 @@ from skdptext.release._key import ReleaseKey
 from skdptext.release._manifest import told_by as told_by
 from skdptext.release._sealed import (
     read_bags,
-    read_stand_ins as read_stand_ins,
     seal,
     verify,
 )

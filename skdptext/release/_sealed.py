@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -159,55 +159,6 @@ def read_bags(out: str | os.PathLike[str]) -> tuple[np.ndarray, Any]:
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     shape = (len(ids), manifest["embedding"]["words"])
     return names, sparse_result(sp.csr_array((counts, words, offsets), shape=shape))
-
-
-def read_stand_ins(
-    out: str | os.PathLike[str], also: Sequence[str] = ()
-) -> tuple[dict[str, Any], list[list[Any]]]:
-    """The manifest of a sealed release of stand-ins, and its answers.
-
-    These are the text, the group or the number of each stand-in, and then the columns
-    that were kept whose names are in `also`.
-    """
-    folder, manifest = _sealed(out)
-    if manifest["output"] not in ("text", "group", "index") or not _answers(manifest):
-        raise InvalidParameterError(
-            "out must hold stand-ins or their groups, which skdptext release "
-            "--public writes as text, group or index, got a release of "
-            f"{shown(manifest['output'])} by {shown(_mechanism(manifest))}."
-        )
-    kept = manifest["columns"].get("keep", {})
-    for name in also:
-        if name not in kept:
-            raise InvalidParameterError(
-                f"columns must be among those that the release keeps ({', '.join(kept)}"
-                f"{'' if kept else 'none'}), got {shown(name)}."
-            )
-    names = [manifest["columns"]["text"], *also]
-    columns: list[list[Any]] = [[] for _ in names]
-    for table in _tables(folder, manifest, names):
-        for i, column in enumerate(columns):
-            column += table.column(i).to_pylist()
-    return manifest, columns
-
-
-def _mechanism(manifest: dict[str, Any]) -> Any:
-    """The name of what drew the noise, if the manifest has one."""
-    mechanism = manifest["mechanism"]
-    return mechanism.get("name") if isinstance(mechanism, dict) else mechanism
-
-
-def _answers(manifest: dict[str, Any]) -> bool:
-    """Whether a manifest says what its answers were drawn with."""
-    public, mechanism = manifest.get("public"), manifest.get("mechanism")
-    options = mechanism.get("options") if isinstance(mechanism, dict) else None
-    return (
-        isinstance(public, dict)
-        and isinstance(options, dict)
-        and type(options.get("n_groups")) is int
-        and isinstance(manifest.get("epsilon"), float)
-        and isinstance(manifest["columns"].get("text"), str)
-    )
 
 
 def _sealed(out: str | os.PathLike[str]) -> tuple[Path, dict[str, Any]]:

@@ -9,7 +9,6 @@ from skdptext.replacement._groups import (
     has_fitted_steps as has_fitted_steps,
     in_blocks as in_blocks,
     is_classifier as is_classifier,
-    noise_fingerprint as noise_fingerprint,
     words_of as words_of,
 )
 from skdptext.replacement._guarantee import ReplacementGuarantee
@@ -21,7 +20,6 @@ from skdptext.replacement._public import (
 from skdptext.replacement._replacer import DPDocumentReplacer
 from skdptext.replacement._shares import (
     TopicShares as TopicShares,
-    shares_of_groups as shares_of_groups,
     topic_shares,
 )
 

@@ -1,33 +1,25 @@
-"""Shares of topics, read from a release without bias."""
+"""Shares of topics, read from released groups without bias."""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
-from itertools import pairwise
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import bdtr, gammaln, xlog1py, xlogy
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import ExactResponse
-from skdptext.replacement._groups import PublicGroups, words_of
 from skdptext.replacement._guarantee import ReplacementGuarantee, ReplacementPart
-from skdptext.replacement._replacer import DPDocumentReplacer
 from skdptext.utils import (
     as_labels,
     check_authors,
-    check_integer,
+    check_kind,
     check_real,
-    import_pandas,
     kind_of,
     lined_up,
-    page,
-    paragraph,
-    table,
 )
 
 # Further from its mean than so many standard deviations, a binomial distribution has no
@@ -60,9 +52,6 @@ class TopicShares:
         Of the intervals.
     n_documents : int
         Number of releases that were read.
-    words : list of list of str or None
-        Words that are typical of each group's public documents; None where only a
-        guarantee was given.
     unit : {"document", "person"}
         What is counted: documents; or authors, by the group that most of their
         documents are in, where each author answered once. `n_documents` is then their
@@ -76,67 +65,32 @@ class TopicShares:
     unbiased: np.ndarray
     confidence: float
     n_documents: int
-    words: list[list[str]] | None
     unit: str = "document"
 
-    def to_frame(self) -> Any:
-        """The shares as a pandas data frame, a row for each group.
-
-        Returns
-        -------
-        frame : pandas.DataFrame
-            With the group, its share, interval, unbiased estimate, and words.
-        """
-        others = ("confidence", "n_documents", "unit")
-        columns = [f.name for f in fields(self) if f.name not in others]
-        data = {name: getattr(self, name) for name in columns}
-        if self.words is None:
-            del data["words"]
-        return import_pandas("to_frame").DataFrame(data)
-
-    def _rows(self) -> list[list[Any]]:
-        words = self.words or [[]] * len(self.groups)
-        return [
-            [
-                str(group),
-                f"{100 * share:.1f} %",
-                f"{_down(low)} to {_up(high)} %",
-                " ".join(of_group),
-            ]
-            for group, share, low, high, of_group in zip(
-                self.groups, self.shares, self.low, self.high, words, strict=True
+    def __str__(self) -> str:
+        header = ["group", "share", f"{100 * self.confidence:g} % interval"]
+        rows = [
+            [str(group), f"{100 * share:.1f} %", f"{_down(low)} to {_up(high)} %"]
+            for group, share, low, high in zip(
+                self.groups, self.shares, self.low, self.high, strict=True
             )
         ]
-
-    @property
-    def _header(self) -> list[str]:
-        return ["group", "share", f"{100 * self.confidence:g} % interval", "words"]
-
-    def __str__(self) -> str:
-        lines = lined_up([self._header, *self._rows()], left=(0, 3))
         units = f"{self.unit}s"
         told = _TARGET.format(units, units)
+        lines = lined_up([header, *rows], left=(0,))
         return "\n".join([*lines, f"{self.n_documents:,} {units}. {told}"])
 
     def __repr__(self) -> str:
         return str(self)
 
-    def _repr_html_(self) -> str:
-        return page(
-            f"Shares of topics in {self.n_documents:,} {self.unit}s",
-            table(self._header, self._rows()),
-            paragraph(_TARGET.format(f"{self.unit}s", f"{self.unit}s")),
-        )
-
 
 def topic_shares(
     released: Any,
-    releaser: DPDocumentReplacer | ReplacementGuarantee,
+    guarantee: ReplacementGuarantee,
     *,
     groups: Sequence[Any] | None = None,
     authors: Any = None,
     confidence: float = 0.95,
-    n_words: int = 6,
 ) -> TopicShares:
     r"""Estimate how many documents each group had, from what was released.
 
@@ -152,22 +106,20 @@ def topic_shares(
 
     Parameters
     ----------
-    released : list of str, matrix or ndarray
-        What `DPDocumentReplacer.transform` released: one answer for each document. With
-        a guarantee, the groups (``output="group"``).
-    releaser : DPDocumentReplacer or ReplacementGuarantee
-        The fitted replacer, or one fitted alike; or the guarantee of one release.
+    released : array-like of shape (n_documents,)
+        The released groups: what `~skdptext.DPDocumentReplacer` with ``output="group"``
+        returned, one for each document.
+    guarantee : ReplacementGuarantee
+        Of that one release; it may have been read from a manifest.
     groups : array-like of shape (n_groups,), default=None
-        With a guarantee: the labels of all groups, those that no release names among
-        them. If None, the labels in `released`, if that is all of them.
+        The labels of all groups, those that no release names among them. If None, the
+        labels in `released`, if that is all of them.
     authors : array-like of shape (n_documents,), default=None
         Who wrote each document, where each author answered once (``transform`` with
         `authors`). Then one answer of each is counted, and the shares are those of
         authors whose documents are mostly in a group.
     confidence : float in (0, 1), default=0.95
         Probability with which the interval of a group holds its share, at least.
-    n_words : int >= 0, default=6
-        Typical words of each group to list, from its public documents.
 
     Returns
     -------
@@ -177,9 +129,9 @@ def topic_shares(
     Raises
     ------
     InvalidParameterError
-        If a release is no answer of the releaser, or of several groups; if the
-        guarantee is of several releases, or of persons without `authors`; if the
-        answers of an author are of several groups; or a parameter breaks its rule.
+        If a release is none of the groups; if the guarantee is of several releases, or
+        of persons without `authors`; if the answers of an author are of several groups;
+        or a parameter breaks its rule.
 
     See Also
     --------
@@ -195,9 +147,7 @@ def topic_shares(
 
     *Each document answers once.* A document that is released twice counts twice, and
     one that repeats under the same id has the same answer: the intervals take answers
-    to be independent. A replacer does not know how its answers were drawn: name the
-    authors of a release that was made with them, or each of their documents counts as
-    if it had answered by itself, and the intervals are too narrow.
+    to be independent.
 
     References
     ----------
@@ -211,78 +161,34 @@ def topic_shares(
     >>> public = ["a cat and a dog", "dogs and a cat", "tea and milk", "milk or tea"]
     >>> labels = ["pets", "pets", "food", "food"]
     >>> replacer = DPDocumentReplacer(
-    ...     public, public_labels=labels, epsilon=2.0, random_state=2**72).fit()
+    ...     public, public_labels=labels, epsilon=2.0, output="group",
+    ...     random_state=2**72).fit()
     >>> tickets = [f"my cat, number {i}" for i in range(300)] + [
     ...     f"no milk on day {i}" for i in range(100)]
-    >>> shares = topic_shares(replacer.transform(tickets), replacer, n_words=2)
+    >>> shares = topic_shares(replacer.transform(tickets), replacer.guarantee())
     >>> [f"{low:.2f} to {high:.2f}" for low, high in zip(shares.low, shares.high)]
     ['0.21 to 0.29', '0.70 to 0.79']
     """
     confidence = check_real(
         "confidence", confidence, low=0, high=1, open_low=True, open_high=True
     )
-    n_words = check_integer("n_words", n_words, low=0)
-    if isinstance(releaser, ReplacementGuarantee):
-        part = _only_part(releaser)
-        _check_unit(releaser, authors)
-        return shares_of_groups(
-            released,
-            part.channel,
-            groups=groups,
-            authors=authors,
-            confidence=confidence,
-        )
-    if not isinstance(releaser, DPDocumentReplacer):
-        raise InvalidParameterError(
-            "releaser must be a fitted DPDocumentReplacer or a ReplacementGuarantee, "
-            f"got {kind_of(releaser)}."
-        )
-    if groups is not None:
-        raise InvalidParameterError(
-            "groups must be None with a replacer, which knows them, got "
-            f"{kind_of(groups)}."
-        )
-    ready = releaser._check_ready()
-    answers = _answers_of(releaser, released)
-    shares = _estimated(
-        answers, releaser.groups_, releaser.channel_, authors, confidence
+    check_kind(
+        guarantee,
+        ReplacementGuarantee,
+        "guarantee must be the ReplacementGuarantee of a release",
     )
-    return replace(shares, words=_typical_words(ready, n_words))
-
-
-def shares_of_groups(
-    released: Any,
-    channel: ExactResponse,
-    *,
-    groups: Any = None,
-    authors: Any = None,
-    confidence: float = 0.95,
-) -> TopicShares:
-    """`topic_shares` of groups, by the channel that they were released through."""
-    confidence = check_real(
-        "confidence", confidence, low=0, high=1, open_low=True, open_high=True
-    )
+    channel = _only_part(guarantee).channel
+    _check_unit(guarantee, authors)
     names = _names(released, groups, channel.n_groups)
-    return _estimated(_answered(released, names), names, channel, authors, confidence)
-
-
-def _estimated(
-    answers: np.ndarray,
-    names: np.ndarray,
-    channel: ExactResponse,
-    authors: Any,
-    confidence: float,
-) -> TopicShares:
-    """The shares of groups, from the numbers of the groups that were answered."""
-    unit = "document"
+    answers = _answered(released, names)
     if authors is not None:
-        unit, answers = "person", _one_each(answers, authors)
+        answers = _one_each(answers, authors)
     counts = np.bincount(answers, minlength=len(names))
     n = int(counts.sum())
     own, other = channel.proba
     if own == other:
         raise InvalidParameterError(
-            "releaser must have an ε at which its answers depend on the documents, got "
+            "guarantee must be of an ε at which answers depend on the documents, got "
             f"{channel.epsilon}: every answer is equally likely."
         )
     unbiased = (counts / n - other) / (own - other)
@@ -295,8 +201,7 @@ def _estimated(
         unbiased=unbiased,
         confidence=confidence,
         n_documents=n,
-        words=None,
-        unit=unit,
+        unit=guarantee.unit,
     )
 
 
@@ -307,7 +212,7 @@ def _only_part(guarantee: ReplacementGuarantee) -> ReplacementPart:
     """The one release that a guarantee is of."""
     if guarantee.releases != 1:
         raise InvalidParameterError(
-            "releaser must be the guarantee of one release, got one of "
+            "guarantee must be that of one release, got one of "
             f"{guarantee.releases}: estimate shares from each release by itself."
         )
     return guarantee.parts[0]
@@ -373,32 +278,6 @@ def _answered(released: Any, names: np.ndarray) -> np.ndarray:
     return np.array(found)
 
 
-def _answers_of(replacer: DPDocumentReplacer, released: Any) -> np.ndarray:
-    """Number of the group of each answer of a replacer."""
-    if isinstance(released, str | bytes) or not hasattr(released, "__len__"):
-        raise InvalidParameterError(
-            f"released must be what transform returned, got {kind_of(released)}."
-        )
-    if replacer.output == "group":
-        return _answered(released, replacer.groups_)
-    looks = replacer._shares(released) > 0
-    groups = looks.argmax(axis=1)
-    wrong = np.flatnonzero(looks.sum(axis=1) != 1)
-    if len(wrong) or not len(groups):
-        what = "nothing."
-        if len(wrong):
-            what = (
-                f"{len(wrong):,} of {len(groups):,} that are not, or are in several "
-                f"groups, the first at position {wrong[0]}. If a text is public in "
-                'two groups, release with output="index" or "group", which tell them '
-                "apart."
-            )
-        raise InvalidParameterError(
-            f"released must hold answers of the replacer, each of one group, got {what}"
-        )
-    return groups
-
-
 # -- statistics ----------------------------------------------------------------------
 
 
@@ -447,31 +326,6 @@ def _at_most(count: int, m: int, rest: int, own: float, other: float) -> float:
     proba = np.exp(log_ways + xlogy(a, own) + xlog1py(m - a, -own))
     left = np.minimum(count - a, rest)
     return float(proba @ bdtr(left, rest, other))
-
-
-# -- words ---------------------------------------------------------------------------
-
-
-def _typical_words(groups: PublicGroups, n_words: int) -> list[list[str]]:
-    """Words that more of a group's public documents have than of the others.
-
-    By the share of the group's documents that have the word times the logarithm of its
-    ratio to the share among all: common words weigh nothing, and rare ones little.
-    """
-    from sklearn.feature_extraction.text import CountVectorizer
-
-    reader = CountVectorizer(analyzer=words_of, binary=True)
-    has = reader.fit_transform(iter(groups.documents))
-    names = reader.get_feature_names_out()
-    overall = np.asarray(has.mean(axis=0)).ravel()
-    order, starts = groups.members
-    typical = []
-    for start, stop in pairwise(starts):
-        share = np.asarray(has[order[start:stop]].mean(axis=0)).ravel()
-        score = xlogy(share, share / overall)
-        best = np.argsort(-score, kind="stable")[:n_words]
-        typical.append([str(names[i]) for i in best if score[i] > 0])
-    return typical
 
 
 def _down(share: float) -> str:
