@@ -23,7 +23,6 @@ RESULTS = {
     "inspection.obfuscation_report": ["ObfuscationReport"],
     "inspection.release_report": ["ReleaseReport", "Provenance", "Bound"],
     "datasets.get_data_home": ["clear_data_home"],
-    "learning.DPTextClassifier": ["PrivateSums"],
     "mechanisms.Exponential": ["tem_distance"],
     "metrics.density_statistics": ["DensityStatistics"],
     "metrics.plausible_deniability": ["PlausibleDeniability"],

@@ -83,9 +83,7 @@ docscrape_sphinx.SandboxedEnvironment = lambda loader: (
 )
 
 # In the order of use.
-COMMANDS = (
-    "calibrate", "key", "release", "verify", "report", "audit", "learn", "shares",
-)  # fmt: skip
+COMMANDS = ("calibrate", "key", "release", "verify", "report", "learn")
 # Public name to its subpackage; filled with the API's index.
 ROOM_OF = {}
 

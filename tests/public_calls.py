@@ -43,7 +43,6 @@ from skdptext import (
     embeddings,
     files,
     inspection,
-    learning,
     mechanisms,
     metrics,
     model_selection,
@@ -200,12 +199,6 @@ def folder() -> Path:
 
 
 _holders: list[Any] = []
-
-
-def model_file() -> Path:
-    path = folder() / "model.npz"
-    learned().save(path)
-    return path
 
 
 def key() -> ReleaseKey:
@@ -405,14 +398,6 @@ VALID: dict[Any, Valid] = {
     ),
     DPTextClassifier.fit: Valid(lambda: (learner(), TEXTS, TOPICS)),
     DPTextClassifier.fit_resample: Valid(lambda: (learner(), TEXTS, TOPICS)),
-    DPTextClassifier.fit_sums: Valid(
-        lambda: (learner(), learner().partial_sums(TEXTS, TOPICS))
-    ),
-    DPTextClassifier.load: Valid(lambda: (model_file(),), names=("path",)),
-    DPTextClassifier.save: Valid(
-        lambda: (learned(), folder() / "model.npz"), names=("path",)
-    ),
-    DPTextClassifier.partial_sums: Valid(lambda: (learner(), TEXTS, TOPICS)),
     DPTextClassifier.predict: Valid(lambda: (learned(), TEXTS)),
     DPTextClassifier.predict_proba: Valid(lambda: (learned(), TEXTS)),
     DPTextClassifier.sample: Valid(lambda: (learned(), 2)),
@@ -722,7 +707,6 @@ RESULTS = {
     inspection.Provenance,
     inspection.ReleaseReport,
     LearningGuarantee,
-    learning.PrivateSums,
     metrics.DensityStatistics,
     metrics.Estimate,
     metrics.PlausibleDeniability,

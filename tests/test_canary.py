@@ -597,13 +597,11 @@ COMMANDS = {
     ],
     "report": lambda path: ["report", path, "--author", "n", *OPTIONS],
     "calibrate": lambda path: ["calibrate", *OPTIONS[:2], "--public", path],
-    "audit": lambda path: ["audit", "--embedding", path, "--epsilon", "1"],
     "key": lambda path: ["key", path],
     "verify": lambda path: ["verify", path],
-    "shares": lambda path: ["shares", path],
     "learn": lambda path: [
         *("learn", path, "--label", "n", "--author", "id", "--classes", "1", "2"),
-        *("--public", "public.csv", "--sample", "corpus.csv", "-o", "model.npz"),
+        *("--public", "public.csv", "-o", "corpus.csv"),
     ],
 }
 

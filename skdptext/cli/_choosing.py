@@ -142,7 +142,7 @@ def add_report(commands: Any) -> None:
     text = "texts of the same source that were not used to make the second one"
     add_option(group, "--control", text, metavar="SOURCE")
     text = (
-        "what is proved of the release: its folder, or a model's file .json (default: "
+        "what is proved of the release: its folder, or a corpus's file .json (default: "
         "what a folder of stand-ins states itself)"
     )
     add_option(group, "--guarantee", text, metavar="FILE")
@@ -261,8 +261,8 @@ def _proved(arguments: argparse.Namespace) -> Guarantee | None:
         if given is None:  # a folder of another tool, or damaged
             return None
         raise InvalidParameterError(
-            "--guarantee must be a folder of a release, or the .json file of a release "
-            f"or a model, got {given!r} ({error})."
+            "--guarantee must be a folder of a release, or the .json file of a corpus, "
+            f"got {given!r} ({error})."
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""skdptext learn: a model and a labelled corpus from texts that are held."""
+"""skdptext learn: a labelled public corpus from texts that are held."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ from skdptext.utils import replacing
 
 _LEARN = """\
 Learn from private texts that you hold: noise is added once, to one sum over the people
-who wrote them. What is written may be published: a model (-o), public documents that it
-labelled (--sample), and what they promise, as a file .json beside the model. Protected
-are all texts of a person, their labels, and who wrote what; you are trusted.
+who wrote them. What is written may be published: public documents, labelled by that
+sum, and what they promise, as a file .json beside them. Protected are all texts of a
+person, their labels, and who wrote what; you are trusted.
 
 Without --author each document counts as a person of its own, and what several documents
 of one person tell adds up. Every run is another release: their ε add up, too. So files
@@ -47,11 +47,9 @@ that are there are never written over.
 
 example:
   skdptext learn reviews.csv --text review --label stars --author user \\
-    --public old-reviews.csv --classes 1 2 3 4 5 --epsilon 1 \\
-    -o model.npz --sample corpus.csv
+    --public old-reviews.csv --classes 1 2 3 4 5 --epsilon 1 -o corpus.csv
 
-The model is read by skdptext.DPTextClassifier.load; anybody trains anything on the
-corpus. Labels of CSV files are read as text: "1", not 1.
+Anybody trains anything on the corpus. Labels of CSV files are read as text: "1", not 1.
 """
 
 _SHARED = (
@@ -63,12 +61,11 @@ _SHARED = (
 
 def add_learn(commands: Any) -> None:
     """The command."""
-    summary = "learn a model and a labelled corpus from texts that you hold"
+    summary = "label public texts by what you learn from texts that you hold"
     parser = add_command(commands, "learn", summary, _LEARN, _learn)
     add_option(parser, "source", f"private texts: {FILES}")
-    add_option(parser, "-o --out", "new file for the model: .npz", required=True)
     text = "new file for the labelled public documents: .csv or .jsonl"
-    add_option(parser, "--sample", text, metavar="FILE")
+    add_option(parser, "-o --out", text, required=True)
     add_option(parser, "--text", "column with the texts", "text", metavar="COLUMN")
     text = "column with the labels, private, too"
     add_option(parser, "--label", text, "label", metavar="COLUMN")
@@ -106,7 +103,7 @@ def add_learn(commands: Any) -> None:
 
 def _learn(arguments: argparse.Namespace) -> int:
     # All that can be refused without the private texts is refused before they are read.
-    places = _places(arguments)
+    out, manifest = _places(arguments)
     model = _model(arguments)
     columns = {"--text": arguments.text, "--author": arguments.author}
     read = read_flagged(arguments.source, "source", columns)
@@ -121,14 +118,13 @@ def _learn(arguments: argparse.Namespace) -> int:
     _tell_of_blank(texts)
     with _checked_for_public(texts, model, arguments.allow_shared_texts):
         model.fit(texts, labels, read.get("--author"))
-    with _all_or_none(places):
-        promised = _write(model, arguments, places)
+    with _all_or_none(out, manifest):
+        promised = _write(model, arguments, out, manifest)
     if not arguments.quiet:
-        sample = "" if arguments.sample is None else f", {arguments.sample}"
         print(
-            f"The release is in {arguments.out}{sample} and {places['manifest']}, "
-            f"which states:\n\n{promised['words']}\n\nLearning again from the same "
-            "people costs another ε.",
+            f"The release is in {out} and {manifest}, which states:\n\n"
+            f"{promised['words']}\n\n"
+            "Learning again from the same people costs another ε.",
             file=sys.stderr,
         )
     return 0
@@ -179,28 +175,20 @@ def _alike(classes: list[str], labels: list[Any]) -> list[Any]:
         return classes  # refused as text where labels are numbers
 
 
-def _places(arguments: argparse.Namespace) -> dict[str, Path]:
-    """The files to be written, none of which is there, before anything is read."""
-    given: dict[str, tuple[str, tuple[str, ...]]] = {
-        "--out": (arguments.out, (".npz",))
-    }
-    if arguments.sample is not None:
-        given["--sample"] = (arguments.sample, (".csv", ".jsonl"))
-    places = {}
-    for flag, (name, suffixes) in given.items():
-        path = places[flag[2:]] = Path(name)
-        if path.suffix not in suffixes:
-            kinds = " or ".join(suffixes)
-            raise InvalidParameterError(
-                f"{flag} must be a file that ends in {kinds}, got {name!r}."
-            )
-        if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
-            raise InvalidParameterError(
-                f"{flag} must be in a folder that can be written to, got {name!r}."
-            )
-    # We refuse a dangling link, too: writing would follow it to another place.
-    places["manifest"] = places["out"].with_suffix(".json")
-    for path in places.values():
+def _places(arguments: argparse.Namespace) -> tuple[Path, Path]:
+    """The corpus and its manifest, neither of which may be there."""
+    out = Path(arguments.out)
+    if out.suffix not in (".csv", ".jsonl"):
+        raise InvalidParameterError(
+            f"--out must be a file that ends in .csv or .jsonl, got {arguments.out!r}."
+        )
+    if not out.parent.is_dir() or not os.access(out.parent, os.W_OK):
+        raise InvalidParameterError(
+            f"--out must be in a folder that can be written to, got {arguments.out!r}."
+        )
+    places = out, out.with_suffix(".json")
+    for path in places:
+        # We refuse a dangling link, too: writing would follow it to another place.
         if path.exists() or path.is_symlink():
             raise InvalidParameterError(
                 f"--out must name new files, but {str(path)!r} is there: each run is "
@@ -242,32 +230,29 @@ def _checked_for_public(
 
 
 @contextmanager
-def _all_or_none(places: dict[str, Path]) -> Iterator[None]:
+def _all_or_none(*places: Path) -> Iterator[None]:
     """No file is left where one of them could not be written."""
     try:
         yield
     # Also if the user interrupts: half a release would look like a whole one.
     except BaseException:
-        for path in places.values():
+        for path in places:
             path.unlink(missing_ok=True)
         raise
 
 
 def _write(
-    model: DPTextClassifier, arguments: argparse.Namespace, places: dict[str, Path]
+    model: DPTextClassifier, arguments: argparse.Namespace, out: Path, manifest: Path
 ) -> dict[str, Any]:
-    """Write all files; what they promise."""
-    model.save(places["out"])
-    if "sample" in places:
-        names = arguments.text, arguments.label
-        with replacing(places["sample"]) as file:
-            file.write(_table(model, names, places["sample"].suffix))
+    """Write the corpus and its manifest; what they promise."""
+    corpus = _table(model, (arguments.text, arguments.label), out.suffix)
+    with replacing(out) as file:
+        file.write(corpus)
     guarantee = _promised(model, arguments)
     promised = told_by(guarantee)
-    written = [path for kind, path in places.items() if kind != "manifest"]
-    manifest = {
-        "format": "skdptext model, version 1",
-        "files": {p.name: sha256(p.read_bytes()).hexdigest() for p in written},
+    stated = {
+        "format": "skdptext corpus, version 1",
+        "files": {out.name: sha256(corpus).hexdigest()},
         "unit": guarantee.unit,
         "epsilon": guarantee.epsilon,
         "delta": guarantee.delta,
@@ -286,8 +271,8 @@ def _write(
             "scikit-learn": sklearn.__version__,
         },
     }
-    with replacing(places["manifest"]) as file:
-        text = json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False)
+    with replacing(manifest) as file:
+        text = json.dumps(stated, indent=1, ensure_ascii=False, allow_nan=False)
         file.write(text.encode() + b"\n")
     return promised
 

@@ -16,14 +16,14 @@ from skdptext.cli import _choosing, _learn, _release
 from skdptext.cli._settings import HelpFormatter, hints, in_flags
 
 _DESCRIPTION = """\
-Release texts, or a model learned from them, with a stated privacy guarantee, and attack
-releases.
+Release texts, or a corpus learned from them, with a stated privacy guarantee, and
+attack releases.
 """
 
 _EPILOG = """\
-you hold the texts, and a model or a labelled corpus is enough:
+you hold the texts, and a labelled public corpus is enough:
   skdptext learn reviews.csv --text review --label topic --author user \\
-    --public old-reviews.csv --epsilon 1 -o model.npz --sample corpus.csv
+    --public old-reviews.csv --epsilon 1 -o corpus.csv
 a recipient may hold or guess the originals; each text becomes a public one:
   skdptext release reviews.csv --text review --id id --public old-reviews.csv \\
     --epsilon 4 --name 2026-q4 --key file:q4.key -o released/

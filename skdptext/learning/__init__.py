@@ -2,6 +2,5 @@
 
 from skdptext.learning._classifier import DPTextClassifier
 from skdptext.learning._guarantee import LearningGuarantee
-from skdptext.learning._sums import PrivateSums as PrivateSums
 
 __all__ = ["DPTextClassifier", "LearningGuarantee"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import blake2b
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -22,7 +22,6 @@ from skdptext.learning._features import (
     is_grouper,
     make_features,
 )
-from skdptext.learning._files import Saved, read_model, write_model
 from skdptext.learning._guarantee import LearningGuarantee, LearningPart
 from skdptext.learning._model import Model
 from skdptext.learning._readout import (
@@ -32,7 +31,6 @@ from skdptext.learning._readout import (
 from skdptext.learning._sums import (
     GRID,
     Noise,
-    PrivateSums,
     add_rows,
     whole_vectors,
 )
@@ -57,7 +55,6 @@ from skdptext.utils import (
     check_labels,
     check_n_jobs,
     check_noise_state,
-    check_path,
     check_real,
     check_rng,
     is_count_matrix,
@@ -85,9 +82,6 @@ _FROM_Y = (
     "The list of classes was taken from the private labels: a class that a single "
     "person has shows that this person is there. Everything here holds for the rest."
 )
-
-# Parameters that a file keeps.
-_PLAIN = ("n_components", "n_groups", "n_expected", "epsilon", "delta")
 
 
 class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstimator):
@@ -237,8 +231,6 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         **CheckedParameters._stored_as,
         "public_documents": PublicDocuments.shared,
     }
-    # What `load` was not given, and another fit needs: "embedding" or "encoder".
-    _loaded_without: str | None = None
 
     def __init__(
         self,
@@ -304,92 +296,12 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         labels = self._labels(y)
         classes = self._classes(labels)
         features, plan = self._public_part(classes)
-        sums = self._sums(X, labels, authors, None, classes, features, plan)
-        return self._release(sums, classes, features, plan)
-
-    def partial_sums(
-        self,
-        X: Any,
-        y: Any,
-        authors: Any = None,
-        *,
-        documents_per_author: Mapping[Any, int] | None = None,
-    ) -> PrivateSums:
-        """Exact sums of a part of the texts: private, and not to be released.
-
-        For texts that are spread over machines. Sums of the parts are added with ``+``,
-        and `fit_sums` adds the noise, once.
-
-        Parameters
-        ----------
-        X : iterable of str, or of lists of str
-            Private texts of this part.
-        y : array-like of shape (n_documents,)
-            Private labels, of `classes`, which must be given.
-        authors : array-like of shape (n_documents,), default=None
-            Who wrote each document, as in `fit`.
-        documents_per_author : mapping or pandas.Series, default=None
-            How many documents each author has, in all parts together. None: all of
-            their documents are in this part.
-
-        Returns
-        -------
-        sums : PrivateSums
-            Without noise. What is in it is fixed by the data and public things, so that
-            parts add up to the sums of the whole, whichever parts there are.
-
-        Raises
-        ------
-        InvalidParameterError
-            If a parameter or an argument breaks a rule.
-        """
-        self._check_parameters()
-        classes = self._declared_classes()
-        features, plan = self._public_part(classes)
-        labels = self._labels(y)
-        return self._sums(
-            X, labels, authors, documents_per_author, classes, features, plan
-        )
-
-    def fit_sums(self, sums: PrivateSums) -> DPTextClassifier:
-        """Release noisy sums, given the exact ones of all parts.
-
-        Parameters
-        ----------
-        sums : PrivateSums
-            Of `partial_sums`, added up over all parts.
-
-        Returns
-        -------
-        self : DPTextClassifier
-            The estimator itself, fitted as by `fit` on all texts.
-
-        Raises
-        ------
-        InvalidParameterError
-            If the sums are of other features, classes or parameters.
-        """
-        self._check_parameters()
-        classes = self._declared_classes()
-        features, plan = self._public_part(classes)
-        if not isinstance(sums, PrivateSums):
-            raise InvalidParameterError(
-                f"sums must be those of partial_sums, got {kind_of(sums)}."
-            )
-        if sums.features != _digest_of(features, classes, plan):
-            raise InvalidParameterError(
-                "sums must be of the features and classes that these parameters give, "
-                "got those of others."
-            )
-        return self._release(sums, classes, features, plan)
+        sums = self._exact_sums(X, labels, authors, classes, features, plan)
+        unit: Literal["document", "person"]
+        unit = "document" if authors is None else "person"
+        return self._release(sums, unit, classes, features, plan)
 
     def _check_parameters(self) -> None:
-        lacking = self._loaded_without
-        if lacking and self.encoder is None and self.embedding is None:
-            raise InvalidParameterError(
-                f"{lacking} must be given to load for another fit, which would sum "
-                "other things without it, got None."
-            )
         epsilon = check_real("epsilon", self.epsilon, low=0, open_low=True)
         delta = check_real("delta", self.delta, low=0, high=1, open_high=True)
         check_integer("n_components", self.n_components, low=1)
@@ -440,13 +352,6 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
                 f"y must hold one label per document, got shape {labels.shape}."
             )
         return labels
-
-    def _declared_classes(self) -> np.ndarray:
-        if self.classes is None:
-            raise InvalidParameterError(
-                "classes must be given where the texts are in parts, got None."
-            )
-        return _checked_classes(self.classes)
 
     def _classes(self, labels: np.ndarray) -> np.ndarray:
         if self.classes is not None:
@@ -501,19 +406,19 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
 
     # -- exact sums ------------------------------------------------------------
 
-    def _sums(
+    def _exact_sums(
         self,
         X: Any,
         labels: np.ndarray,
         authors: Any,
-        totals: Mapping[Any, int] | None,
         classes: np.ndarray,
         features: PublicFeatures,
         plan: Plan,
-    ) -> PrivateSums:
+    ) -> np.ndarray:
+        """Sums over people in steps of the grid, (n_classes, n_features): private."""
         n = len(labels)
         numbers = _numbers_of(labels, classes)
-        shares = _documents_of_each(authors, n, totals)
+        shares = _documents_of_each(authors, n)
         k = features.n_groups
         table = np.zeros((len(classes), k + features.n_vector_cells), dtype=np.int64)
         counted = are_shared_texts_counted()
@@ -541,8 +446,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
                 "that is handed over shows them.",
                 PrivacyLeakWarning,
             )
-        unit = "document" if authors is None else "person"
-        return PrivateSums(table, _digest_of(features, classes, plan), unit)
+        return table
 
     def _encoded(
         self, documents: Iterator[Any], features: PublicFeatures
@@ -577,7 +481,8 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
 
     def _release(
         self,
-        sums: PrivateSums,
+        sums: np.ndarray,
+        unit: Literal["document", "person"],
         classes: np.ndarray,
         features: PublicFeatures,
         plan: Plan,
@@ -591,10 +496,11 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         # The noise is keyed by the exact sums, too: if an integer seed gave two tables
         # the same noise, their difference would show the exact one.
         context = blake2b(digest_size=32, person=b"skdptext-learn")
-        context.update(sums.features + b"%d:%d:" % (scale, sigma))
-        context.update(sums.table.astype("<i8").tobytes())
+        summed = _digest_of(features, classes, plan)
+        context.update(summed + b"%d:%d:" % (scale, sigma))
+        context.update(sums.astype("<i8").tobytes())
         streams = NoiseStreams(self.random_state, context.digest())
-        noisy = sums.table.copy()
+        noisy = sums.copy()
         if k:
             drawn = discrete_laplace(streams.open(b"groups"), scale, len(classes) * k)
             noisy[:, :k] += drawn.reshape(len(classes), k)
@@ -610,7 +516,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         if features.fitted_before:
             caveats.append(_FITTED_BEFORE)
         part = LearningPart(
-            unit=sums.unit,
+            unit=unit,
             epsilon=float(self.epsilon),
             delta=float(self.delta) if cells else 0.0,
             laplace_scale=scale,
@@ -624,8 +530,6 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         self.public_ = features.documents
         self.encoder_ = _encoder_of(features)
         self._guarantee = LearningGuarantee([part])
-        # for a file: `set_params` may have changed them by then
-        self._fitted_with = {name: _as_plain(getattr(self, name)) for name in _PLAIN}
         self._model = Model(
             features.documents,
             self.noisy_sums_,
@@ -778,97 +682,6 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         check_is_fitted(self, "noisy_sums_")
         return self._guarantee
 
-    # -- files -----------------------------------------------------------------
-
-    def save(self, path: Any) -> None:
-        """Write the model, the public documents and the guarantee to a file.
-
-        Parameters
-        ----------
-        path : str or Path
-            Of the file, such as ``"model.npz"``: plain arrays, no pickles. It holds
-            what is public or released, and can be published; `random_state` is left
-            out.
-
-        Raises
-        ------
-        InvalidParameterError
-            If the classes are neither text nor numbers.
-
-        See Also
-        --------
-        load : Read it.
-        """
-        check_is_fitted(self, "noisy_sums_")
-        saved = Saved(
-            self._fitted_with,
-            self.classes_,
-            self.noisy_sums_,
-            self._model,
-            self._guarantee,
-            getattr(self, "encoder_", None),
-        )
-        write_model(check_path("path", path), saved)
-
-    @classmethod
-    def load(
-        cls, path: Any, *, encoder: Any = None, embedding: WordEmbedding | None = None
-    ) -> DPTextClassifier:
-        """Read a model that `save` wrote.
-
-        It predicts, samples and states its guarantee as before, and refuses another
-        `fit` without what its sums were made of. The default encoder of groups is in
-        the file, that of vectors but for its `embedding`, and other encoders are not:
-        without them the model has no `encoder_`, which only a new `fit` needs.
-
-        Parameters
-        ----------
-        path : str or Path
-            Of the file.
-        encoder : estimator, default=None
-            The encoder of your own that the model was fitted with, fitted. It is
-            checked by the features that it gives the public documents.
-        embedding : WordEmbedding, default=None
-            That of the model, if it had one. It is checked by its fingerprint.
-
-        Returns
-        -------
-        model : DPTextClassifier
-            Fitted, with fresh noise for another `fit`.
-
-        Raises
-        ------
-        InvalidParameterError
-            If the file is none of `save`, or encoder or embedding are others.
-        FileNotFoundError
-            If there is no such file.
-        """
-        saved = read_model(check_path("path", path), encoder, embedding)
-        known = {k: v for k, v in saved.parameters.items() if k in _PLAIN}
-        # those of private labels are not public for another fit, either
-        from_y = any(_FROM_Y in part.caveats for part in saved.guarantee.parts)
-        model = cls(
-            saved.model.documents,
-            encoder,
-            embedding=embedding,
-            classes=None if from_y else saved.classes,
-            **known,
-        )
-        model.classes_, model.noisy_sums_ = saved.classes, saved.noisy_sums
-        model.public_, model._fitted_with = saved.model.documents, known
-        if saved.encoder is not None:
-            model.encoder_ = saved.encoder
-        else:  # another fit needs what the file does not hold
-            model._loaded_without = "embedding" if saved.of_means else "encoder"
-        model._guarantee, model._model = saved.guarantee, saved.model
-        return model
-
-    def __sklearn_clone__(self) -> DPTextClassifier:
-        # A clone of a loaded model would sum other things, too, without what it lacks.
-        made: DPTextClassifier = super().__sklearn_clone__()
-        made._loaded_without = self._loaded_without
-        return made
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
@@ -889,13 +702,6 @@ def _digest_of(features: PublicFeatures, classes: np.ndarray, plan: Plan) -> byt
     digest = blake2b(features.fingerprint, digest_size=32, person=b"skdptext-sums")
     digest.update(repr((classes.dtype.kind, classes.tolist(), plan.constant)).encode())
     return digest.digest()
-
-
-def _as_plain(value: Any) -> Any:
-    """A parameter for JSON."""
-    if value is None or isinstance(value, str):
-        return value
-    return int(value) if isinstance(value, Integral) else float(value)
 
 
 def _check_delta(delta: float, n_expected: int) -> None:
@@ -938,46 +744,13 @@ def _numbers_of(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     return np.asarray(at)
 
 
-def _documents_of_each(
-    authors: Any, n: int, totals: Mapping[Any, int] | None
-) -> np.ndarray:
+def _documents_of_each(authors: Any, n: int) -> np.ndarray:
     """Among how many documents of its author each document is."""
     if authors is None:
-        if totals is not None:
-            raise InvalidParameterError(
-                "documents_per_author must be None without authors, got a mapping."
-            )
         return np.ones(n)
-    if totals is not None and not hasattr(totals, "keys"):
-        raise InvalidParameterError(
-            "documents_per_author must be a mapping from authors to numbers, got "
-            f"{kind_of(totals)}."
-        )
     values = check_authors(authors, n)
-    names, numbers, counts = np.unique(values, return_inverse=True, return_counts=True)
-    if totals is not None:
-        counts = _all_documents(names, counts, totals)
+    _, numbers, counts = np.unique(values, return_inverse=True, return_counts=True)
     return counts[numbers].astype(np.float64)
-
-
-def _all_documents(
-    names: np.ndarray, here: np.ndarray, totals: Mapping[Any, int]
-) -> np.ndarray:
-    rule = "documents_per_author must give every author of this part a number"
-    counts = np.empty(len(names), dtype=np.int64)
-    for i, name in enumerate(names.tolist()):
-        try:
-            counts[i] = check_integer("it", totals[name], low=1)
-        except (KeyError, TypeError, IndexError, InvalidParameterError):
-            raise InvalidParameterError(
-                f"{rule}, but does not for one of them."
-            ) from None
-    if (counts < here).any():
-        raise InvalidParameterError(
-            "documents_per_author must be at least what is in this part, but is less "
-            "for one of the authors."
-        )
-    return counts
 
 
 def _checked(X: Any, n: int | None = None) -> Iterator[Any]:

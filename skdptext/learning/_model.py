@@ -28,7 +28,7 @@ _rows: Memo[Any] = Memo(4)
 class Model:
     """What is made of a release, worked out when it is first asked for.
 
-    It knows public things and the noisy sums only, so that a file can hold all of it.
+    It knows public things and the noisy sums only.
     """
 
     def __init__(
@@ -38,13 +38,10 @@ class Model:
         noise: Noise,
         groups: np.ndarray | None,
         vectors: np.ndarray | None,
-        student: Student | None = None,
     ) -> None:
         self.documents, self.noise = documents, noise
         self.groups, self.vectors = groups, vectors  # of the public documents
         self.table = noise.table(noisy_sums)
-        if student is not None:
-            self.__dict__["student"] = student
 
     @cached_property
     def student(self) -> Student:

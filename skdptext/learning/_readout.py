@@ -220,7 +220,7 @@ WordRows = tuple[tuple[str, ...], np.ndarray, Any]
 
 @dataclass(frozen=True)
 class Student:
-    """TF-IDF and logistic regression, as plain arrays: all that a file keeps of it."""
+    """TF-IDF and logistic regression, as plain arrays."""
 
     words: tuple[str, ...]
     idf: np.ndarray  # (n_words,)

@@ -10,7 +10,6 @@ import numpy as np
 
 from skdptext.exceptions import InvalidParameterError
 from skdptext.learning._readout import NoisyTable
-from skdptext.utils import kind_of
 
 # Steps of the grid for a contribution of norm 1. Its square, and the sums over 2^33
 # people, fit into 64 bits.
@@ -75,46 +74,6 @@ class Noise:
             vectors_sigma=sigma / length,
             counts_sigma=sigma / c,
         )
-
-
-class PrivateSums:
-    """Exact sums of some of the people: they are private, and must not be released.
-
-    ``a + b`` are the sums of both parts. Made by `DPTextClassifier.partial_sums`, and
-    turned into a release by `DPTextClassifier.fit_sums`, which adds the noise once.
-
-    Attributes
-    ----------
-    table : ndarray of int64, shape (n_classes, n_features)
-        The sums, in 2^30 steps for a person.
-    features : bytes
-        Digest of the features and classes that are summed.
-    unit : {"person", "document"}
-        Who counts once.
-    """
-
-    def __init__(self, table: np.ndarray, features: bytes, unit: str) -> None:
-        self.table, self.features, self.unit = table, features, unit
-
-    def __add__(self, other: Any) -> PrivateSums:
-        if isinstance(other, int) and other == 0:  # where sum() starts
-            return self
-        if not isinstance(other, PrivateSums):
-            raise InvalidParameterError(
-                f"sums must be added to other sums, got {kind_of(other)}."
-            )
-        if (self.features, self.unit) != (other.features, other.unit):
-            raise InvalidParameterError(
-                "sums must be of the same features, classes and unit to be added, got "
-                "different ones: the parts need the same parameters and versions, and "
-                "authors in all of them or in none."
-            )
-        return PrivateSums(self.table + other.table, self.features, self.unit)
-
-    __radd__ = __add__
-
-    def __repr__(self) -> str:
-        return f"<private sums of {len(self.table)} classes, without noise>"
 
 
 def add_rows(

@@ -240,8 +240,8 @@ def test_what_newcomers_get_wrong_is_said(files, capsys):
     with pytest.raises(SystemExit):
         main(["report", "in.csv", "out.csv", "--labels", "x"])
     assert capsys.readouterr().err.startswith("usage: skdptext report ")
-    (files / "model.json").write_text("{}")
-    assert main(["verify", "model.json"]) == 2
+    (files / "other.json").write_text("{}")
+    assert main(["verify", "other.json"]) == 2
     said = "out must be the folder of a release, which is sealed, got the file 'model"
     assert said in capsys.readouterr().err
 
@@ -713,7 +713,7 @@ VALID = {
     "verify": ["verify", "in.csv"],
     "key": ["key", "in.csv"],
     "learn": ["learn", "in.csv", "--text", "said", "--label", "what", "--public",
-              "in.csv", "-o", "out.npz"],
+              "in.csv", "-o", "out.csv"],
 }  # fmt: skip
 WRONG = ["0", "-7", "gone", "words.txt"]
 REPLACED = ["release", "in.csv", "--text", "said", "--id", "row", "-o", "out",

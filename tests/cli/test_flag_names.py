@@ -25,7 +25,7 @@ def files(tmp_path, monkeypatch):
 RELEASE = ["release", "in.csv", "-o", "out", "--name", "q4"]
 STAND_INS = [*RELEASE, "--text", "said", "--epsilon", "4", "--public"]
 WORDS = ["--embedding", "words.txt", "--epsilon", "1", "--length", "3"]
-LEARN = ["learn", "in.csv", "-o", "m.npz", "--text", "said", "--public"]
+LEARN = ["learn", "in.csv", "-o", "corpus.csv", "--text", "said", "--public"]
 REPORT = ["report", "in.csv", "in.csv", "--text", "said"]
 TO_NAME = "--public-text names the column of public.csv."
 NO_PUBLIC = "must not be given without --public"

@@ -6,13 +6,13 @@ import csv
 import hashlib
 import json
 import re
-import zipfile
 
 import numpy as np
 import pytest
 
-from skdptext import DPTextClassifier, WordEmbedding
+from skdptext import WordEmbedding
 from skdptext.cli import main
+from skdptext.privacy import Guarantee
 
 PETS, DRINKS = ["cat", "dog", "cats", "dogs"], ["tea", "milk", "coffee", "cocoa"]
 PUBLIC = [
@@ -43,35 +43,29 @@ def files(tmp_path, monkeypatch):
 
 LEARN = ["learn", "private.csv", "--text", "said", "--label", "what", "--author", "who",
          "--public", "public.csv", "--public-text", "body", "--epsilon", "2",
-         "--classes", "1", "2", "-o", "model.npz"]  # fmt: skip
+         "--classes", "1", "2", "-o", "corpus.csv"]  # fmt: skip
 
 
 @pytest.mark.parametrize("more", [[], ["--embedding", "words.txt", "--delta", "1e-5"]])
-def test_a_model_a_corpus_and_what_they_promise(files, capsys, more):
-    assert main([*LEARN, "--sample", "corpus.csv", *more]) == 0
-    model = DPTextClassifier.load("model.npz")
-    assert model.predict(["two cats and a dog", "tea"]).tolist() == ["1", "2"]
-    guarantee = model.guarantee()
-    assert (guarantee.unit, guarantee.epsilon) == ("person", 2.0)
+def test_a_corpus_and_what_it_promises(files, capsys, more):
+    assert main([*LEARN, *more]) == 0
     with open("corpus.csv", newline="") as file:
         names, *rows = csv.reader(file)
     assert names == ["said", "what"]
-    documents, labels = model.sample()
-    assert rows == [list(row) for row in zip(documents, labels.tolist(), strict=True)]
-    manifest = json.loads((files / "model.json").read_text())
+    assert [text for text, _ in rows] == PUBLIC
+    assert {label for _, label in rows} <= {"1", "2"}
+    manifest = json.loads((files / "corpus.json").read_text())
+    guarantee = Guarantee.from_json(manifest)
+    assert (guarantee.unit, guarantee.epsilon) == ("person", 2.0)
     words = str(guarantee).replace("(details() has", '("details" has')
     assert manifest["guarantee"]["words"] == words
     assert manifest["classes"] == ["1", "2"]
     assert manifest["unit"] == "person"
     assert (manifest["embedding"] is None) == (not more)
-    assert set(manifest["files"]) == {"model.npz", "corpus.csv"}
-    for name, digest in manifest["files"].items():
-        content = (files / name).read_bytes()
-        assert hashlib.sha256(content).hexdigest() == digest
-        if name == "model.npz":  # what is compressed may hold any two bytes
-            with zipfile.ZipFile(files / name) as arrays:
-                content = b"".join(map(arrays.read, arrays.namelist()))
-        assert not re.search(rb"z\0{0,3}q\0{0,3}\d", content)
+    content = (files / "corpus.csv").read_bytes()
+    digest = hashlib.sha256(content).hexdigest()
+    assert manifest["files"] == {"corpus.csv": digest}
+    assert not re.search(rb"zq\d", content)
     printed = " ".join(capsys.readouterr().err.split())
     assert "Nobody is right about it more than" in printed
     assert "costs another ε" in printed
@@ -79,13 +73,22 @@ def test_a_model_a_corpus_and_what_they_promise(files, capsys, more):
     assert "120" not in json.dumps(manifest)  # the number of rows is not released
 
 
+def test_labels_are_learned_from_the_private_texts(files):
+    assert main([*LEARN[:-1], "sure.csv", "--epsilon", "1000", "--quiet"]) == 0
+    with open("sure.csv", newline="") as file:
+        _, *rows = csv.reader(file)
+    right = ["12"[any(drink in text for drink in DRINKS)] for text, _ in rows]
+    labels = [label for _, label in rows]
+    assert np.mean(np.array(labels) == np.array(right)) > 0.9
+
+
 def test_json_lines_documents_as_unit_and_classes_of_the_file(files, capsys):
-    given = [*LEARN[:6], *LEARN[8:14], "-o", "other.npz", "--quiet"]
-    assert main([*given, "--sample", "corpus.jsonl"]) == 0
+    given = [*LEARN[:6], *LEARN[8:14], "-o", "corpus.jsonl", "--quiet"]
+    assert main(given) == 0
     rows = [json.loads(r) for r in (files / "corpus.jsonl").read_text().splitlines()]
     assert [row["said"] for row in rows] == PUBLIC
     assert {row["what"] for row in rows} == {"1", "2"}
-    assert json.loads((files / "other.json").read_text())["unit"] == "document"
+    assert json.loads((files / "corpus.json").read_text())["unit"] == "document"
     printed = capsys.readouterr().err
     assert printed.startswith("Warning: Without --classes, the list of ")
     assert "right about" not in printed
@@ -103,21 +106,21 @@ def test_private_texts_as_public_ones_are_refused(files, capsys):
     assert message.startswith("skdptext learn: --public must not hold texts to learn")
     assert "got 16 of 16 public texts" in message
     assert "tea" not in message
-    assert not (files / "model.npz").exists()
+    assert not (files / "corpus.csv").exists()
     assert main([*LEARN, "--allow-shared-texts"]) == 0
     printed = capsys.readouterr().err
     assert "Warning" not in printed
     assert "taken on trust" in " ".join(printed.split())
-    manifest = json.loads((files / "model.json").read_text())
+    manifest = json.loads((files / "corpus.json").read_text())
     assert manifest["allow_shared_texts"] is True
     assert "taken on trust" in " ".join(manifest["guarantee"]["words"].split())
 
 
-@pytest.mark.parametrize("there", ["model.npz", "model.json", "corpus.csv"])
+@pytest.mark.parametrize("there", ["corpus.csv", "corpus.json"])
 def test_nothing_is_written_over(files, capsys, there):
     (files / there).write_text("before")
     before = sorted(files.iterdir())
-    assert main([*LEARN, "--sample", "corpus.csv"]) == 2
+    assert main(LEARN) == 2
     message = capsys.readouterr().err
     assert message.startswith("skdptext learn: --out must name new files, but ")
     assert there in message
@@ -139,9 +142,8 @@ def test_nothing_is_written_over(files, capsys, there):
         (["--classes", "1", "3"], "--label must hold labels of classes only"),
         (["--embedding", "gone.npz"], "There is no embedding file 'gone.npz'"),
         (["--n-expected", "0"], "--n-expected must be an integer >= 1"),
-        (["--out", "model.pkl"], "--out must be a file that ends in .npz"),
-        (["--out", "gone/m.npz"], "--out must be in a folder that can be written"),
-        (["--sample", "c.txt"], "--sample must be a file that ends in .csv or .jsonl"),
+        (["--out", "c.txt"], "--out must be a file that ends in .csv or .jsonl"),
+        (["--out", "gone/c.csv"], "--out must be in a folder that can be written"),
     ],
 )
 def test_what_breaks_a_rule_is_refused_and_nothing_is_left(
@@ -181,7 +183,7 @@ def test_blank_labels_are_refused_and_blank_texts_counted(files, capsys):
         csv.writer(file).writerow(["", "1", "x"])
     assert main([*LEARN, "--quiet"]) == 0
     assert "Warning: 1 of 121 texts are empty" in capsys.readouterr().err
-    for name in ("model.npz", "model.json"):
+    for name in ("corpus.csv", "corpus.json"):
         (files / name).unlink()
     with open("private.csv", "a", newline="") as file:
         csv.writer(file).writerows([["a cat", " ", "x"], ["a dog", "", "y"]])
@@ -195,12 +197,13 @@ def test_classes_are_numbers_where_labels_are(files):
         rows = zip(PRIVATE, map(kind, LABELS), strict=True)
         lines = [json.dumps({"said": s, "what": w, "who": s}) for s, w in rows]
         (files / "private.jsonl").write_text("\n".join(lines))
-        given = ["learn", "private.jsonl", *LEARN[2:-1], f"model{i}.npz"]
+        given = ["learn", "private.jsonl", *LEARN[2:-1], f"corpus{i}.jsonl"]
         assert main(given) == 0
-        model = DPTextClassifier.load(f"model{i}.npz")
-        assert model.classes_.tolist() == [1, 2]
-        assert isinstance(model.classes_.tolist()[0], kind)
-    assert main([*given[:-1], "other.npz", "--classes", "1", "two"]) == 2
+        lines = (files / f"corpus{i}.jsonl").read_text().splitlines()
+        labels = [json.loads(line)["what"] for line in lines]
+        assert set(labels) == {1, 2}
+        assert all(isinstance(label, kind) for label in labels)
+    assert main([*given[:-1], "other.csv", "--classes", "1", "two"]) == 2
 
 
 def test_nothing_is_left_half_written(files, monkeypatch):
@@ -210,7 +213,7 @@ def test_nothing_is_left_half_written(files, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("skdptext.cli._learn._table", full)
-    assert main([*LEARN, "--sample", "corpus.csv"]) == 130
+    assert main(LEARN) == 130
     assert sorted(files.iterdir()) == before
 
 
@@ -239,7 +242,7 @@ def test_what_newcomers_get_wrong_is_said(files, capsys, old, new, said):
     line = " ".join(LEARN).replace(" ".join(old), " ".join(new)).split()
     assert main(line) == 2
     assert said in capsys.readouterr().err
-    assert not (files / "model.npz").exists()
+    assert not (files / "corpus.csv").exists()
 
 
 def test_rows_of_a_file_are_counted_as_is_said(files, capsys):

@@ -68,13 +68,13 @@ def test_which_texts_were_used(files, capsys):
     assert "training author told from another" in capsys.readouterr().out
 
 
-def test_a_corpus_stands_beside_the_guarantee_of_its_model(files, capsys):
-    learn = ["learn", "used.csv", "--text", "said", "--label", "who", "-o", "model.npz"]
-    learn += ["--public", "others.csv", "--sample", "corpus.csv", "--classes"]
+def test_a_corpus_stands_beside_its_guarantee(files, capsys):
+    learn = ["learn", "used.csv", "--text", "said", "--label", "who"]
+    learn += ["-o", "corpus.csv", "--public", "others.csv", "--classes"]
     assert main([*learn, *(f"person {i}" for i in range(N)), "--quiet"]) == 0
     report = ["report", "used.csv", "corpus.csv", "--control", "profiles.csv"]
     report += ["--text", "said", "--guarantee"]
-    assert main([*report, "model.json"]) == 0
+    assert main([*report, "corpus.json"]) == 0
     assert "Proved of a document: ε is at most 1." in capsys.readouterr().out
     assert main([*report, "used.csv"]) == 2
     said = capsys.readouterr().err
@@ -92,7 +92,7 @@ def test_a_table_is_not_read_for_a_guarantee(files, monkeypatch):
 REFUSED = [
     (
         ["redacted.csv", "--background", "profiles.csv", "--author", "who",
-         "--guarantee", "model.json"],
+         "--guarantee", "corpus.json"],
         "--guarantee must not be given without originals",
     ),
     (["redacted.csv", "--background", "profiles.csv"], "--background needs --author"),

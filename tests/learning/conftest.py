@@ -83,4 +83,13 @@ def make(plan, public, words):
     return made
 
 
+def exact_sums(model, texts, labels, authors=None):
+    """What noise is added to, in steps of the grid."""
+    model._check_parameters()
+    labels = model._labels(labels)
+    classes = model._classes(labels)
+    features, plan = model._public_part(classes)
+    return model._exact_sums(texts, labels, authors, classes, features, plan)
+
+
 KINDS = ["groups", "vectors", "both"]

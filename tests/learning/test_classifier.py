@@ -24,7 +24,15 @@ from sklearn.preprocessing import FunctionTransformer
 from skdptext import DPTextClassifier
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.preprocessing import MeanVectorEncoder
-from tests.learning.conftest import FOOD, KINDS, NUMBERS, PETS, Numbers, texts_of
+from tests.learning.conftest import (
+    FOOD,
+    KINDS,
+    NUMBERS,
+    PETS,
+    Numbers,
+    exact_sums,
+    texts_of,
+)
 
 TEST = texts_of([0, 1] * 20, seed=9)
 RIGHT = np.array(["pets", "food"] * 20)
@@ -110,8 +118,8 @@ def test_a_seed_repeats_noise_for_the_same_sums_only(make, private):
     turned = [" ".join(reversed(text.split())) for text in texts]
     for other in (texts[::-1], turned[::-1]):
         assert np.array_equal(models[0].fit(other, labels[::-1]).noisy_sums_, one)
-    exact = models[0].partial_sums(texts, labels).table
-    fewer = models[0].partial_sums(texts[1:], labels[1:]).table
+    exact = exact_sums(models[0], texts, labels)
+    fewer = exact_sums(models[0], texts[1:], labels[1:])
     noise = one - exact / 2**30
     other_noise = models[0].fit(texts[1:], labels[1:]).noisy_sums_ - fewer / 2**30
     assert (np.abs(noise - other_noise) > 1e-6).all()

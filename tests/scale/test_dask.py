@@ -9,7 +9,6 @@ import os
 import signal
 import time
 import uuid
-from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -18,7 +17,7 @@ import pytest
 from joblib import parallel_config
 from pyarrow import dataset
 
-from skdptext import DPTextClassifier, WordEmbedding
+from skdptext import WordEmbedding
 from skdptext.neighbors import WMDNeighbors, _blocks
 from skdptext.transport import BagIndex
 from tests.releases import secrets_of
@@ -135,34 +134,3 @@ def test_neighbours_of_partitions(client):
     want = model.kneighbors(X)
     assert np.array_equal(distances, want[0])
     assert np.array_equal(rows, want[1])
-
-
-def test_sums_of_private_text_add_up(client):
-    """Of partitions, each on the worker that has it; noise comes once, at the end."""
-    db = pytest.importorskip("dask.bag", reason="dask is not installed")
-    rng = np.random.default_rng(4)
-    words = np.array([f"{topic}{i}" for topic in ("tea", "cat") for i in range(9)])
-    labels = rng.integers(2, size=400)
-    texts = [" ".join(words[9 * y + rng.integers(9, size=5)]) for y in labels]
-    authors = rng.integers(70, size=400).tolist()
-    model = DPTextClassifier(
-        texts[:40], n_groups=4, epsilon=2.0, classes=[0, 1], random_state=2**90
-    )
-    of_each = Counter(authors[40:])
-    columns = texts[40:], labels[40:].tolist(), authors[40:]
-    at_once = model.partial_sums(*columns, documents_per_author=of_each)
-
-    def part(rows):
-        own = zip(*rows, strict=True)
-        return [model.partial_sums(*own, documents_per_author=of_each)]
-
-    rows = list(zip(*columns, strict=True))
-    parts = db.from_sequence(rows, npartitions=7).map_partitions(part).compute()
-    assert len(parts) > 5
-    total = sum(parts)
-    np.testing.assert_array_equal(total.table, at_once.table)
-    assert total.table.sum() <= len(of_each) * 2**30  # a person counts once
-    # the same release, bit for bit, as noise is derived from seed and sums
-    released = model.fit_sums(total).noisy_sums_
-    np.testing.assert_array_equal(released, model.fit_sums(at_once).noisy_sums_)
-    assert model.guarantee().unit == "person"
