@@ -1,9 +1,18 @@
-"""Channels and guarantees by their numbers."""
+"""Channels and guarantees by their numbers, and mechanisms as users write them."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
+
 from skdptext.documents import DocumentReader
-from skdptext.mechanisms import MahalanobisChannel, MahalanobisNoise
+from skdptext.mechanisms import (
+    InvertedChannel,
+    MahalanobisChannel,
+    MahalanobisNoise,
+    WordMechanism,
+)
 from skdptext.privacy import PrivacyGuarantee
 
 
@@ -15,6 +24,51 @@ def channel(epsilon, lam, embedding):
 def sample(prepared, rng, n):
     """Noise as a release draws it."""
     return prepared.noise(prepared.draw(rng, n))
+
+
+class VickreyChannel(MahalanobisChannel):
+    """The nearest word to φ(w) + Z, or the second nearest (Xu et al. 2021)."""
+
+    def law(self):
+        return replace(super().law(), scales=False)
+
+    def draw(self, rng, n):
+        return (*super().draw(rng, n), rng.random(n))
+
+    def noise(self, draws):
+        return super().noise(draws[:2])
+
+    def apply(self, words, draws, memory=None):
+        t, vectors = self.mechanism.t, self.embedding.vectors.astype(float)
+        points = vectors[words] + self.noise(draws)
+        gaps = np.linalg.norm(points[:, None] - vectors, axis=2)
+        near = np.argsort(gaps, axis=1, kind="stable")[:, :2]
+        d1, d2 = np.take_along_axis(gaps, near, axis=1).T
+        return np.where(draws[2] * (t * d1 + (1 - t) * d2) < (1 - t) * d2, *near.T)
+
+
+class Vickrey(WordMechanism):
+    """Post-processing of the default's noisy vector: its claim, another law."""
+
+    channel_class = VickreyChannel
+
+    def __init__(self, t=0.5):
+        self.t = t
+
+
+class StatedChannel(InvertedChannel):
+    def log_proba(self, words):
+        with np.errstate(divide="ignore"):
+            return np.log(self.mechanism.P[words])
+
+
+class Stated(WordMechanism):
+    """Any finite law, by its matrix."""
+
+    channel_class = StatedChannel
+
+    def __init__(self, P):
+        self.P = P
 
 
 class KnownNoise(MahalanobisNoise):

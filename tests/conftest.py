@@ -104,10 +104,8 @@ _UNWATCHED = {
     for name in (
         "attacks/test_attribution",
         "learning/test_readout",
-        "mechanisms/test_directional",
         "mechanisms/test_losses",
         "mechanisms/test_sentences",
-        "mechanisms/test_vickrey_and_ranks",
         "metrics/test_log_bilinear",
         "perturbation/test_memory",
         "perturbation/test_randomness",

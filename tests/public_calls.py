@@ -405,31 +405,11 @@ VALID: dict[Any, Valid] = {
     LearningGuarantee.epsilon_at: Valid(lambda: (learned().guarantee(), 0.0)),
     LearningGuarantee.found_at_most: Valid(lambda: (learned().guarantee(), 100)),
     # -- mechanisms ------------------------------------------------------------
-    mechanisms.Directional: MECHANISM,
-    mechanisms.Directional.prepare: _prepare(mechanisms.Directional),
     mechanisms.Exponential: MECHANISM,
     mechanisms.Exponential.prepare: _prepare(mechanisms.Exponential),
-    mechanisms.Exponential.prepare_among: Valid(
-        lambda: (mechanisms.Exponential(), table(), 1.0, 0.5, np.array([0, 1]))
-    ),
     MahalanobisNoise: MECHANISM,
     MahalanobisNoise.prepare: _prepare(MahalanobisNoise),
     mechanisms.RandomizedResponse.prepare: _prepare(mechanisms.RandomizedResponse),
-    mechanisms.Ranked: MECHANISM,
-    mechanisms.Ranked.prepare: _prepare(mechanisms.Ranked),
-    mechanisms.SensitiveWords: Valid(lambda: (None, ["w0"]), prepared),
-    mechanisms.SensitiveWords.prepare: _prepare(
-        mechanisms.SensitiveWords, words=["w0"]
-    ),
-    mechanisms.TopicResponse: Valid(lambda: (np.eye(2),), prepared),
-    mechanisms.TopicResponse.from_documents: Valid(
-        lambda: (TEXTS, TOPICS, table(), 1.0, 2.0)
-    ),
-    mechanisms.TopicResponse.prepare: _prepare(mechanisms.TopicResponse, np.eye(2)),
-    mechanisms.WordClasses: Valid(lambda: (1,), prepared),
-    mechanisms.WordClasses.prepare: _prepare(mechanisms.WordClasses, 1),
-    mechanisms.WordLists: Valid(lambda: (1,), prepared),
-    mechanisms.WordLists.prepare: _prepare(mechanisms.WordLists, 1),
     # -- metrics ---------------------------------------------------------------
     metrics.PlausibleDeniability.to_frame: Valid(lambda: (deniability(),)),
     metrics.ReleaseLikelihood: Valid(lambda: (released(), [["w0"], ["w1"]], 1)),

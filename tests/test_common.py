@@ -28,7 +28,6 @@ from skdptext.attacks import (
     KoppelAuthorClassifier,
     WordReconstructionAttack,
 )
-from skdptext.datasets import make_embedding
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.neighbors import WMDKNNRegressor, WMDNeighbors, WMDNeighborsTransformer
 from skdptext.preprocessing import (
@@ -75,7 +74,7 @@ ESTIMATORS = [
     WordReconstructionAttack(random_state=0),
 ]
 # Parameters of an estimator: nothing is fitted.
-SETTINGS = forms(make_embedding(12, 2, n_clusters=2))
+SETTINGS = forms()
 READERS = [
     PERTURBER,
     DPDocumentReplacer(PUBLIC, n_groups=2, random_state=0),

@@ -184,7 +184,7 @@ def _bags(texts: ReleasedTexts, mechanism: Any, more: Sequence[Any]) -> View:
         preparer.set_params(random_state=texts.seed)
         cut = preparer.fit_transform(texts.original)
         whole = clone(preparer).set_params(document_length=None)
-        released = clone(mechanism).fit([]).mechanism_.released
+        released = clone(mechanism).fit([]).embedding_
         return {
             "originals": [whole.fit_transform(texts.original)],
             "cut": [cut],
@@ -260,8 +260,6 @@ def _nearest(mechanism: Any, n_neighbors: int) -> Any:
     """The nearest texts by Word Mover's Distance, of words that have vectors."""
     with quiet(PrivacyLeakWarning):
         fitted = clone(mechanism).fit([])
-    if isinstance(fitted.embedding, str) or (
-        fitted.mechanism_.released is not fitted.embedding_
-    ):
+    if isinstance(fitted.embedding, str):
         return None
     return WMDKNNClassifier(fitted.embedding_, n_neighbors=n_neighbors)

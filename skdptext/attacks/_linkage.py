@@ -442,10 +442,8 @@ def _similarities(
 ) -> dict[str, np.ndarray]:
     """By those who know words; none where no words are released."""
     embedding = None
-    if perturbs_words(noisy) and noisy.mechanism_.released is noisy.embedding_:
+    if perturbs_words(noisy):
         embedding = noisy.embedding_
-    elif perturbs_words(noisy):  # topics have no place among the words of the embedding
-        distances = False
     elif not isinstance(released, list) or not all(
         isinstance(text, str) for text in released
     ):

@@ -164,7 +164,7 @@ class WordReconstructionAttack(TextEstimator):
         # would rule the true word out for ever.
         self.smoothing_ = smoothing or self.transitions_.smoothing
         self.self_smoothing_ = 0.0 if smoothing else self.transitions_.self_smoothing
-        self._released = fitted.mechanism_.released
+        self._released = fitted.embedding_
         return self
 
     def _check_smoothing(self) -> float | None:

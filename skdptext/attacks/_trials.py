@@ -184,7 +184,7 @@ def as_released(
         reader = DocumentPreparer.from_perturber(perturber, output="bow")
         reader.set_params(document_length=None, random_state=random_state)
         bags = sp.csr_array(reader.fit_transform(documents))
-        released = fitted.mechanism_.released
+        released = fitted.embedding_
         shape = bags.shape[0], len(released)
         if 16 * shape[0] * shape[1] > working_memory_bytes():
             return None

@@ -31,7 +31,7 @@ class Candidates:
         ordered: bool,
     ) -> None:
         self.ordered = ordered and sample_length is None
-        self._released = channel.released
+        self._embedding = channel.embedding
         self._offsets = written.offsets
         bags = written.bags(len(channel.embedding))
         self.lengths = np.diff(written.offsets)
@@ -50,7 +50,7 @@ class Candidates:
 
     def read(self, releases: Any) -> Any:
         """Releases in order as `EncodedDocuments`; else their bags."""
-        n_words = len(self._released)
+        n_words = len(self._embedding)
         if is_count_matrix(releases):
             if self.ordered:
                 raise InvalidParameterError(
@@ -58,7 +58,7 @@ class Candidates:
                     "got a count matrix."
                 )
             return check_bags(releases, n_words=n_words, counts=True)
-        read = read_release(releases, self._released)
+        read = read_release(releases, self._embedding)
         return read if self.ordered else read.bags(n_words)
 
     def of_order(
@@ -121,7 +121,7 @@ class WordLikelihood:
             profiles = profiles_of(channel, candidates.shares, **options)
             self._log_profiles = np.log(profiles)
             return
-        n_ids, n_released = len(candidates.ids), len(channel.released)
+        n_ids, n_released = len(candidates.ids), len(channel.embedding)
         needed = 4 * n_ids * n_released
         if needed > working_memory_bytes():
             raise InvalidParameterError(

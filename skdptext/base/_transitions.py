@@ -65,7 +65,7 @@ class WordTransitions:
     words : ndarray of str objects, shape (n_words,)
         The words w that may have been written.
     released : ndarray of str objects, shape (n_released,)
-        Every word z that may be released: words of the embedding, or names of topics.
+        Every word z that may be released: the words of the embedding.
     prior : ndarray of shape (n_words,)
         How frequent the words are; sums to 1.
     proba : ndarray of shape (n_words, n_released), float32
@@ -102,7 +102,7 @@ class WordTransitions:
         self._simulated = simulated
         self._by_released = by_released  # row z, column w
         channel = simulated.channel
-        self.released = channel.released.word_array
+        self.released = channel.embedding.word_array
         self.words = channel.embedding.word_array[simulated.ids]
         self.prior = simulated.prior
         self.n_draws = n_draws
@@ -148,20 +148,14 @@ class WordTransitions:
             form = chance, mean
         ids = self._simulated.ids
         p_released = np.zeros(len(self.released))
-        if self._of_embedding:
-            p_released[ids] = self.prior
+        p_released[ids] = self.prior
         return choose_smoothing(
             drawn * self.n_draws,
             totals * self.n_draws,
-            self._of_embedding & (ids[w] == z),
+            ids[w] == z,
             p_released[z],
             form,
         )
-
-    @property
-    def _of_embedding(self) -> bool:
-        """Whether words are released, and not names of topics."""
-        return self._simulated.channel.released is self._simulated.channel.embedding
 
     @cached_property
     def _pairs(self) -> tuple[np.ndarray, np.ndarray]:
@@ -175,7 +169,7 @@ class WordTransitions:
         """A form with few parameters; None where draws are enough."""
         channel, ids = self._simulated.channel, self._simulated.ids
         n_possible = np.count_nonzero(self.prior)
-        if not self._of_embedding or len(ids) < _FEW_WORDS or n_possible < 2:
+        if len(ids) < _FEW_WORDS or n_possible < 2:
             return None
         points = channel.embedding.vectors.astype(np.float64)
         metric = channel.law().metric
@@ -219,8 +213,7 @@ class WordTransitions:
         counts += self.smoothing if smoothing is None else smoothing
         if smoothing is None:
             ids = self._simulated.ids
-            if self._of_embedding:
-                counts += self.self_smoothing * np.equal.outer(released, ids)
+            counts += self.self_smoothing * np.equal.outer(released, ids)
             if self.form_smoothing:
                 assert self._form is not None
                 counts += self.form_smoothing * self._form(released)
@@ -262,7 +255,7 @@ class WordTransitions:
         posterior : ndarray of shape (n, n_words)
             Over `words`, from their `prior`.
         """
-        ids = some_word_ids(released, self._simulated.channel.released)
+        ids = some_word_ids(released, self._simulated.channel.embedding)
         return self._posterior(ids)
 
     def _posterior(self, ids: np.ndarray) -> np.ndarray:
@@ -582,7 +575,7 @@ def transitions_of(
     n_draws = check_integer("n_draws", n_draws, low=1)
     check_integer("verbose", verbose, low=0)
     random_state = check_noise_state(random_state)  # no SecretSeed: it hides its value
-    n_released = len(channel.released)
+    n_released = len(channel.embedding)
     needed = 4 * len(ids) * n_released
     if needed > working_memory_bytes():
         raise InvalidParameterError(
@@ -633,7 +626,7 @@ def profiles_of(
     frequency = np.asarray(weights.mean(axis=0)).ravel()
     ids = np.flatnonzero(frequency)
     weights = weights[:, ids]
-    n_released = len(channel.released)
+    n_released = len(channel.embedding)
     if 4 * len(ids) * n_released <= working_memory_bytes():
         transitions = transitions_of(
             channel,
@@ -681,7 +674,7 @@ def _simulate(
     simulated = SimulatedReleases(channel, ids, proposal)
     n = n_draws * len(ids)
     n_columns = len(ids) if profiles is None else profiles.shape[0]
-    by_released = np.zeros((len(channel.released), n_columns), dtype=np.float32)
+    by_released = np.zeros((len(channel.embedding), n_columns), dtype=np.float32)
     # Under the proposal q the posteriors of draws that end at z have the expected sum
     # n q(w) Pr[z | w]; so this weight makes them an unbiased estimate of Pr[z | w].
     weight = (1 / (n * proposal)).astype(np.float32)

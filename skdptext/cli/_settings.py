@@ -15,22 +15,14 @@ from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.files import read_columns
 from skdptext.mechanisms import (
-    SensitiveWords,
-    TopicResponse,
+    MECHANISMS,
     WordMechanism,
-    mechanism_class,
-    mechanism_names,
+    resolve_mechanism,
 )
 from skdptext.perturbation import DPWordPerturber
 from skdptext.replacement import DPDocumentReplacer
-from skdptext.utils import kind_of
 
 BUILT_IN = "docstrings"
-
-# Without TopicResponse: its log odds are an array, which is not written as an option.
-_MECHANISMS = ", ".join(
-    name for name in mechanism_names() if mechanism_class(name) is not TopicResponse
-)
 
 # Parameters that messages of the library name, where the flag has another name; what is
 # shown is the first of these arguments that was given, or that the command has.
@@ -77,7 +69,7 @@ They must not be trained on the documents to be protected."""
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """Descriptions as they are written; names such as word-lists on one line."""
+    """Descriptions as they are written; names of mechanisms on one line."""
 
     def _split_lines(self, text: str, width: int) -> list[str]:
         return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False)
@@ -135,7 +127,7 @@ def add_noise(
         add_option(group, "--epsilon", text, type=float, required=required)
     text = "shape of the noise, from 0 (spherical) to 1 (as the embedding is spread)"
     add_option(group, "--lam", text, 0.0)
-    text = f"how a word is perturbed: {_MECHANISMS}"
+    text = f"how a word is perturbed: {', '.join(MECHANISMS)}"
     add_option(group, "--mechanism", text, "exponential", metavar="NAME")
     text = "an option of the mechanism, such as calibration=half; may be repeated"
     add_several(group, "--option", text, metavar="NAME=VALUE")
@@ -279,13 +271,7 @@ def make_releaser(arguments: argparse.Namespace, **options: Any) -> DPWordPertur
 
 def mechanism(arguments: argparse.Namespace) -> WordMechanism:
     """What --mechanism and --option name."""
-    rule = f"--mechanism must be one of {_MECHANISMS}, got {arguments.mechanism!r}"
-    try:
-        kind = mechanism_class(arguments.mechanism)
-    except InvalidParameterError:
-        raise InvalidParameterError(f"{rule}.") from None
-    if kind is TopicResponse:
-        raise InvalidParameterError(f"{rule}, whose log odds no option can give.")
+    chosen = resolve_mechanism(arguments.mechanism)
     options: dict[str, Any] = {}
     for option in arguments.option:
         name, equals, value = option.partition("=")
@@ -294,22 +280,16 @@ def mechanism(arguments: argparse.Namespace) -> WordMechanism:
                 f"--option must be of the form NAME=VALUE, got {option!r}."
             )
         options[name] = _value(value)
-    if kind is SensitiveWords and not isinstance(options.get("words"), list):
-        raise InvalidParameterError(
-            "--option words must give the public list of sensitive words to "
-            '--mechanism sensitive-words, as in --option \'words=["flu", "cold"]\', '
-            f"got {kind_of(options.get('words'))}."
-        )
     try:
-        return kind(**options)
+        return type(chosen)(**options)
     except TypeError as error:
         raise InvalidParameterError(
-            f"--option must give options of {kind.__name__}: {error}."
+            f"--option must give options of {type(chosen).__name__}: {error}."
         ) from None
 
 
 def _value(text: str) -> Any:
-    """A number, true, null or a list, as JSON writes it; else the text."""
+    """A number, true or null, as JSON writes it; else the text."""
     try:
         return json.loads(text)
     except ValueError:

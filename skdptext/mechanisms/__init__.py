@@ -12,10 +12,6 @@ from skdptext.mechanisms._channel import (
     check_words as check_words,
     law_fingerprint as law_fingerprint,
 )
-from skdptext.mechanisms._directional import (
-    Directional,
-    DirectionalChannel as DirectionalChannel,
-)
 from skdptext.mechanisms._exact_response import (
     ExactResponse as ExactResponse,
 )
@@ -41,7 +37,6 @@ from skdptext.mechanisms._losses import LossDistribution as LossDistribution
 from skdptext.mechanisms._mahalanobis import (
     MahalanobisChannel as MahalanobisChannel,
     MahalanobisNoise,
-    VickreyChannel as VickreyChannel,
 )
 from skdptext.mechanisms._metric import (
     MahalanobisMetric as MahalanobisMetric,
@@ -50,51 +45,23 @@ from skdptext.mechanisms._metric import (
     scaled_covariance as scaled_covariance,
 )
 from skdptext.mechanisms._names import (
-    mechanism_class as mechanism_class,
-    mechanism_names as mechanism_names,
+    MECHANISMS as MECHANISMS,
     resolve_mechanism as resolve_mechanism,
-)
-from skdptext.mechanisms._ranked import (
-    Ranked,
-    RankedChannel as RankedChannel,
-)
-from skdptext.mechanisms._sensitive import (
-    SensitiveWords,
-    SensitiveWordsChannel as SensitiveWordsChannel,
 )
 from skdptext.mechanisms._simulate import (
     draw_words as draw_words,
     kept_as_they_are as kept_as_they_are,
     probabilities as probabilities,
     shared_noise as shared_noise,
-    stay_as_they_are as stay_as_they_are,
 )
 from skdptext.mechanisms._tem import tem_distance as tem_distance
-from skdptext.mechanisms._topics import (
-    TopicResponse,
-    TopicResponseChannel as TopicResponseChannel,
-)
-from skdptext.mechanisms._word_classes import (
-    WordClasses,
-    WordClassesChannel as WordClassesChannel,
-)
-from skdptext.mechanisms._word_lists import (
-    WordLists,
-    WordListsChannel as WordListsChannel,
-)
 from skdptext.mechanisms._word_losses import (
     word_losses as word_losses,
 )
 
 # The names above of the form `x as x` are for the rooms beside, and have no page.
 __all__ = [
-    "Directional",
     "Exponential",
     "MahalanobisNoise",
     "RandomizedResponse",
-    "Ranked",
-    "SensitiveWords",
-    "TopicResponse",
-    "WordClasses",
-    "WordLists",
 ]

@@ -15,7 +15,6 @@ from sklearn.base import BaseEstimator, clone
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms._losses import LossDistribution
 from skdptext.mechanisms._metric import MahalanobisMetric
 from skdptext.utils import (
     DocLinked,
@@ -54,19 +53,13 @@ class Law:
         Whether `apply` takes the word nearest to φ(w) plus noise, and the noise scales
         with 1/ε. Words and all ε then share draws in statistics; no release does.
     log_proba : callable, default=None
-        ``log_proba(words)`` gives rows of ln Pr[z | w], shape (n, number of words in
-        `released`), in float64. Small δ, deniability and calibration are then exact.
-    losses : callable, default=None
-        If more is known about the privacy loss than follows from the above:
-        ``losses(x, y)`` gives a `LossDistribution` for each pair of words x[i], y[i],
-        which bounds the loss of Pr[· | x_i] against Pr[· | y_i]. See `word_losses`.
+        ``log_proba(words)`` gives rows of ln Pr[z | w], shape (n, n_words), in float64.
+        Small δ, deniability and calibration are then exact.
     numerical_delta : float, default=None
         Total variation distance, per word, between the distribution that is drawn and
         the stated one. If None, guarantees say that it is unknown.
     sentences : sequence of str or callable, default=()
         For the printed guarantee; a callable without arguments gives them when asked.
-    cheap : bool, default=True
-        Whether rows of `log_proba` of a few words cost no more than drawing them.
     at_rate : callable, default=None
         If the distribution follows from a rate, and `prepare` searches for the rate
         that proves ε: ``at_rate(a)`` is the channel with rate a, without that search.
@@ -92,10 +85,8 @@ class Law:
     noise: Callable[[Draws], np.ndarray] | None = None
     scales: bool = False
     log_proba: Callable[[np.ndarray], np.ndarray] | None = None
-    losses: Callable[[np.ndarray, np.ndarray], list[LossDistribution]] | None = None
     numerical_delta: float | None = None
     sentences: Sequence[str] | Callable[[], Sequence[str]] = ()
-    cheap: bool = True
     at_rate: Callable[[float], Any] | None = None
     unchanged: Callable[[np.ndarray], np.ndarray] | None = None
 
@@ -340,15 +331,6 @@ class WordChannel(ABC):
 
     # -- what else a release asks for ------------------------------------------
 
-    @property
-    def released(self) -> WordEmbedding:
-        """What words may become: the words of the embedding, unless said otherwise.
-
-        `apply` gives their numbers, `log_proba` has a column for each, and they name
-        the columns of a release. They are public.
-        """
-        return self.embedding
-
     @cached_property
     def fingerprint(self) -> bytes:
         """Digest of everything that the distribution depends on; it keys the noise."""
@@ -446,7 +428,6 @@ class _Wrapped(WordChannel):
     draw = property(lambda self: self.prepared.draw)
     apply = property(lambda self: self.prepared.apply)
     exponents = property(lambda self: self.prepared.exponents)
-    released = property(lambda self: getattr(self.prepared, "released", self.embedding))
 
     def __init__(self, prepared: Any, *given: Any) -> None:
         super().__init__(*given)
@@ -478,8 +459,8 @@ def check_draws(channel: WordChannel, rng: np.random.Generator, n: int) -> Draws
 
 
 def check_words(channel: WordChannel, noisy: Any, n: int) -> np.ndarray:
-    """The output of `apply` for `n` words, checked to be words of `released`."""
-    n_words = len(channel.released)
+    """The output of `apply` for `n` words, checked to be words of the embedding."""
+    n_words = len(channel.embedding)
     noisy = np.asarray(noisy)
     whole = noisy.shape == (n,) and noisy.dtype.kind in "iu"
     if not whole or (n and not 0 <= noisy.min() <= noisy.max() < n_words):
@@ -510,7 +491,7 @@ def check_log_proba(channel: Any, words: np.ndarray) -> np.ndarray:
     """
     log_proba = channel.law().log_proba or channel.log_proba
     rows = np.array(log_proba(words), dtype=np.float64)
-    shape = len(words), len(channel.released)
+    shape = len(words), len(channel.embedding)
     if rows.shape != shape or not (rows < np.inf).all():  # nor NaN
         raise InvalidParameterError(
             f"log_proba of {_name(channel)} must be an array of shape {shape} of "
@@ -534,12 +515,12 @@ def check_law(channel: WordChannel) -> None:
     Those that are left out are checked when they are drawn from.
     """
     law = channel.law()
-    if law.log_proba is None or not law.cheap:
+    if law.log_proba is None:
         return
     n_words = len(channel.embedding)
-    n_rows = int(np.clip(_CHECKED // len(channel.released), 2, n_words))
+    n_rows = int(np.clip(_CHECKED // len(channel.embedding), 2, n_words))
     ids = np.linspace(0, n_words - 1, n_rows).astype(np.int64)
-    for rows in blocks(n_rows, max(1, _AT_ONCE // len(channel.released))):
+    for rows in blocks(n_rows, max(1, _AT_ONCE // len(channel.embedding))):
         check_log_proba(channel, ids[rows])
 
 
@@ -563,14 +544,7 @@ def _feed(digest: Any, name: str, value: Any) -> None:
     if isinstance(value, WordEmbedding):
         digest.update(value.fingerprint)
     elif isinstance(value, BaseEstimator):
-        # an option added later is left out where it has no effect
-        unkeyed = getattr(type(value), "_unkeyed", {})
-        options = value.get_params(deep=False)
-        for key in [k for k in options if k in unkeyed]:
-            plain = isinstance(options[key], int | float | None)
-            if plain and options[key] == unkeyed[key]:
-                del options[key]
-        _feed(digest, name, options)
+        _feed(digest, name, value.get_params(deep=False))
     elif isinstance(value, np.ma.MaskedArray):
         raise InvalidParameterError(f"{name} must not be a masked array.")
     elif isinstance(value, np.ndarray) and value.dtype != object:

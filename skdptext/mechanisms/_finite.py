@@ -75,7 +75,7 @@ class FiniteChannel(WordChannel):
         exponents = np.empty((len(x), len(y)))
         size = max(1, working_memory_bytes() // (32 * theirs.size + 1))
         for rows in blocks(len(x), size):
-            # a word of x, a word of y, an output: (rows, len(y), n_released)
+            # a word of x, a word of y, an output: (rows, len(y), n_words)
             ours = check_log_proba(self, x[rows])[:, None]
             with np.errstate(invalid="ignore"):  # −inf − (−inf): neither releases it
                 gaps = np.where(np.isneginf(ours), -np.inf, ours - theirs)
@@ -132,7 +132,7 @@ class InvertedChannel(FiniteChannel):
         own = type(self)
         inverted = own.draw is InvertedChannel.draw
         inverted = inverted and own.apply is InvertedChannel.apply
-        delta = inversion_delta(len(self.released)) if inverted else None
+        delta = inversion_delta(len(self.embedding)) if inverted else None
         return Law(log_proba=self.log_proba, numerical_delta=delta)
 
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
@@ -202,7 +202,7 @@ class InvertedChannel(FiniteChannel):
                 missing.append(word)
             else:
                 invert(word, upto)
-        row_bytes = 8 * len(self.released)
+        row_bytes = 8 * len(self.embedding)
         at_once = int(np.clip(memory // 8 // (3 * row_bytes), 1, 512))
         for block in blocks(len(missing), at_once):
             rows = self._log_masses(np.array(missing[block]))

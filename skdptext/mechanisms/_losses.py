@@ -12,7 +12,6 @@ import numpy as np
 from scipy.special import (
     betainc,
     betaln,
-    expit,
     gammainc,
     gammaincc,
     gammainccinv,
@@ -166,31 +165,6 @@ class LossDistribution:
         finite = np.isfinite(losses)
         infinite = p if forth == math.inf else 0.0
         return cls.of(losses[finite], masses[finite], infinite)
-
-    @classmethod
-    def of_sizes(
-        cls, sizes: np.ndarray, masses: np.ndarray, infinite: float = 0.0
-    ) -> LossDistribution:
-        r"""Randomized response with a random ε, which is revealed.
-
-        Parameters
-        ----------
-        sizes : ndarray of shape (n,)
-            The ε: the loss is ε with probability 1/(1 + e^−ε), and −ε otherwise.
-        masses : ndarray of shape (n,)
-            Their probabilities.
-        infinite : float, default=0.0
-            Probability of an infinite loss.
-
-        Returns
-        -------
-        distribution : LossDistribution
-        """
-        # Who sees the revealed ε sees one randomized response of this ε: up with
-        # probability 1/(1 + e^−ε), else down by as much.
-        up = masses * expit(sizes)
-        losses, both = np.append(sizes, -sizes), np.append(up, masses - up)
-        return cls.of(losses, both, infinite)
 
     @classmethod
     def of_log_proba(cls, x: np.ndarray, y: np.ndarray) -> LossDistribution:
@@ -495,7 +469,7 @@ def _spread(places: np.ndarray, masses: np.ndarray, step: float) -> np.ndarray:
 
 
 @lru_cache(maxsize=32)
-def cosine_cells(dim: int) -> tuple[Any, ...]:
+def _cosine_cells(dim: int) -> tuple[Any, ...]:
     """Cells of the cosine of a uniform direction: ends, means and probabilities.
 
     The last item is the probability outside all cells.
@@ -575,7 +549,7 @@ def _noise(distance: float, dim: int) -> LossDistribution:
         return LossDistribution.of(np.array([distance]), np.ones(1))
     *of_length, too_short = _lengths(dim)
     low_r, high_r, mean_r, mass_r = (part[:, None] for part in of_length)
-    low_c, high_c, mean_c, mass_c, too_straight = cosine_cells(dim)
+    low_c, high_c, mean_c, mass_c, too_straight = _cosine_cells(dim)
 
     def loss(r: np.ndarray, c: np.ndarray) -> np.ndarray:
         # L = √(r² + D² + 2rDc) − r. The root, `far`, is the distance of the noisy

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
-from typing import ClassVar
 
 import numpy as np
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.mechanisms._channel import Apply, Draws, Law, WordChannel, WordMechanism
 from skdptext.mechanisms._metric import MahalanobisMetric, embedding_spectrum
-from skdptext.search import k_nearest_words, nearest_words
-from skdptext.utils import check_real
+from skdptext.search import nearest_words
 
 
 class MahalanobisNoise(WordMechanism):
@@ -27,29 +24,18 @@ class MahalanobisNoise(WordMechanism):
     n-dimensional Laplace mechanism [1]_ [2]_; with λ > 0 the noise has the shape of the
     embedding [3]_.
 
-    Parameters
-    ----------
-    second : float in [0, 1], default=0.0
-        T of the Vickrey mechanism [4]_. Above 0, the release is the nearest or the
-        second nearest word to the noisy vector, at distances d₁ ≤ d₂: the nearest with
-        probability (1 − t) d₂ / (t d₁ + (1 − t) d₂). With 1, the second
-        nearest is always released. The two are chosen from *all* words, the true one
-        included.
-
     See Also
     --------
-    Ranked : Neighbours of the released word by their rank.
+    Exponential : Its probabilities are known in full.
 
     Notes
     -----
     *Privacy.* Pr[z | w] ≤ exp(ε‖φ(w) − φ(w')‖_RM) Pr[z | w'] for all words w, w', z.
-    Taking the nearest word is post-processing of the noisy vector, and so is the choice
-    of the second. So `second` changes words but not the guarantee. Fewer unchanged
-    words are not more privacy, because an adversary knows the rule. All this holds for
-    real numbers, while the noise is drawn in float64: in one dimension no length
-    exceeds about 44/ε, which cuts off 5e-20 of the true distribution, and a normal
-    number is exactly 0 with probability near 2⁻⁵³. ``numerical_delta`` allows 2⁻⁵⁰ per
-    word for this.
+    Taking the nearest word is post-processing of the noisy vector. This holds for real
+    numbers, while the noise is drawn in float64: in one dimension no length exceeds
+    about 44/ε, which cuts off 5e-20 of the true distribution, and a normal number is
+    exactly 0 with probability near 2⁻⁵³. ``numerical_delta`` allows 2⁻⁵⁰ per word for
+    this.
 
     References
     ----------
@@ -59,8 +45,6 @@ class MahalanobisNoise(WordMechanism):
        for text document processing. POST 2019.
     .. [3] Z. Xu, A. Aggarwal, O. Feyisetan, N. Teissier (2020). A differentially
        private text perturbation method using a regularized Mahalanobis metric.
-    .. [4] Z. Xu, A. Aggarwal, O. Feyisetan, N. Teissier (2021). On a utilitarian
-       approach to privacy preserving text generation. PrivateNLP 2021.
 
     Examples
     --------
@@ -76,18 +60,10 @@ class MahalanobisNoise(WordMechanism):
     (3,)
     """
 
-    # at its default this option does not change the key of the noise
-    _unkeyed: ClassVar[dict[str, float]] = {"second": 0.0}
-
-    def __init__(self, *, second: float = 0.0) -> None:
-        self.second = second
-
     def prepare(
         self, embedding: WordEmbedding, epsilon: float, lam: float
     ) -> MahalanobisChannel:
-        second = check_real("second", self.second, low=0, high=1)
-        kind = VickreyChannel if second > 0 else MahalanobisChannel
-        return kind(self, embedding, epsilon, lam)
+        return MahalanobisChannel(self, embedding, epsilon, lam)
 
 
 class MahalanobisChannel(WordChannel):
@@ -194,49 +170,3 @@ class MahalanobisChannel(WordChannel):
     def row_bytes(self) -> int:
         """Normals in pieces and joined, shaped noise and points; points in float32."""
         return self.metric.dim * (4 * 8 + 4)
-
-
-class VickreyChannel(MahalanobisChannel):
-    """`MahalanobisNoise` with ``second > 0``, for one embedding.
-
-    What holds for the noisy vector holds here; the release need not be the word nearest
-    to it.
-    """
-
-    def law(self) -> Law:
-        """The same noise; choosing the second word costs nothing, and hides nothing."""
-        said = (
-            "The choice between the two nearest words is post-processing of the noisy "
-            "vector. The words that it changes add no privacy, because an adversary "
-            "knows the rule."
-        )
-        return replace(super().law(), scales=False, sentences=(said,))
-
-    def noise(self, draws: Draws) -> np.ndarray:
-        """The noise; the two words are nearest to φ(w) plus this noise."""
-        return super().noise(draws[:-1])
-
-    def draw(self, rng: np.random.Generator, n: int) -> Draws:
-        """The draws of the noise, and a uniform number per word."""
-        return (*super().draw(rng, n), rng.random(n))
-
-    def apply(
-        self, words: np.ndarray, draws: Draws, memory: int | None = None
-    ) -> np.ndarray:
-        """The words nearest, or second nearest, to φ(w) + noise."""
-        uniforms = draws[-1]
-        vectors = self.embedding.vectors
-        points = self.noise(draws)
-        points += vectors[words]
-        near, distances = k_nearest_words(
-            points,
-            vectors,
-            min(2, len(vectors)),
-            half_norms=self.embedding.half_norms,
-            memory=memory,
-        )
-        first, second = near[:, 0], near[:, -1]
-        d1, d2 = distances[:, 0], distances[:, -1]
-        t = float(self.mechanism.second)
-        stays = uniforms * (t * d1 + (1 - t) * d2) < (1 - t) * d2
-        return np.where(stays, first, second)

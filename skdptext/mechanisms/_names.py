@@ -2,50 +2,21 @@
 
 from __future__ import annotations
 
-import inspect
-import re
+from collections.abc import Callable
 from typing import Any
 
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._channel import WordMechanism
+from skdptext.mechanisms._exponential import Exponential, RandomizedResponse
 from skdptext.mechanisms._mahalanobis import MahalanobisNoise
-from skdptext.utils import kind_of, shown
+from skdptext.utils import check_option, kind_of
 
-
-def _by_name() -> dict[str, type[WordMechanism]]:
-    """The mechanisms that can be made: "word-lists" for WordLists."""
-    room = __name__.rpartition(".")[0] + "."
-    classes, queue = {}, [WordMechanism]
-    while queue:
-        kind = queue.pop()
-        queue += kind.__subclasses__()
-        if kind.__module__.startswith(room) and not inspect.isabstract(kind):
-            name = re.sub(r"(?<=[a-z])(?=[A-Z])", "-", kind.__name__).lower()
-            classes[name] = kind
-    return classes
-
-
-def mechanism_names() -> tuple[str, ...]:
-    """The names that `mechanism_class` knows, such as ``"word-lists"``.
-
-    Returns
-    -------
-    names : tuple of str
-        Sorted.
-    """
-    return tuple(sorted(_by_name()))
-
-
-def mechanism_class(name: str) -> type[WordMechanism]:
-    """The class of that name; capitals, hyphens and underscores do not matter."""
-    plain = {key.replace("-", ""): value for key, value in _by_name().items()}
-    named = plain.get(re.sub(r"[-_ ]", "", name).lower())
-    if named is None:
-        raise InvalidParameterError(
-            f"mechanism must be one of {', '.join(mechanism_names())}, got "
-            f"{shown(name)}."
-        )
-    return named
+#: The mechanisms that have a name.
+MECHANISMS: dict[str, Callable[..., WordMechanism]] = {
+    "exponential": Exponential,
+    "mahalanobis-noise": MahalanobisNoise,
+    "randomized-response": RandomizedResponse,
+}
 
 
 def resolve_mechanism(mechanism: Any) -> WordMechanism:
@@ -53,7 +24,7 @@ def resolve_mechanism(mechanism: Any) -> WordMechanism:
     if mechanism is None:
         return MahalanobisNoise()
     if isinstance(mechanism, str):
-        return mechanism_class(mechanism)()
+        return MECHANISMS[check_option("mechanism", mechanism, list(MECHANISMS))]()
     if not isinstance(mechanism, WordMechanism):
         raise InvalidParameterError(
             "mechanism must be None or a WordMechanism, such as an object of "

@@ -60,24 +60,12 @@ def probabilities(
 ) -> Iterator[tuple[slice, np.ndarray]]:
     """Pr[z | w] of each word, for a channel with `log_proba`, some words at a time.
 
-    Yields slices of `ids`, and rows over what may be released, to be overwritten.
+    Yields slices of `ids`, and rows over all words, to be overwritten.
     """
     at_once = working_memory_bytes() // (64 * len(channel.embedding))
     for rows in blocks(len(ids), int(np.clip(at_once, 1, 512))):
         law = np.exp(check_log_proba(channel, ids[rows]))
         yield rows, np.minimum(law, 1, out=law)  # rounding
-
-
-def stay_as_they_are(
-    channel: WordChannel, ids: np.ndarray, law: np.ndarray
-) -> np.ndarray:
-    """Probability that each word comes out unchanged, from rows of `probabilities`.
-
-    0 where words become something else than words of the embedding.
-    """
-    if channel.released is not channel.embedding:
-        return np.zeros(len(ids))
-    return law[np.arange(len(law)), ids]
 
 
 def kept_as_they_are(
@@ -92,4 +80,4 @@ def kept_as_they_are(
         yield slice(len(ids)), unchanged(ids)
         return
     for rows, law in probabilities(channel, ids):
-        yield rows, stay_as_they_are(channel, ids[rows], law)
+        yield rows, law[np.arange(len(law)), ids[rows]]

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._channel import WordChannel, check_exponents, check_log_proba
 from skdptext.mechanisms._losses import LossDistribution
 from skdptext.utils import blocks
@@ -32,21 +31,13 @@ def word_losses(
     Returns
     -------
     losses : list of n LossDistribution
-        From the first of these that the channel states: `losses`; `noise` with a
-        `metric`; exact probabilities, `log_proba`; else the worst that its
-        `exponents` in both directions allow.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the channel's own `losses` returns something else.
+        From the first of these that the channel states: `noise` with a `metric`; exact
+        probabilities, `log_proba`; else the worst that its `exponents` in both
+        directions allow.
 
     Notes
     -----
     The loss is one-sided: that of Pr[· | x_i] against Pr[· | y_i].
-
-    *A mechanism around another*, whose output is a function of the other's noisy vector
-    or word, states the ``losses`` of the other: post-processing never adds loss.
 
     *Noise.* Where a call has more than 128 different distances, each is rounded up, by
     less than one part in 32, so that few distributions have to be computed.
@@ -65,8 +56,6 @@ def word_losses(
     40 12.7
     """
     law = channel.law()
-    if law.losses is not None:
-        return _checked(channel, law.losses(x, y), len(x))
     if law.noise is not None and law.metric is not None:
         vectors = channel.embedding.vectors
         gaps = law.metric.whiten(np.subtract(vectors[x], vectors[y], dtype=np.float64))
@@ -78,18 +67,6 @@ def word_losses(
         for block in blocks(len(x), _PAIRS)
         for loss in each(channel, x[block], y[block])
     ]
-
-
-def _checked(
-    channel: WordChannel, losses: list[LossDistribution], n: int
-) -> list[LossDistribution]:
-    given = list(losses)
-    if len(given) != n or not all(isinstance(f, LossDistribution) for f in given):
-        raise InvalidParameterError(
-            f"losses of {channel.mechanism!r} must return {n} LossDistribution, one "
-            f"for each pair of words, got {len(given)} objects."
-        )
-    return given
 
 
 def _of_distances(distances: np.ndarray, dim: int) -> list[LossDistribution]:

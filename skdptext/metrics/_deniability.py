@@ -14,7 +14,6 @@ from skdptext.mechanisms import (
     draw_words,
     probabilities,
     shared_noise,
-    stay_as_they_are,
 )
 from skdptext.metrics._words import find_perturber
 from skdptext.utils import (
@@ -317,7 +316,7 @@ def _exact(
     for i, j in np.ndindex(unchanged.shape[:2]):
         channel = source.channel_at(epsilon=float(epsilons[i]), lam=float(lams[j]))
         for rows, law in probabilities(channel, ids):
-            unchanged[i, j, rows] = n_draws * stay_as_they_are(channel, ids[rows], law)
+            unchanged[i, j, rows] = n_draws * law[np.arange(len(law)), ids[rows]]
             distinct[i, j, rows] = expected_distinct(law, n_draws, axis=1)
             bar.update(len(law))
     errors = np.zeros((2, len(epsilons), len(lams)))

@@ -70,8 +70,7 @@ def word_transitions(
     and its mean over the draws that end at z is Pr[w' | z]. So each draw informs about
     all words, where a count informs about one: transitions that are never drawn get a
     probability, too. The estimate of Pr[z, w'] is unbiased; it is divided by that of
-    Pr[w']. The same works where z is one of the two nearest words (``second``) or a
-    neighbour by rank (`Ranked`). For all other mechanisms, draws are counted.
+    Pr[w']. For all other mechanisms, draws are counted.
 
     *Smoothing.* Estimates are smoothed towards a log-bilinear form,
 

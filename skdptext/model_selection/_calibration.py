@@ -39,8 +39,6 @@ from skdptext.utils import (
 
 # Every ε tried lies between these.
 _LOWEST, _HIGHEST = 1e-6, 1e6
-# Relative error of the smallest ε that a mechanism accepts.
-_STEP = 1e-4
 # Words for which an exact law is solved first, to find a starting point.
 _FIRST_WORDS = 256
 # Groups of words with noise of their own: as words share noise, it is the number of
@@ -270,8 +268,6 @@ def calibrate_epsilon(
                     f" Draws are too few to be sure of it with confidence "
                     f"{confidence:g}: give more."
                 )
-            if isinstance(shares, _Exact) and (least := shares.least()) > _LOWEST:
-                refused = f" The mechanism accepts no epsilon below {least:.4g}."
             raise InvalidParameterError(
                 f"target must be a share that some epsilon reaches, between {low:.4g} "
                 f"and {high:.4g} here, got {target:g}.{refused}"
@@ -379,8 +375,6 @@ class _Shares:
 class _Exact(_Shares):
     """By an exactly known distribution."""
 
-    too_small = 0.0  # the largest ε known to be refused
-
     def __post_init__(self) -> None:
         self.at_rate = self.own.law().at_rate
 
@@ -398,31 +392,18 @@ class _Exact(_Shares):
             self.bar.update(len(unchanged))
         return float(stays / weights.sum())
 
-    def _channel(self, scale: float) -> WordChannel | None:
-        """The channel of a rate, or else of an ε; None if this ε is too small."""
-        if self.at_rate is not None:
-            return self.at_rate(scale)
-        if scale <= self.too_small:
-            return None
-        try:
+    def _channel(self, scale: float) -> WordChannel:
+        """The channel of a rate, or else of an ε."""
+        if self.at_rate is None:
             return self.source.channel_at(epsilon=scale)
-        except InvalidParameterError:
-            if scale >= self.own.epsilon:  # its own ε was accepted
-                raise
-            self.too_small = scale
-            return None
+        channel: WordChannel = self.at_rate(scale)
+        return channel
 
     def reach(self, share: float) -> float | None:
         """The ε that reaches a share; None if none does."""
 
         def excess_of(ids: np.ndarray, weights: np.ndarray) -> Callable[[float], float]:
-            def excess(scale: float) -> float:
-                channel = self._channel(scale)
-                if channel is None:
-                    return -np.inf
-                return self._share(channel, ids, weights) - share
-
-            return excess
+            return lambda scale: self._share(self._channel(scale), ids, weights) - share
 
         # Some words give a starting point from which all words need few steps: drawn by
         # weight, at equal steps, so that the most frequent ones are among them. Of so
@@ -441,23 +422,11 @@ class _Exact(_Shares):
             return scale
         return self.at_rate(scale).attained
 
-    def least(self) -> float:
-        """The smallest scale that is accepted, to a relative error of _STEP."""
-        if self._channel(_LOWEST) is not None:
-            return _LOWEST
-        return bisect(
-            lambda scale: self._channel(scale) is not None,
-            self.own.epsilon,
-            self.too_small,
-            precision=_STEP,
-            geometric=True,
-        )[0]
-
     def limits(self) -> tuple[float, float]:
         """The least and the largest share that some ε reaches."""
-        channels = self._channel(self.least()), self._channel(_HIGHEST)
         low, high = (
-            self._share(c, self.ids, self.weights) for c in channels if c is not None
+            self._share(self._channel(scale), self.ids, self.weights)
+            for scale in (_LOWEST, _HIGHEST)
         )
         return low, high
 
@@ -468,10 +437,7 @@ def _root(
     factor: float,
     precision: float = 1e-8,
 ) -> float | None:
-    """The root of a rising function, searched from `start`; None if there is none.
-
-    The function is −inf where it is undefined, at the lower end.
-    """
+    """The root of a rising function, searched from `start`; None if there is none."""
     known: dict[float, float] = {}
 
     def at(log_scale: float) -> float:
@@ -490,11 +456,6 @@ def _root(
             break
         here, step = there, 2 * step
     low, high = sorted((here, there))
-    while at(low) == -np.inf:
-        middle = (low + high) / 2
-        if high - low < _STEP:
-            return None
-        low, high = (middle, high) if at(middle) < 0 else (low, middle)
     return float(np.exp(brentq(at, low, high, xtol=precision)))
 
 

@@ -206,7 +206,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             public = learns or self.trained_on == "originals"
             fitted = self._fitted(sp.csr_array((1, bags.shape[1])) if public else [])
             if fitted is not None and not public:
-                check_bags(bags, n_words=len(fitted.mechanism_.released))
+                check_bags(bags, n_words=len(fitted.embedding_))
         else:
             X = list(X)
             fitted = self._fitted(X)
@@ -217,7 +217,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
                     len(fitted.embedding_)
                 )
             else:
-                vocabulary = fitted.mechanism_.released
+                vocabulary = fitted.embedding_
                 bags = read_release(X, vocabulary).bags(len(vocabulary))
         classes, labels = check_classes(y, bags.shape[0])
         log_prior = self._check_prior(np.bincount(labels))
@@ -422,8 +422,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             )
             bags = check_bags(X)
         else:
-            vocabulary = self.perturber_.mechanism_.released
-            bags = read_release(X, vocabulary).bags(n_columns)
+            bags = read_release(X, self.perturber_.embedding_).bags(n_columns)
         if self._mixture is not None:
             return self._mixture.joint(bags, [self.tau_])[0] + self.class_log_prior_
         # Σ_j ln q_c(z_j), as counts times logarithms: (documents, classes)

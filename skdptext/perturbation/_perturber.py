@@ -460,18 +460,13 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
                 documents.n_unknown, documents.n_tokens, self.embedding_
             )
         codes, offsets = self._run(streams, documents, sample)
-        names = self.mechanism_.released.word_array
+        names = self.embedding_.word_array
         released = write_documents(
             codes, offsets, names, documents.in_clear, self.output
         )
         if self.output == "bow":
             return as_frame(released, X, self._container, names)
         return as_column(released, X, self._container, self.output)
-
-    @property
-    def _names(self) -> np.ndarray:
-        """What words may become, in the order of the columns of a release."""
-        return self.mechanism_.released.word_array
 
     def _context(self, purpose: str) -> bytes:
         """All that the noise depends on besides seed and document.
@@ -549,7 +544,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
             stream_labels=[label(i, request) for i in range(len(ids))] if label else [],
         )
         codes, _ = self._run(streams, documents)
-        return self._names[codes].reshape(-1, n_draws)
+        return self.embedding_.word_array[codes].reshape(-1, n_draws)
 
     def channel_at(
         self, *, epsilon: float | None = None, lam: float | None = None
@@ -804,7 +799,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         """
         check_is_fitted(self, "mechanism_")
         if self.output == "bow":
-            return self._names.copy()
+            return self.embedding_.word_array.copy()
         if input_features is not None and len(input_features) == 1:
             return np.array(input_features, dtype=object)
         return np.array([self.output], dtype=object)

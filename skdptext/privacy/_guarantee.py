@@ -495,8 +495,7 @@ class PrivacyGuarantee(Guarantee):
             The largest ε with which `exponent` is at most log(factor), if every
             perturber has this ε and keeps its other parameters. inf if the mechanism
             cannot tell the two apart, so that any ε will do; 0 if none will: their
-            sizes differ, or the mechanism accepts no ε so small, as
-            ``Exponential("tight")`` may not.
+            sizes differ.
 
         Notes
         -----
@@ -532,17 +531,9 @@ class PrivacyGuarantee(Guarantee):
         # each exponent per unit of its noise's ε
         rate = sum(part.exponent(x, y) / part.channel.epsilon for part in linear)
 
-        def at(part: PerturbationPart, exponent: Any, epsilon: float) -> float:
-            try:
-                other = part.at_epsilon(epsilon)
-            except InvalidParameterError:
-                if epsilon >= part.channel.epsilon:  # its own ε was accepted
-                    raise
-                return -math.inf
-            return float(exponent(other))
-
         def total(epsilon: float) -> float:
-            return rate * epsilon + sum(at(*one, epsilon) for one in searched)
+            at = [exponent(part.at_epsilon(epsilon)) for part, exponent in searched]
+            return float(rate * epsilon + sum(at))
 
         if not searched or rate == math.inf:
             return allowed / rate if rate else math.inf
@@ -676,10 +667,7 @@ def _lemma3_widest(lam: float, metric: MahalanobisMetric) -> float:
 
 
 def _largest_within(total: Any, allowed: float, start: float) -> float:
-    """Largest ε with ``total(ε) <= allowed``, for a total that grows with ε; 0 if none.
-
-    The total is −inf where ε is too small for a mechanism.
-    """
+    """Largest ε with ``total(ε) <= allowed``, for a growing total; 0 if none."""
     low = high = start
     while total(low) > allowed:
         high, low = low, low / 2
@@ -690,4 +678,4 @@ def _largest_within(total: Any, allowed: float, start: float) -> float:
         if high > start * 2.0**60:
             return math.inf
     low, _ = bisect(lambda t: total(t) <= allowed, low, high, precision=1e-9)
-    return low if total(low) > -math.inf else 0.0
+    return low

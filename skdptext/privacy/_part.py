@@ -437,7 +437,7 @@ class PerturbationPart(Part):
         logs = []
         for codes in (one, two):
             known = codes[codes >= 0]
-            noisy = np.full(len(self.channel.released), -math.inf)
+            noisy = np.full(len(self.channel.embedding), -math.inf)
             if len(known):
                 noisy = drawn_log_proba(self.channel, known)
             with np.errstate(divide="ignore"):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skdptext.mechanisms import LossDistribution, WordMechanism, mechanism_class
+from skdptext.mechanisms import MECHANISMS, LossDistribution
 
 
 def encoded(value: Any) -> Any:
@@ -26,22 +26,19 @@ def encoded(value: Any) -> Any:
         return {"!float": str(value)}
     if kind is list:
         return [encoded(item) for item in value]
-    if kind in (tuple, set, frozenset):
-        items = list(value) if kind is tuple else sorted(value, key=repr)
-        return {f"!{kind.__name__}": encoded(items)}
+    if kind is tuple:
+        return {"!tuple": encoded(list(value))}
     if kind is dict:
         return {"!dict": [[encoded(k), encoded(v)] for k, v in value.items()]}
-    if kind is bytes:
-        return {"!bytes": _text(value)}
     if kind is np.ndarray and not value.dtype.hasobject:
         whole = np.ascontiguousarray(value)
         return {"!array": [value.dtype.str, list(value.shape), _text(whole.tobytes())]}
     if kind is LossDistribution:
         losses = value.step, value.lowest, value.masses, value.infinite
         return {"!losses": [encoded(part) for part in losses]}
-    if isinstance(value, WordMechanism) and kind is _class_of(kind.__name__):
-        options = value.get_params(deep=False)
-        return {"!mechanism": [kind.__name__, encoded(options)]}
+    for name, mechanism in MECHANISMS.items():
+        if kind is mechanism:
+            return {"!mechanism": [name, encoded(value.get_params(deep=False))]}
     raise TypeError(f"{kind.__name__} has no form in JSON")
 
 
@@ -58,15 +55,12 @@ def decoded(plain: Any) -> Any:
     if not isinstance(plain, dict):
         return plain
     ((tag, given),) = plain.items()
-    if tag in ("!tuple", "!set", "!frozenset"):
-        kinds = {"!tuple": tuple, "!set": set, "!frozenset": frozenset}
-        return kinds[tag](decoded(given))
+    if tag == "!tuple":
+        return tuple(decoded(given))
     if tag == "!float":
         return float(given)
     if tag == "!dict":
         return {decoded(k): decoded(v) for k, v in given}
-    if tag == "!bytes":
-        return base64.b64decode(given, validate=True)
     if tag == "!array":
         dtype, shape, data = given
         raw = np.frombuffer(base64.b64decode(data, validate=True), np.dtype(dtype))
@@ -75,7 +69,9 @@ def decoded(plain: Any) -> Any:
         return LossDistribution(*map(decoded, given))
     if tag == "!mechanism":
         name, options = given
-        return mechanism_class(name)(**decoded(options))
+        if name not in MECHANISMS:
+            raise ValueError(name)
+        return MECHANISMS[name](**decoded(options))
     raise ValueError(tag)
 
 
@@ -85,10 +81,3 @@ def _is_finite(value: Any) -> bool:
 
 def _text(data: bytes) -> str:
     return base64.b64encode(data).decode()
-
-
-def _class_of(name: str) -> type | None:
-    try:
-        return mechanism_class(name)
-    except ValueError:  # InvalidParameterError is one
-        return None

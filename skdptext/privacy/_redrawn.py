@@ -21,7 +21,7 @@ def drawn_log_proba(channel: WordChannel, codes: np.ndarray) -> np.ndarray:
     """
     words, counts = np.unique(codes, return_counts=True)
     log_shares = np.log(counts) - np.log(len(codes))
-    total = np.full(len(channel.released), -np.inf)
+    total = np.full(len(channel.embedding), -np.inf)
     n_rows = max(1, working_memory_bytes() // (64 * len(total)))
     for block in blocks(len(words), n_rows):
         rows = check_log_proba(channel, words[block]) + log_shares[block, None]

@@ -123,22 +123,8 @@ class DocumentRelease:
 
     *Size.* A pickle holds the embedding, unless it is loaded by address, and what the
     mechanism has prepared: 2.2 MB for a metric with λ > 0 in 300 dimensions
-    (`~skdptext.mechanisms.MahalanobisNoise`, and `~skdptext.mechanisms.Ranked` with
-    it), 1.4 MB for that of `~skdptext.mechanisms.WordClasses`, and 0.2 MB for
-    `~skdptext.mechanisms.Directional`. Some mechanisms add to this, per word of the
-    embedding:
-
-    - `~skdptext.mechanisms.WordLists`: 2 bytes for each list, and 4 above 65,536 words;
-    - `~skdptext.mechanisms.WordClasses`: 1, 2 or 4 bytes for up to 256, 65,536 or more
-      classes, and 8 bytes per class;
-    - `~skdptext.mechanisms.Exponential`: 8 bytes once its normalisers are known, as
-      they are except with ``calibration="half"``, and 8 for weights;
-    - `~skdptext.mechanisms.SensitiveWords`: 1 byte; and per word of its list 4 bytes,
-      those of its inner mechanism, and the word.
-
-    For 100,000 words this stays below 3 MB with up to seven lists and 50,000 sensitive
-    words. Options that are arrays or lists add their own size twice: in
-    the perturber, and in the prepared mechanism.
+    (`~skdptext.mechanisms.MahalanobisNoise`), and 8 bytes per word of the embedding for
+    `~skdptext.mechanisms.Exponential` with ``calibration="exact"``.
 
     Examples
     --------

@@ -62,7 +62,7 @@ RELEASE = [
 
 def test_a_release_is_that_of_the_library(files, capsys):
     options = ["--key", "file:key", "--keep", "what", "--batch-rows", "7"]
-    options += ["--mechanism", "Exponential", "--option", "calibration=half"]
+    options += ["--mechanism", "exponential", "--option", "calibration=half"]
     assert main([*RELEASE, *options, "--option", "max_distance=3.5"]) == 0
     perturber = DPWordPerturber(
         WordEmbedding.load("words.txt"),
@@ -186,19 +186,6 @@ def test_another_release_is_not_written_over(files, capsys):
             "There is no embedding file 'none.npz'. Where to get one: see \"Load ",
         ),
         ("release", ["--mechanism", "magic"], "--mechanism must be one of "),
-        (
-            "calibrate",
-            ["--mechanism", "topic-response"],
-            "must be one of directional, ",
-        ),
-        *[
-            (
-                "calibrate",
-                ["--mechanism", "sensitive-words", *given],
-                "--option words must give the public list of sensitive words to",
-            )
-            for given in ([], ["--option", "words=cat"])
-        ],
         ("release", ["--option", "x"], "--option must be of the form NAME=VALUE, got"),
         ("release", ["--option", "x=1"], "--option must give options of Exponential"),
         ("release", ["--key", "key"], '--key must be "env:NAME" or "file:PATH"'),
@@ -589,8 +576,7 @@ def test_help_offers_what_can_be_had_in_the_order_of_use(capsys, monkeypatch):
     text = capsys.readouterr().out
     named = text.partition("a word is perturbed:")[2].partition("(default")[0]
     assert named.split() == [
-        "directional,", "exponential,", "mahalanobis-noise,", "randomized-response,",
-        "ranked,", "sensitive-words,", "word-classes,", "word-lists",
+        "exponential,", "mahalanobis-noise,", "randomized-response",
     ]  # fmt: skip
     examples = text.partition("\npositional")[0].count("\n")
     assert max(map(len, text.splitlines()[examples:])) <= 80
@@ -598,13 +584,6 @@ def test_help_offers_what_can_be_had_in_the_order_of_use(capsys, monkeypatch):
         main(["--help"])
     commands = re.findall(r"^    (\w+)", capsys.readouterr().out, re.MULTILINE)
     assert commands[:5] == ["calibrate", "key", "release", "verify", "report"]
-
-
-def test_sensitive_words_are_given_as_an_option(files, capsys):
-    words = 'words=["cat", "dog"]'
-    noise = ["--mechanism", "sensitive-words", "--option", words]
-    assert main([*VALID["calibrate"], *noise]) == 0
-    assert "--epsilon" in capsys.readouterr().out
 
 
 def test_an_interruption_and_a_lack_of_arguments(files, capsys, monkeypatch):

@@ -5,10 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 import pickle
-import re
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn import config_context
 from sklearn.base import clone
@@ -21,19 +19,15 @@ from skdptext.attacks import WordReconstructionAttack
 from skdptext.audit import audit_noise_law, audit_word_privacy
 from skdptext.inspection import NeighborhoodDisplay
 from skdptext.mechanisms import (
-    Directional,
     Exponential,
     MahalanobisNoise,
     RandomizedResponse,
-    Ranked,
-    SensitiveWords,
-    WordClasses,
-    WordLists,
     word_losses,
 )
 from skdptext.metrics import plausible_deniability
 from skdptext.model_selection import calibrate_epsilon
 from skdptext.privacy import PrivacyGuarantee
+from tests.channels import Stated, Vickrey
 from tests.expected import leaks_allowed, refused
 from tests.laws import assert_counts, losses
 from tests.mechanism_forms import forms
@@ -45,40 +39,20 @@ _vectors = _rng.normal(size=(30, 3)) * _rng.choice([0.3, 1, 2], (30, 1))
 _vectors[[4, 9]] = _vectors[2]
 TABLE = WordEmbedding([f"w{i}" for i in range(30)], _vectors)
 IDS = np.arange(30)
-SOME = [f"w{i}" for i in range(0, 30, 3)]
 
 # ε and λ of those whose law can be stated, and of those that add noise
 FINITE = {
     "exact": (2.0, 0.0),
     "half": (2.0, 0.5),
-    "balanced": (6.0, 0.0),
-    "tight": (20.0, 0.0),
     "capped": (2.0, 0.0),
+    "half, capped": (2.0, 0.5),
     "randomized response": (3.0, 0.0),
-    "ranks of an exponential": (2.0, 0.5),
-    "wide ranks": (4.0, 0.0),
-    "sensitive": (1.5, 0.0),
-    "sensitive, half": (1.5, 0.7),
-    "sensitive, all move": (1.5, 0.0),
-    "sensitive, none moves": (2.0, 0.0),
-    "list": (0.7, 0.0),
-    "lists": (0.7, 0.0),
-    "random lists": (0.3, 0.0),
-    "list given": (2.0, 0.0),
-    "classes": (2.0, 0.0),
-    "small classes": (1.0, 0.5),
-    "labels": (3.0, 0.0),
-    "one word a class": (3.0, 0.0),
+    "stated": (1.0, 0.0),
 }
-NOISE = {
-    "Vickrey": (3.0, 0.5),
-    "second always": (3.0, 0.0),
-    "ranks": (4.0, 0.5),
-    "ranks of Vickrey": (4.0, 0.0),
-    "directions": (6.0, 0.0),
-    "directions by angle": (5.0, 0.0),
-}
-MECHANISMS = forms(TABLE)
+NOISE = {"Vickrey": (3.0, 0.5)}
+_LAW = _rng.dirichlet(np.full(30, 0.5), 30)
+# with two that a user might write: any law, and something computed from the noise
+MECHANISMS = forms() | {"stated": Stated(_LAW), "Vickrey": Vickrey(0.4)}
 ALL = FINITE | NOISE
 
 
@@ -127,8 +101,7 @@ def test_claims_bound_the_losses_of_the_law(name):
     claimed = channel.exponents(IDS, IDS)
     lost = losses(np.exp(channel.law().log_proba(IDS)))
     assert (lost <= claimed * (1 + 1e-12) + 1e-9).all()
-    if name != "sensitive, all move" and "ranks" not in name:  # the others' are exact
-        np.testing.assert_allclose(lost, claimed, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(lost, claimed, rtol=1e-9, atol=1e-9)
     # any order of the words, and any of them twice
     x, y = np.array([7, 2, 2, 29]), np.array([0, 9, 7, 2, 5])
     np.testing.assert_allclose(channel.exponents(x, y), claimed[np.ix_(x, y)])
@@ -147,7 +120,7 @@ def test_claims_of_losses(name):
     pure = np.diag(channel.exponents(x, y))
     for loss, t in zip(word_losses(channel, x, y), pure, strict=True):
         assert loss.exponent(1e-6) <= t * (1 + 1e-3) + 1e-9
-    if name in ("Vickrey", "ranks"):
+    if name == "Vickrey":
         noise = MahalanobisNoise().prepare(TABLE, channel.epsilon, channel.lam)
         for ours, theirs in zip(
             word_losses(channel, x, y), word_losses(noise, x, y), strict=True
@@ -155,9 +128,7 @@ def test_claims_of_losses(name):
             assert ours.exponent(1e-3) == theirs.exponent(1e-3) < pure.max()
 
 
-@pytest.mark.parametrize(
-    "name", ["Vickrey", "ranks", "directions", "exact", "sensitive"]
-)
+@pytest.mark.parametrize("name", ["Vickrey", "exact", "stated"])
 def test_audits_find_nothing(name):
     fitted = perturber(name, document_length=1, random_state=None)
     audit = audit_word_privacy(
@@ -195,40 +166,6 @@ def test_releases_are_repeatable(name):
             np.testing.assert_array_equal(again.toarray(), first)
 
 
-# A seed must give the same release in the next version, too.
-STREAMS = {
-    "wide ranks": "w18 w9 w28 w22 w22 w4 w5 w8 w16 w8 w14 w24",
-    "list": "w6 w4 w17 w8 w23 w24 w6 w29 w24 w1 w6 w7",
-    "lists": "w8 w1 w20 w6 w1 w7 w23 w6 w20 w6 w29 w20",
-    "random lists": "w28 w18 w20 w15 w6 w13 w14 w22 w13 w15 w6 w25",
-    "classes": "w21 w6 w7 w6 w6 w20 w6 w6 w24 w10 w1 w20",
-    "labels": "w17 w18 w4 w1 w6 w20 w1 w14 w20 w5 w2 w8",
-    "Vickrey": "w6 w1 w10 w11 w6 w25 w1 w1 w5 w6 w8 w7",
-    "second always": "w6 w1 w20 w1 w6 w17 w6 w1 w11 w6 w6 w17",
-    "ranks": "w1 w6 w24 w23 w6 w17 w6 w1 w17 w1 w1 w3",
-    "directions": "w6 w10 w5 w10 w1 w20 w23 w10 w25 w1 w23 w24",
-    "directions by angle": "w10 w1 w20 w21 w10 w7 w10 w6 w20 w1 w28 w20",
-}
-
-
-@pytest.mark.parametrize("name", STREAMS)
-def test_streams_stay_as_they_are(name):
-    fitted = perturber(name, document_length=12, output="text", random_state=2**100)
-    (text,) = fitted.transform([["w1", "w6", "w20"] * 4])
-    assert text == STREAMS[name]
-
-
-def test_noise_without_a_second_is_that_of_old_releases():
-    """As before there was the option: a seed replays what it released then."""
-    old = "w6 w1 w25 w1 w6 w20 w6 w23 w20 w23 w1 w25"
-    for mechanism in (None, MahalanobisNoise(), MahalanobisNoise(second=0)):
-        fitted = DPWordPerturber(
-            TABLE, epsilon=3.0, lam=0.5, mechanism=mechanism, document_length=12,
-            output="text", random_state=2**100,
-        ).fit([])  # fmt: skip
-        assert fitted.transform([["w1", "w6", "w20"] * 4]) == [old]
-
-
 def test_options_key_the_noise():
     seen = [
         perturber("half", mechanism=mechanism, epsilon=epsilon, random_state=2**100)
@@ -236,12 +173,9 @@ def test_options_key_the_noise():
         .toarray()
         .tolist()
         for mechanism, epsilon in [
-            (MahalanobisNoise(second=0.4), 3.0),
-            (MahalanobisNoise(second=1e-9), 3.0),
+            (Vickrey(0.4), 3.0),
+            (Vickrey(1e-9), 3.0),  # the nearest word but for the key
             (MahalanobisNoise(), 3.0),
-            (Ranked(spread=1e-3), 3.0),  # no rank but the first
-            (Ranked(MahalanobisNoise(), spread=1e-3), 3.0),
-            (Ranked(MahalanobisNoise(second=1e-9), spread=1e-3), 3.0),
             (Exponential("half"), 2.0),
             # caps beyond all words: the law is the same, and its noise is not
             (Exponential("half", 1e6), 2.0),
@@ -260,64 +194,52 @@ def test_options_key_the_noise():
 def test_a_search_over_mechanisms_and_their_options():
     X, y = documents()
     pipeline = Pipeline(
-        [("noise", perturber("ranks")), ("classify", MultinomialNB())]
+        [("noise", perturber("exact")), ("classify", MultinomialNB())]
     ).set_params(noise__random_state=0)
     search = GridSearchCV(
         pipeline,
         [
-            {"noise__mechanism": [Directional(), WordClasses(), WordLists()]},
-            {
-                "noise__mechanism__mechanism__second": [0.2],
-                "noise__mechanism__mechanism": [MahalanobisNoise()],
-                "noise__mechanism__spread": [0.1],
-            },
+            {"noise__mechanism": [None, "exponential", RandomizedResponse()]},
+            {"noise__mechanism__calibration": ["half"]},
         ],
         cv=2,
     ).fit(X, y)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-    best = search.best_estimator_.set_params(noise__mechanism=Ranked(WordLists(2)))
-    best.set_params(noise__mechanism__mechanism__n_lists=1)
-    assert best["noise"].mechanism.mechanism.n_lists == 1
 
 
-@pytest.mark.parametrize("name", ["Vickrey", "exact", "sensitive", "list"])
+@pytest.mark.parametrize("name", ["Vickrey", "exact", "stated"])
 def test_statistics_and_attacks(name):
     fitted = perturber(name, document_length=1)
     deniability = plausible_deniability(fitted, n_draws=200, random_state=0)
-    sure = perturber(name, document_length=1, epsilon=1e4)
-    stays = plausible_deniability(sure, n_draws=20, random_state=0)
     assert deniability.n_unchanged.mean() / 200 < 0.9
-    if name != "Vickrey":
-        assert stays.n_unchanged.mean() / 20 > 0.85
-    share = 0.7 if name == "sensitive" else 0.3
-    calibrated = calibrate_epsilon(fitted, share, n_draws=50, random_state=0)
-    assert calibrated.share == pytest.approx(share, abs=0.1)
     attack = WordReconstructionAttack(fitted, n_draws=100, random_state=0).fit()
-    assert 0 <= attack.score(fitted.perturb_words(SOME, 1).tolist(), SOME) <= 1
+    some = ["w0", "w9", "w27"]
+    assert 0 <= attack.score(fitted.perturb_words(some, 1).tolist(), some) <= 1
+    if name == "stated":  # whatever ε is
+        return
+    calibrated = calibrate_epsilon(fitted, 0.3, n_draws=50, random_state=0)
+    assert calibrated.share == pytest.approx(0.3, abs=0.1)
+    if name == "exact":
+        sure = perturber(name, document_length=1, epsilon=1e4)
+        stays = plausible_deniability(sure, n_draws=20, random_state=0)
+        assert stays.n_unchanged.mean() / 20 > 0.85
 
 
-@pytest.mark.parametrize("name", NOISE)
-def test_nothing_is_said_that_does_not_hold(name):
+def test_nothing_is_said_that_does_not_hold():
     """The released word is not that nearest to φ(w) + noise."""
-    fitted = perturber(name)
-    law = fitted.mechanism_.law()
-    assert not law.scales
-    assert law.log_proba is None
+    fitted = perturber("Vickrey")
     with refused("audit_noise_law is for mechanisms"):
         audit_noise_law(fitted)
     with refused("utility_probability is for"):
         fitted.guarantee().utility_probability(1.0)
     display = NeighborhoodDisplay.from_estimator(fitted, "w6", n_draws=20)
     assert display is not None
-    metric = not name.startswith("directions")
-    assert (fitted.guarantee().metric is not None) == metric
-    assert (law.metric is not None) == metric
+    assert fitted.guarantee().metric is not None
 
 
-@pytest.mark.parametrize("name", ["Vickrey", "ranks"])
-def test_post_processing_keeps_the_claim(name):
-    ours = perturber(name).guarantee()
-    noise = perturber(name, mechanism=None).guarantee()
+def test_post_processing_keeps_the_claim():
+    ours = perturber("Vickrey").guarantee()
+    noise = perturber("Vickrey", mechanism=None).guarantee()
     x, y = ["w1", "w2", "w3", "w4"], ["w9", "w8", "w7", "w6"]
     assert ours.exponent(x, y) == noise.exponent(x, y)
     assert ours.euclidean().exponent(x, y) == noise.euclidean().exponent(x, y)
@@ -325,24 +247,6 @@ def test_post_processing_keeps_the_claim(name):
 
 
 # -- in words ------------------------------------------------------------------------
-
-SAID = {
-    "ranks": "neighbours by rank are post-processing",
-    "Vickrey": "the two nearest words is post-processing of the noisy vector",
-    "sensitive": "promise is one-sided. 10 of the 30 words are sensitive",
-    "list": "ε times the number of places between the two words in a public list",
-    "lists": "largest number of places between the two words in 3 public lists, not",
-    "classes": "class of every word, and so about 2.2 bits .of the 4.9 .* is released",
-    "directions": "the chord between the directions .* are discarded .* at most 2ε",
-    "directions by angle": "the angle between the directions .* at most πε",
-}
-
-
-@pytest.mark.parametrize("name", SAID)
-def test_guarantees_say_what_is_particular(name):
-    guarantee = perturber(name).guarantee()
-    assert re.search(SAID[name], " ".join(guarantee.details().split()))
-    assert re.search(SAID[name], " ".join(guarantee._repr_html_().split()))
 
 
 def in_words(mechanism, table=TABLE, epsilon=1.0):
@@ -370,48 +274,6 @@ def test_odds_grow_by_one_exponent_and_fall_by_the_other():
     text = " ".join(both.details().split())
     assert "a word, or a document, against another grow by at most exp(t)" in text
     assert "change by" not in text
-
-
-def test_ranks_tell_what_their_inner_mechanism_tells():
-    text = in_words(Ranked(WordClasses(7)))
-    assert "Of the inner mechanism: The class of every word" in text
-    assert "Of the inner mechanism: This is pure" in in_words(
-        Ranked(RandomizedResponse())
-    )
-    assert "Of the inner mechanism" not in in_words(Ranked())
-
-
-def test_sensitive_words_say_what_holds_for_their_probability():
-    never = in_words(SensitiveWords(words=SOME, probability=0))
-    assert "another sensitive word, but never one outside the list" in never
-    always = in_words(SensitiveWords(words=SOME, probability=1))
-    assert "one-sided" not in always
-    assert "Every word is released as a sensitive one" in always
-    assert "ε does not bound them per unit of d" in always
-    half = SensitiveWords(Exponential("half"), words=SOME, probability=1)
-    assert "Every exponent is at most ε d(w, w')." in in_words(half)
-
-
-def test_across_the_list_epsilon_does_not_bound_exponents_per_unit():
-    """200 sensitive words that are orthonormal, and one at their centre."""
-    names = [f"s{i}" for i in range(200)]
-    table = WordEmbedding([*names, "centre"], np.r_[np.eye(200), [[1 / 200] * 200]])
-    ids, p, epsilon = np.arange(201), 0.5, 2.0
-    d = np.linalg.norm(table.vectors[0].astype(float) - table.vectors[200])
-    exponents = {}
-    for calibration in ("exact", "half"):
-        channel = SensitiveWords(
-            Exponential(calibration), words=names, probability=p
-        ).prepare(table, epsilon, 0.0)
-        P = np.exp(channel.law().log_proba(ids[[0, 200]]))
-        lost = losses(P[:, :200])[0, 1]
-        (claimed,) = channel.exponents(ids[:1], ids[200:])[0]
-        assert lost == pytest.approx(claimed, rel=1e-9)
-        assert lost <= 2 * channel.inner.rate * d + math.log(1 / p)
-        exponents[calibration] = lost
-    stated = epsilon * d + math.log(1 / p)
-    assert exponents["half"] < stated == pytest.approx(2.688, abs=1e-3)
-    assert exponents["exact"] == pytest.approx(3.445, abs=1e-3)
 
 
 def test_numerical_delta_is_no_additive_delta():
@@ -446,85 +308,20 @@ def test_randomized_response_says_what_arithmetic_leaves():
 
 
 def test_infinite_exponents_are_shown():
-    guarantee = perturber("classes").guarantee()
-    assert guarantee.exponent("w0", "w1") in (math.inf, pytest.approx(2.0, abs=2.0))
+    """Words of two classes that never become each other."""
+    P = np.kron(np.eye(2), np.full((15, 15), 1 / 15))
+    guarantee = perturber("stated", mechanism=Stated(P)).guarantee()
+    assert guarantee.exponent("w0", "w20") == math.inf
     assert "between two random words infinite." in " ".join(guarantee.details().split())
     assert "exponent infinite" in guarantee._repr_html_()
-    one = in_words(WordClasses(1))
+    one = in_words(Stated(np.eye(30)))
     assert "neighbour the exponent is infinite, between two random" in one
     assert "become their neighbours, infinite; if they become random words, inf" in one
     assert "δ" not in one
 
 
-# -- refusals ------------------------------------------------------------------------
-
-HOSTILE = [
-    (Ranked(3), "mechanism must be None or a WordMechanism, got 3"),
-    (Ranked(Ranked), "mechanism must be None or a WordMechanism, got an ABCMeta"),
-    (Ranked(spread=0), r"spread must be a finite number > 0, got 0"),
-    (Ranked(spread=math.inf), r"spread must be a finite number > 0, got inf"),
-    (Ranked(Exponential("no")), "calibration must be one of"),
-    (SensitiveWords(), "words must be a public collection .* got None"),
-    (SensitiveWords(words=[]), "words must be a public collection .* got a list"),
-    (SensitiveWords(words="rare"), "words must be an iterable of str, got a str of 4"),
-    (SensitiveWords(words=[1]), "words must be str, got an int at position 0"),
-    (SensitiveWords(words=["w1", "x"]), "words must be known to the embedding"),
-    (SensitiveWords(words=SOME, probability=1.1), r"probability must .* in \[0, 1\]"),
-    (
-        SensitiveWords(WordLists(), words=SOME),
-        "mechanism must be None or an Exponential",
-    ),
-    (WordLists(0), "n_lists must be an integer >= 1, got 0"),
-    (WordLists(1.5), "n_lists must be an integer >= 1, got 1.5"),
-    (WordLists(order="best"), "order must be one of 'greedy', 'random', got 'best'"),
-    (WordLists(order=None), "order must be .* got None for n_lists=1 of 30 words"),
-    (WordLists(2, order=IDS), "order must be .* for n_lists=2 of 30 words"),
-    (WordLists(order=IDS + 1), "order must be .* got a row that is not a permutation"),
-    (WordLists(order=IDS / 1), "order must be .* got a ndarray for n_lists=1"),
-    (WordLists(order=[[1], [2, 3]]), "order must be .* got a list for n_lists=1"),
-    (WordLists(order=TABLE.words), "order must be .* got a tuple"),
-    (WordClasses(0), "classes must be an integer >= 1 and <= 2048, got 0"),
-    (WordClasses(True), "classes must be an integer >= 1 and <= 2048, got True"),
-    (WordClasses(pd.Series(range(30))), "classes must .* got a Series"),
-    (WordClasses(2.5), "classes must be an integer >= 1 or an array .* got a float"),
-    (WordClasses(None), "classes must be .* got None"),
-    (WordClasses("topics"), "classes must be .* got a str of 6 characters"),
-    (WordClasses([1, 2]), "classes must be .* got 2 for 30 words"),
-    (WordClasses([None] * 30), "classes must be .* got None"),
-    (MahalanobisNoise(second=-0.1), r"second must be a finite number in \[0, 1\]"),
-    (MahalanobisNoise(second="1"), r"second must be a finite number in \[0, 1\]"),
-    (Directional("gauss"), "distribution must be one of 'vmf', 'purkayastha'"),
-]
-
-
-@pytest.mark.parametrize(("mechanism", "message"), HOSTILE)
-def test_options_are_checked_first(mechanism, message):
-    with refused(message):
-        DPWordPerturber(TABLE, mechanism=mechanism).fit([])
-
-
-def test_an_option_made_wrong_after_fit():
-    fitted = perturber("Vickrey")
-    fitted.mechanism = MahalanobisNoise(second=np.zeros(2))
-    with refused("mechanism must not change after"):
-        fitted.transform([["w1"] * 4])
-
-
-STATED = [
-    "exact",
-    "half",
-    "balanced",
-    "tight",
-    "wide ranks",
-    "list",
-    "lists",
-    "classes",
-]
-
-
-@pytest.mark.parametrize(
-    ("name", "n_words"), [*itertools.product(STATED, (1, 2)), ("Vickrey", 2)]
-)
+@pytest.mark.parametrize("name", ["exact", "half"])
+@pytest.mark.parametrize("n_words", [1, 2])
 def test_few_words(name, n_words):
     table = WordEmbedding(["a", "b"][:n_words], [[1.0, 2.0], [3.0, 2.5]][:n_words])
     channel = MECHANISMS[name].prepare(table, 1.0, 0.0)
@@ -532,6 +329,5 @@ def test_few_words(name, n_words):
     noisy = channel.apply(words, channel.draw(np.random.default_rng(0), len(words)))
     assert set(noisy.tolist()) == set(range(n_words))
     assert channel.exponents(words[:1], words[:1]) == 0
-    if name in STATED:
-        P = np.exp(channel.law().log_proba(words))
-        np.testing.assert_allclose(P.sum(axis=1), 1)
+    P = np.exp(channel.law().log_proba(words))
+    np.testing.assert_allclose(P.sum(axis=1), 1)

@@ -15,12 +15,11 @@ from skdptext.mechanisms import (
     InvertedChannel,
     Law,
     MahalanobisNoise,
-    Ranked,
-    WordClasses,
     WordMechanism,
     check_law,
 )
 from skdptext.metrics import plausible_deniability, word_transitions
+from tests.channels import Stated, StatedChannel
 from tests.laws import assert_counts, catches, losses
 
 TABLE = WordEmbedding([f"w{i}" for i in range(12)], np.arange(12.0)[:, None])
@@ -36,24 +35,11 @@ def random_law(seed):
     return P / P.sum(axis=1, keepdims=True)
 
 
-class Stated(WordMechanism):
-    """Any law, by its matrix."""
+class Shifted(StatedChannel):
+    """Masses too small for floats, and the same law."""
 
-    def __init__(self, P, shift=0.0):
-        self.P = P
-        self.shift = shift
-
-    def prepare(self, embedding, epsilon, lam):
-        return StatedChannel(self, embedding, epsilon, lam)
-
-
-class StatedChannel(InvertedChannel):
-    def log_proba(self, words):
-        with np.errstate(divide="ignore"):
-            return np.log(self.mechanism.P[words])
-
-    def _log_masses(self, words):  # too small for floats, and the same law
-        return self.log_proba(words) + self.mechanism.shift
+    def _log_masses(self, words):
+        return self.log_proba(words) - 2000.0
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -69,10 +55,10 @@ def test_exponents_are_those_of_the_law(seed):
         np.testing.assert_array_equal(channel.exponents(IDS[::-1], IDS), claimed[::-1])
 
 
-@pytest.mark.parametrize("shift", [0.0, -2000.0])
-def test_draws_follow_the_law(shift):
+@pytest.mark.parametrize("kind", [StatedChannel, Shifted])
+def test_draws_follow_the_law(kind):
     P = random_law(4)
-    channel = Stated(P, shift).prepare(TABLE, 1.0, 0.0)
+    channel = kind(Stated(P), TABLE, 1.0, 0.0)
     rng = np.random.default_rng(0)
     words = rng.integers(0, 12, 60_000)
     draws = channel.draw(rng, len(words))
@@ -174,12 +160,9 @@ class RowsChannel(InvertedChannel):
 @pytest.mark.parametrize(
     "mechanism",
     [
-        *map(Exponential, ("half", "exact", "balanced", "tight")),
+        *map(Exponential, ("half", "exact")),
         Exponential("half", 2.0),
-        Exponential("half", outputs=["w1", "w2"]),
         MahalanobisNoise(),
-        Ranked(),
-        WordClasses(),
     ],
     ids=repr,
 )

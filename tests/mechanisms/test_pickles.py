@@ -8,40 +8,11 @@ import numpy as np
 import pytest
 
 from skdptext import WordEmbedding
-from skdptext.embeddings import one_hot_embedding
 from tests.mechanism_forms import forms
 
-# The most bytes per word, where it is more than none. Ids take 2 bytes here, where
-# there are at most 65,536 of them; labels of classes 1, and 2 of more than 256 classes;
-# normalisers and weights 8 each.
-BYTES = {
-    "exact": 8,
-    "capped": 8,
-    "balanced": 16,
-    "tight": 16,
-    # per word of the list: the word, its id, normaliser and weight
-    "public outputs": 40 / 3,
-    "sensitive": 8 + 1,
-    "sensitive, all move": 8 + 1,
-    "sensitive, none moves": 8 + 1,
-    "sensitive, half": 16 / 3 + 1,
-    "sensitive, half, all move": 16 / 3 + 1,
-    "sensitive, tight": 32 / 3 + 1,
-    "list": 2,
-    "lists": 6,
-    "random lists": 4,
-    "list given": 2 + 4,
-    # a rate per class
-    "classes": 7 / 3 + 8 / 7,
-    "small classes": 7 / 3 + 8 / 4,
-    "one word a class": 2 + 8,
-    "labels": 1 + 4,
-    "topics": 24,
-}
-# These take a thousand times as long, and hold what their inner mechanism does.
-SLOW = {"ranks of an exponential", "wide ranks"}
+# The most bytes per word, where it is more than none: the normalisers.
+BYTES = {"exact": 8, "capped": 8}
 SMALL, LARGE = 360, 1200
-TWELVE = one_hot_embedding([f"w{i}" for i in range(12)])
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +29,7 @@ def embeddings(tmp_path_factory):
 
 
 def prepared(name, embedding):
-    return forms(embedding)[name].prepare(embedding, 20.0, 0.5)
+    return forms()[name].prepare(embedding, 20.0, 0.5)
 
 
 def uses(channel, rng):
@@ -75,7 +46,7 @@ def uses(channel, rng):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("name", sorted(forms(TWELVE).keys() - SLOW))
+@pytest.mark.parametrize("name", sorted(forms()))
 def test_pickles_are_small_and_nothing_is_lost(name, embeddings):
     sizes = []
     for embedding in embeddings:
@@ -92,15 +63,4 @@ def test_pickles_are_small_and_nothing_is_lost(name, embeddings):
     # the rest does not depend on the number of words
     each = BYTES.get(name, 0)
     assert (sizes[1] - sizes[0]) / (LARGE - SMALL) < each + 0.1
-    assert sizes[0] - each * SMALL < (2e5 if "directions" in name else 3e3)
-
-
-@pytest.mark.parametrize("name", ["lists", "list given", "classes", "labels"])
-def test_attributes_arrive_as_they_were(name, embeddings):
-    channel = prepared(name, embeddings[1])
-    again = pickle.loads(pickle.dumps(channel))
-    names = ("labels", "rates") if "la" in name else ("lists", "places")
-    for attribute in names:
-        ours, theirs = getattr(again, attribute), getattr(channel, attribute)
-        np.testing.assert_array_equal(ours, theirs)
-        assert ours.dtype == theirs.dtype
+    assert sizes[0] - each * SMALL < 3e3

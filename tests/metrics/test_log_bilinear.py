@@ -7,8 +7,9 @@ import pytest
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.base import _transitions
-from skdptext.mechanisms import Directional
+from skdptext.mechanisms import WordChannel
 from skdptext.metrics import word_transitions
+from tests.channels import Stated, StatedChannel
 
 RNG = np.random.default_rng(0)
 TABLE = WordEmbedding([f"w{i}" for i in range(500)], RNG.normal(size=(500, 20)))
@@ -67,11 +68,20 @@ def test_what_is_known_needs_no_form(monkeypatch):
     assert transitions.log_loss().value == pytest.approx(0, abs=1e-12)
 
 
+class UnknownChannel(StatedChannel):
+    law = WordChannel.law  # so that draws are counted
+
+
+class Unknown(Stated):
+    channel_class = UnknownChannel
+
+
 def test_words_of_equal_vectors():
     table = WordEmbedding(TABLE.words, np.ones((500, 2)))
-    options = {"mechanism": Directional(), "document_length": 1}
+    # the first of equals is released
+    options = {"mechanism": Unknown(np.eye(500)[[0] * 500]), "document_length": 1}
     source = DPWordPerturber(table, epsilon=3.0, **options).fit([])
     transitions = word_transitions(source, n_draws=5, random_state=0)
-    assert (transitions.proba[:, 0] == 1).all()  # the first of equals is released
+    assert (transitions.proba[:, 0] == 1).all()
     bits = -np.log2(transitions.posterior(["w0"]))
     assert bits.mean() == pytest.approx(np.log2(500), rel=0.05)

@@ -17,11 +17,11 @@ from skdptext.mechanisms import (
     Exponential,
     MahalanobisNoise,
     RandomizedResponse,
-    Ranked,
     WordChannel,
     WordMechanism,
 )
 from skdptext.metrics import plausible_deniability, released_profiles, word_transitions
+from tests.channels import Vickrey
 from tests.expected import refusals
 
 PLANE = WordEmbedding(
@@ -119,28 +119,10 @@ def second_nearest(distances, t=0.6):
     return stays * the_nearest(distances) + (1 - stays) * the_nearest(others)
 
 
-def ranked_after(rule, spread=0.7):
-    """Ranks around what a rule releases, each e^(1/spread) times rarer."""
-    gaps = np.linalg.norm(PLANE.vectors[:, None] - PLANE.vectors, axis=2)
-    mass = np.exp(-gaps.argsort(axis=1).argsort(axis=1) / spread)
-    return lambda distances: rule(distances) @ (mass / mass[0].sum())
-
-
 @pytest.mark.no_cover
-@pytest.mark.parametrize(
-    ("mechanism", "rule"),
-    [
-        (MahalanobisNoise(second=0.6), second_nearest),
-        (Ranked(spread=0.7), ranked_after(the_nearest)),
-        (
-            Ranked(MahalanobisNoise(second=0.6), spread=0.7),
-            ranked_after(second_nearest),
-        ),
-    ],
-)
-def test_what_is_computed_from_the_noisy_vector_has_its_posterior(mechanism, rule):
-    perturber = fitted(lam=0.7, mechanism=mechanism)
-    law = by_quadrature(perturber, n=300, released=rule)
+def test_what_is_computed_from_the_noisy_vector_has_its_posterior():
+    perturber = fitted(lam=0.7, mechanism=Vickrey(0.6))
+    law = by_quadrature(perturber, n=300, released=second_nearest)
     transitions = word_transitions(perturber, n_draws=10_000, random_state=0)
     assert transitions.method == "posterior"
     # A mean of 60,000 draws of values in [0, 6]: six standard errors, alpha < 1e-7 for

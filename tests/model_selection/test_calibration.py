@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 
 import numpy as np
 import pytest
@@ -317,65 +316,6 @@ def test_exact_targets_out_of_reach(small_embedding):
             calibrate_epsilon(perturber, 0.996, statistic="changed")
 
 
-TIGHT = DPWordPerturber(
-    WordEmbedding(
-        [f"w{i}" for i in range(40)],
-        np.random.default_rng(0).normal(size=(40, 3)),
-    ),
-    lam=0.0,
-    epsilon=6.0,
-    mechanism=Exponential("tight"),
-)
-
-
-@pytest.fixture(scope="module")
-def smallest():
-    """The smallest ε for which the kernel has non-negative weights; and its share."""
-    vectors = TIGHT.embedding.vectors.astype(np.float64)
-    distances = np.linalg.norm(vectors[:, None] - vectors, axis=2)
-
-    def weights(epsilon):
-        return np.linalg.solve(np.exp(-epsilon * distances), np.ones(40))
-
-    low, high = 1e-2, 6.0
-    assert weights(low).min() < 0 < weights(high).min()
-    while high > low * (1 + 1e-9):
-        middle = np.sqrt(low * high)
-        low, high = (low, middle) if weights(middle).min() > 0 else (middle, high)
-    return high, weights(high).mean(), lambda e: weights(e).mean()
-
-
-def test_tight_reaches_every_share_that_it_can(smallest):
-    # of "tight", all normalizers are 1 and a word stays with its own weight
-    _, least, share_at = smallest
-    for target in (least + 1e-3, (1 + least) / 2, 0.999):
-        calibrated = calibrate_epsilon(TIGHT.fit([]), target)
-        assert calibrated.share == pytest.approx(target, abs=1e-6)
-        assert share_at(calibrated.epsilon) == pytest.approx(target, abs=1e-6)
-        assert (calibrated.exact, calibrated.n_draws) == (True, 0)
-    # from next to the smallest ε, too, and by some of the words
-    near = clone(TIGHT).set_params(epsilon=smallest[0] * 1.001).fit([])
-    assert calibrate_epsilon(near, 0.9).share == pytest.approx(0.9, abs=1e-6)
-
-
-@pytest.mark.parametrize("over", [False, True])
-def test_tight_names_the_smallest_epsilon(smallest, over):
-    epsilon, least, _ = smallest
-    target = 1 - 1e-13 if over else least - 1e-2
-    embedding = TIGHT.embedding
-    if over:  # equal words share what stays
-        embedding = WordEmbedding(
-            [*embedding.words, "twin"], [*embedding.vectors, embedding.vectors[0]]
-        )
-    perturber = clone(TIGHT).set_params(embedding=embedding).fit([])
-    with pytest.raises(InvalidParameterError, match="no epsilon below") as raised:
-        calibrate_epsilon(perturber, target)
-    match = re.search(r"between (\S+) .* below (\S+)\.$", str(raised.value))
-    if not over:
-        assert float(match[1]) == pytest.approx(least, abs=1e-3)
-    assert float(match[2]) == pytest.approx(epsilon, rel=1e-3)
-
-
 class NotAbove(RandomizedResponse):
     """Refuses large ε."""
 
@@ -528,7 +468,7 @@ def test_a_perturber_that_is_not_fitted_will_do(mechanism):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("mechanism", [None, Exponential(), Exponential("balanced")])
+@pytest.mark.parametrize("mechanism", [None, Exponential()])
 def test_frequencies_count_as_a_text_of_these_words(mechanism):
     table = WordEmbedding(
         [f"w{i}" for i in range(60)], np.random.default_rng(1).normal(size=(60, 3))

@@ -216,10 +216,10 @@ def test_what_a_grid_leaves_out_is_what_the_search_fits(small_embedding):
     assert frame["p__mechanism"].tolist() == ["MahalanobisNoise", "Exponential"]
     assert frame["c__C"].tolist() == [0.7, 2.0]
     alone = search_results_frame(
-        {"params": [{"epsilon": 1, "lam": 0, "mechanism": m} for m in (None, "ranked")],
+        {"params": [{"epsilon": 1, "lam": 0, "mechanism": m} for m in (None, "own")],
          "mean_test_a": [0, 0], "split0_test_a": [0, 0], "split1_test_a": [0, 0]}
     )  # fmt: skip
-    assert alone["mechanism"].tolist() == ["MahalanobisNoise", "ranked"]
+    assert alone["mechanism"].tolist() == ["MahalanobisNoise", "own"]
 
 
 def test_a_choice_that_may_be_chance_is_told(searched):

@@ -12,7 +12,6 @@ from scipy.stats import laplace
 from skdptext import WordEmbedding
 from skdptext.audit import audit_word_privacy
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import Exponential, RandomizedResponse
 from skdptext.privacy import PrivacyGuarantee
 from tests.channels import guaranteed
 from tests.mistakes import LINE, Perturber, Several
@@ -97,28 +96,6 @@ def test_one_epsilon_for_all_releases_by_the_law():
         for _ in releases.parts
     ]
     assert math.prod(odds) == pytest.approx(3.0, rel=1e-6)  # of a float32 table
-
-
-def test_epsilon_for_a_mechanism_that_takes_no_small_epsilon():
-    table = WordEmbedding(
-        [f"w{i}" for i in range(12)], np.random.default_rng(0).normal(size=(12, 3))
-    )
-    tight = Exponential("tight")
-    guarantee = PrivacyGuarantee(tight.prepare(table, 8.0, 0.0))
-    distance = np.linalg.norm(table.vectors[0] - table.vectors[1])
-    # its exponents are ε d, from the smallest ε on
-    for epsilon in (6.0, 20.0):
-        solution = guarantee.epsilon_for("w0", "w1", factor=np.exp(epsilon * distance))
-        assert solution == pytest.approx(epsilon, rel=1e-5)
-    with pytest.raises(InvalidParameterError, match="must be larger"):
-        tight.prepare(table, 0.05, 0.0)
-    too_little = np.exp(0.05 * distance)
-    assert guarantee.epsilon_for("w0", "w1", factor=too_little) == 0
-    # from a start that is too small for one of two
-    small = PrivacyGuarantee(RandomizedResponse().prepare(table, 0.1, 0.0))
-    both = small.compose(guarantee)
-    solution = both.epsilon_for("w0", "w1", factor=np.exp(6 * (1 + distance)))
-    assert solution == pytest.approx(6, rel=1e-5)
 
 
 def test_epsilon_for_what_is_the_same_or_shows_the_size(small_embedding, parts):

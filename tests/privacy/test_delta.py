@@ -327,56 +327,6 @@ def test_many_different_distances_are_rounded_up():
 # -- what a channel says -------------------------------------------------------------
 
 
-class Protocol:
-    """No WordChannel, but it does all that one must."""
-
-    def __init__(self, losses):
-        self.losses = losses
-
-    def law(self):
-        return Law(losses=self.losses)
-
-    def draw(self, rng, n):
-        return (rng.random(n),)
-
-    def apply(self, words, draws):
-        return np.zeros_like(words)
-
-    def exponents(self, x, y):
-        return np.full((len(x), len(y)), 0.5)
-
-
-class Own(WordMechanism):
-    def __init__(self, losses=None):
-        self.losses = losses
-
-    def prepare(self, embedding, epsilon, lam):
-        return Protocol(self.losses)
-
-    def __sklearn_clone__(self):
-        return self
-
-
-def asked(losses):
-    mechanism = Own()
-    perturber = DPWordPerturber(WORDS, mechanism=mechanism, document_length=1)
-    mechanism.losses = None
-    perturber.fit([])
-    perturber.mechanism_.prepared.losses = losses
-    return perturber.guarantee()
-
-
-def test_losses_of_a_channels_own():
-    def losses(x, y):
-        return [LossDistribution.of(np.array([0.25]), np.ones(1))] * len(x)
-
-    assert asked(None).exponent("a", "b", delta=0.01) > 0.45
-    assert 0.2 < asked(losses).exponent("a", "b", delta=0.01) < 0.25
-    for wrong in (lambda x, y: [], lambda x, y: [0.5] * len(x)):
-        with pytest.raises(InvalidParameterError, match="must return 1 LossDistrib"):
-            asked(wrong).exponent("a", "b", delta=0.01)
-
-
 def test_randomized_response_is_exact():
     guarantee = PrivacyGuarantee(RandomizedResponse().prepare(WORDS, 1.0, 0.0))
     kept, moved = math.e / (math.e + 3), 1 / (math.e + 3)

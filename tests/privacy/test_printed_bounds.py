@@ -208,7 +208,7 @@ def test_guarantees_side_by_side() -> None:
 
 def test_words_of_one_distance_have_one_exponent() -> None:
     """Randomized response: what is printed beside an exact 3 is 3."""
-    perturber = DPWordPerturber(one_hot_embedding(5), mechanism="randomized response")
+    perturber = DPWordPerturber(one_hot_embedding(5), mechanism="randomized-response")
     guarantee = perturber.set_params(epsilon=3.0).fit([]).guarantee()
     assert "exponent is 3 " in " ".join(guarantee.details().split())
     assert "exponent 3\n" in str(guarantee)

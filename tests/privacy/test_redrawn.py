@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.documents import DocumentReader
-from skdptext.mechanisms import Exponential, RandomizedResponse, WordClasses
+from skdptext.mechanisms import Exponential, RandomizedResponse
 from skdptext.privacy import PrivacyGuarantee
+from tests.channels import Stated
 from tests.laws import catches, largest_loss
 from tests.privacy.test_delta import WORDS, guarantee_of, law, tables
 
@@ -169,11 +170,11 @@ def test_huge_and_tiny_exponents_do_not_overflow(small_embedding):
 def test_classes_that_differ_need_not_be_infinite():
     """Words of two classes, in both documents: the odds stay finite."""
     table = WordEmbedding(list("abcd"), np.arange(4.0)[:, None])
-    channel = WordClasses([0, 0, 1, 1]).prepare(table, 1.0, 0.0)
+    P = np.kron(np.eye(2), [[0.7, 0.3], [0.3, 0.7]])
+    channel = Stated(P).prepare(table, 1.0, 0.0)
     reader = DocumentReader(table, oov="error", document_length=10, resize="sample")
     guarantee = PrivacyGuarantee(channel, reader)
     x, y = list("aaac"), list("aacc")
-    P = np.exp(channel.log_proba(np.arange(4)))
     f, h = (np.bincount(table.find(d), minlength=4) / 4 for d in (x, y))
     exact = 10 * np.log((f @ P) / (h @ P)).max()
     assert guarantee.exponent(x, y) == pytest.approx(exact)

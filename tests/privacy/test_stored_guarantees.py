@@ -26,13 +26,7 @@ from skdptext.learning import LearningGuarantee
 from skdptext.learning._guarantee import LearningPart
 from skdptext.mechanisms import (
     Exponential,
-    MahalanobisNoise,
     RandomizedResponse,
-    Ranked,
-    SensitiveWords,
-    TopicResponse,
-    WordClasses,
-    WordLists,
     gaussian_sigma,
     laplace_scale,
 )
@@ -71,16 +65,11 @@ MECHANISMS = {
     "euclidean": {"lam": 0.0},
     "ordered": {"output": "tokens", "order": "keep"},
     "any length": {"document_length": None},
-    "drawn": {"resize": "sample", "mechanism": Exponential("tight"), "lam": 0},
+    "drawn": {"resize": "sample", "mechanism": Exponential(), "lam": 0},
     "own options": {"stop_words": ["w5", "w6"], "oov": "error", "lowercase": False},
     "seeded": {"random_state": 2**80},
     "response": {"mechanism": RandomizedResponse()},
-    "classes": {"mechanism": WordClasses(4)},
-    "lists": {"mechanism": WordLists(2, order="random")},
-    "sensitive": {"mechanism": SensitiveWords(words={"w1", "w2"}, probability=0.3)},
-    "ranked": {"mechanism": Ranked(MahalanobisNoise())},
-    "topics": {"mechanism": TopicResponse(np.eye(30)[:, :3] + 0.01)},
-    "outputs": {"mechanism": Exponential(outputs=["w1", "w2", "w7"]), "lam": 0},
+    "capped": {"mechanism": Exponential("half", 1.5)},
 }
 
 
@@ -284,7 +273,7 @@ def test_every_field_is_needed():
 
 floats = st.floats() | st.sampled_from([math.inf, -math.inf, 5e-324, -0.0])
 values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text() | st.binary() | floats,
+    st.none() | st.booleans() | st.integers() | st.text() | floats,
     lambda inner: (
         st.lists(inner, max_size=4)
         | st.tuples(inner, inner)
@@ -300,15 +289,6 @@ def test_every_bit_comes_back(value):
     again = decoded(json.loads(json.dumps(encoded(value), allow_nan=False)))
     assert type(again) is type(value)
     assert repr(again) == repr(value)  # −0 and NaN too
-
-
-@pytest.mark.no_cover
-@given(numbers=st.frozensets(st.integers()), words=st.sets(st.text()))
-def test_sets_come_back(numbers, words):
-    for value in (numbers, words, {"inside": numbers}):
-        again = decoded(json.loads(json.dumps(encoded(value))))
-        assert again == value
-        assert type(again) is type(value)
 
 
 @pytest.mark.no_cover
