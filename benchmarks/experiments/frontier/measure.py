@@ -28,7 +28,7 @@ from sklearn.preprocessing import Normalizer
 
 from skdptext import DPDocumentReplacer, DPWordPerturber, WordEmbedding
 from skdptext.documents import DocumentReader
-from skdptext.mechanisms import Exponential, TopicResponse
+from skdptext.mechanisms import Exponential
 from skdptext.metrics import ReleaseLikelihood
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.preprocessing import TopicEncoder
@@ -257,17 +257,12 @@ def candidate_sets(split: Split, rng: np.random.Generator) -> list[np.ndarray]:
 
 
 def by_words(
-    name: str, split: Split, epsilon: float, kind: str, rng: np.random.Generator
+    name: str, split: Split, epsilon: float, rng: np.random.Generator
 ) -> dict[str, Any]:
     """The same for bags of words under noise, drawn once."""
     embedding, length = corpora.vocabulary(name, split), corpora.LENGTHS[name]
-    mechanism: Any = Exponential()
-    if kind == "topics":
-        mechanism = TopicResponse.from_documents(
-            split.public, split.public_topic, embedding=embedding
-        )
     perturber = DPWordPerturber(
-        embedding, epsilon=epsilon, lam=0.0, mechanism=mechanism,
+        embedding, epsilon=epsilon, lam=0.0, mechanism=Exponential(),
         document_length=length, resize="sample",
         random_state=np.random.default_rng(rng.integers(2**62)),
     ).fit([])  # fmt: skip

@@ -28,8 +28,6 @@ WORDS = {
     "SMS": (1.0, 1.5, 2.0, 3.0),
     "tweets": (1.0, 1.5, 2.0, 3.0),
 }
-TOPICS = (0.7, 1.5, 3.0, 6.0)
-TOPICS_OF = {"fan fiction": (1.5, 3.0, 6.0, 12.0)}
 BOOTSTRAP = 1000
 # The encoder, K and start of k-means of a division, chosen by `compare_groupings` on
 # public text, so that labels count alike, or documents.
@@ -62,17 +60,13 @@ def corpus_rows(store: Store, name: str, *, quick: bool) -> list[dict[str, Any]]
         rows.append({"release": release, **setting, **summary(cells)})
 
     add("clear", blank(), lambda s: words_cell(name, "clear", 0, s), few)
-    for kind, scale in (
-        ("words", WORDS[name]),
-        ("topics", TOPICS_OF.get(name, TOPICS)),
-    ):
-        for epsilon in scale[1:4:2] if quick else scale:
-            add(
-                "words" if kind == "words" else "words answer topics",
-                blank(epsilon=epsilon),
-                lambda s, k=kind, e=epsilon: words_cell(name, k, e, s),
-                few,
-            )
+    for epsilon in WORDS[name][1:4:2] if quick else WORDS[name]:
+        add(
+            "words",
+            blank(epsilon=epsilon),
+            lambda s, e=epsilon: words_cell(name, "words", e, s),
+            few,
+        )
     kinds: list[tuple[str, str, str | None]] = [("public labels", "own", None)]
     encoders = list(measure.encoders(name))
     kinds += [
@@ -138,7 +132,7 @@ def words_cell(name: str, kind: str, epsilon: float, seed: int) -> Cell:
             classifiers = measure.classifiers(name)
             best = measure.chosen(split, classifiers, 1.0, **CHOICE)
             return resampled(measure.clear(split, best.grouper), split)
-        return resampled(measure.by_words(name, split, epsilon, kind, rng), split)
+        return resampled(measure.by_words(name, split, epsilon, rng), split)
 
     return cell("words", name, kind, epsilon, seed, compute=make)
 

@@ -48,7 +48,7 @@ def record_summary(tables: dict[str, Rows]) -> None:
 def summary(name: str, rows: Rows) -> Rows:
     """A row for each kind of release."""
     lines: Rows = []
-    for release in ("clear", "words", "words answer topics"):
+    for release in ("clear", "words"):
         mine = [row for row in rows if row["release"] == release]
         row = mine[0] if release == "clear" else at_found(mine, ALLOWED)
         lines.append({"corpus": name, "release": release, **shown(row)})
@@ -118,8 +118,6 @@ def draw(tables: dict[str, Rows], folder: Path) -> None:
         for label, marker, colour, mine in (
             ("noisy words, ε a unit of distance", "o", "#d55e00",
              by(rows, release="words")),
-            ("words answer topics, ε a word", "s", "#e69f00",
-             by(rows, release="words answer topics")),
             ("stand-ins, clusters of public text, ε a document", "D", "#56b4e9",
              by(rows, groups=groups, encoder=BY_LABELS)),
             ("stand-ins, public labels, ε a document", "^", "#0072b2",
