@@ -40,7 +40,9 @@ def texts(rng, n, length=12):
 
 
 def of_linkage(seed):
-    source = DPWordPerturber(EMBEDDING, epsilon=1e-3, document_length=12)
+    source = DPWordPerturber(
+        EMBEDDING, epsilon=1e-3, document_length=12, resize="truncate"
+    )
     result = linkage_attack(
         texts(np.random.default_rng(seed), 24), source, n_draws=2, distances=False,
         random_state=seed,
@@ -95,7 +97,9 @@ def of_copies(seed):
 def of_obfuscation(seed):
     rng = np.random.default_rng(seed)
     authors = rng.permutation(np.arange(40) % 2).astype(str)
-    source = DPWordPerturber(EMBEDDING, epsilon=20.0, document_length=12)
+    source = DPWordPerturber(
+        EMBEDDING, epsilon=20.0, document_length=12, resize="truncate"
+    )
     report = obfuscation_report(
         texts(rng, 40), authors, None, source, linkage=False, random_state=seed
     )

@@ -50,7 +50,7 @@ EXACT = Exponential()
 @cache
 def noisy(mechanism, output="bow", **options):
     """A perturber that releases the same in every route."""
-    options = {"document_length": 9, "order": "keep", **options}
+    options = {"document_length": 9, "resize": "truncate", "order": "keep", **options}
     source = DPWordPerturber(
         EMBEDDING, mechanism=mechanism, epsilon=3.0, output=output,
         random_state=SECRET, **options,

@@ -365,7 +365,8 @@ def linkage_attack(
     >>> embedding = make_embedding(60, 8, n_clusters=6, random_state=0)
     >>> texts, _ = make_documents(embedding, 20, length=10, random_state=0)
     >>> perturber = DPWordPerturber(
-    ...     embedding, mechanism="exponential", lam=0, epsilon=4.0, document_length=10)
+    ...     embedding, mechanism="exponential", lam=0, epsilon=4.0, document_length=10,
+    ...     resize="truncate")
     >>> linkages = linkage_attack(texts, perturber, n_draws=50, random_state=0)
     >>> [row.adversary for row in linkages.rows]  # doctest: +NORMALIZE_WHITESPACE
     ['ordered text', 'bag', 'shared words', 'tf-idf', 'BM25', 'character n-grams',

@@ -289,7 +289,7 @@ def audit_word_privacy(
     ...     random_state=0)
     >>> audit = audit_word_privacy(perturber.fit([]), [("b", "c")], random_state=0)
     >>> audit.claimed.round(2), audit.violated
-    (array([0.42]), array([False]))
+    (array([0.4]), array([False]))
     """
     methods = "perturb_words", "guarantee"
     check_methods(perturber, methods, "perturber must have perturb_words and guarantee")

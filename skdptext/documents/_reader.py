@@ -97,8 +97,12 @@ class DocumentReader:
     @classmethod
     def of(cls, estimator: Any, embedding: WordEmbedding | None) -> DocumentReader:
         """The reader that an estimator's parameters describe."""
-        options = estimator.get_params(deep=False)
-        return cls(embedding, **{n: options[n] for n in _OPTIONS if n in options})
+        given = estimator.get_params(deep=False)
+        options = {name: given[name] for name in _OPTIONS if name in given}
+        if options.get("resize") is None:
+            has_length = options.get("document_length") is not None
+            options["resize"] = "sample" if has_length else "truncate"
+        return cls(embedding, **options)
 
     @cached_property
     def _vectorizer(self) -> CountVectorizer:

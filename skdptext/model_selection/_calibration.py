@@ -338,9 +338,10 @@ def _counted(
         raise InvalidParameterError(
             "words must be None if documents are given: their words are counted."
         )
-    read = DocumentReader.of(source, embedding).read(documents)
+    reader = DocumentReader.of(source, embedding)
+    read = reader.read(documents)
     codes, each = read.codes, np.ones(len(read.codes))
-    if source.resize == "sample" and source.document_length is not None:
+    if reader.sample_length is not None:
         # resampled to one length, so that each document counts equally
         lengths = np.diff(read.offsets)
         each = np.repeat(1 / np.maximum(lengths, 1), lengths)

@@ -24,8 +24,8 @@ def warn_of_leaks(perturber: Any, has_ids: bool) -> None:
             PrivacyLeakWarning,
         )
     # words drawn from a document are not in its order
-    in_order = perturber.output != "bow" and perturber.resize != "sample"
-    if in_order and perturber.order is None:
+    drawn = perturber.document_length is not None and perturber.resize != "truncate"
+    if perturber.output != "bow" and not drawn and perturber.order is None:
         warn_once(
             'output is not "bow": the order of the words is released, which tells '
             "which document it was. With 99 % of the words changed, at least 99 "

@@ -74,9 +74,8 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
     are counts of words, or words in order.
 
     The recommended setting is ``mechanism="exponential"`` with ``lam=0``, a
-    `document_length` with ``resize="sample"``, and the ε that
-    `~skdptext.model_selection.calibrate_epsilon` finds. The defaults are those of the
-    papers: noise on vectors (see Notes).
+    `document_length`, and the ε that `~skdptext.model_selection.calibrate_epsilon`
+    finds. The default mechanism is that of the papers: noise on vectors (see Notes).
 
     Parameters
     ----------
@@ -98,11 +97,11 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         Release exactly this many words of each document. None releases the number of
         known words of each document, with a `PrivacyLeakWarning`; a row of counts may
         then have at most 10^8 words.
-    resize : {"truncate", "sample"}, default="truncate"
-        How documents are brought to `document_length`: the first words are taken, and
-        a shorter document is an error; or words are drawn with replacement (from the
-        whole vocabulary if a document has none), which costs more privacy: see
-        `guarantee`.
+    resize : {"sample", "truncate"}, default=None
+        How documents are brought to `document_length`. ``"sample"``, also for None:
+        words are drawn with replacement, from the whole vocabulary if a document has
+        none. ``"truncate"``: the first words are taken, and a shorter document is an
+        error. Drawing costs more privacy: see `guarantee`.
     oov : {"drop", "error", "keep"}, default="drop"
         What to do with words unknown to the embedding. ``"keep"`` releases them in
         clear, with a `PrivacyLeakWarning`, and needs ``output="text"``.
@@ -119,9 +118,9 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         Count matrix, token lists or strings; the latter two keep the order of the
         words, and so have a weaker guarantee between documents.
     order : {"keep"}, default=None
-        Tokens and text release the order of the words, unless ``resize="sample"`` draws
-        them. None: a `PrivacyLeakWarning` says so. ``"keep"`` acknowledges it and
-        silences the warning; nothing else changes.
+        Tokens and text release the order of the words, unless `resize` draws them.
+        None: a `PrivacyLeakWarning` says so. ``"keep"`` acknowledges it and silences
+        the warning; nothing else changes.
     mechanism : WordMechanism or str, default=None
         How a word is perturbed: an object of `skdptext.mechanisms`, one that you wrote,
         or a name such as ``"exponential"``, which stands for the class with its default
@@ -222,8 +221,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
     ...     ["good", "great", "bad", "awful"],
     ...     [[2.0, 0.1], [2.1, 0.0], [-2.0, 0.2], [-2.2, 0.1]])
     >>> perturber = DPWordPerturber(
-    ...     embedding, mechanism="exponential", epsilon=3.0, lam=0, document_length=2,
-    ...     resize="sample")
+    ...     embedding, mechanism="exponential", epsilon=3.0, lam=0, document_length=2)
     >>> noisy = perturber.fit_transform(["a good film, a great cast: good"])
     >>> noisy.shape, int(noisy.sum())
     ((1, 4), 2)
@@ -242,7 +240,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         epsilon: float = 10.0,
         lam: float = 0.5,
         document_length: int | None = None,
-        resize: Literal["truncate", "sample"] = "truncate",
+        resize: Literal["sample", "truncate"] | None = None,
         oov: Literal["drop", "error", "keep"] = "drop",
         lowercase: bool = True,
         stop_words: Literal["english"] | Iterable[str] | None = None,
@@ -445,7 +443,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         warn_of_leaks(self, has_ids=ids is not None)
         # The key of the noise is made before any document is read: documents choose
         # among its streams, and have no part in the key.
-        streams = NoiseStreams(self.random_state, self._context("transform"))
+        streams = NoiseStreams(self.random_state, self._context("transform", reader))
         sample = reader.sample_length
         label = streams.labeller(ids)
         documents = self._read(reader, X, label, counted=sample is not None)
@@ -468,7 +466,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
             return as_frame(released, X, self._container, names)
         return as_column(released, X, self._container, self.output)
 
-    def _context(self, purpose: str) -> bytes:
+    def _context(self, purpose: str, reader: DocumentReader) -> bytes:
         """All that the noise depends on besides seed and document.
 
         A seed used at two values of ε must not repeat its noise: the difference of
@@ -476,8 +474,8 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         here, too, since the channel's fingerprint may be a user's own.
         """
         digest = hashlib.blake2b(digest_size=32)
-        length = self.document_length
-        reading = (None if length is None else int(length), self.resize, self.oov)
+        length = reader.document_length
+        reading = (None if length is None else int(length), reader.resize, reader.oov)
         for part in (
             self._law[-1],
             self.mechanism_.fingerprint,
@@ -528,10 +526,12 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         InvalidParameterError
             If a word is unknown, or a parameter breaks a rule.
         """
-        self._check_ready()
+        reader = self._check_ready()
         n_draws = check_integer("n_draws", n_draws, low=1)
         ids = word_ids(words, self.embedding_)
-        streams = NoiseStreams(self.random_state, self._context("perturb_words"))
+        streams = NoiseStreams(
+            self.random_state, self._context("perturb_words", reader)
+        )
         # A word is a document of its copies. Its position counts, too, so that a word
         # that occurs twice does not get the same draws twice.
         label = streams.labeller(range(len(ids)))
@@ -736,14 +736,13 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         details : dict
             Parameters, and fingerprints of what is public; no document, and no secret.
         """
-        self._check_ready()
-        embedding = self.embedding_
+        reader, embedding = self._check_ready(), self.embedding_
         return {
             "mechanism": resolve_mechanism(self.mechanism),
             "epsilon": float(self.epsilon),
             "lam": float(self.lam),
             "document_length": int(self.document_length or 0),
-            "reading": {name: getattr(self, name) for name in _READING},
+            "reading": {name: getattr(reader, name) for name in _READING},
             "embedding": {
                 "words": len(embedding),
                 "dimensions": embedding.dim,
@@ -760,7 +759,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         InvalidParameterError
             If documents are not redrawn to one length.
         """
-        if self.resize != "sample" or self.document_length is None:
+        if DocumentReader.of(self, None).sample_length is None:
             raise InvalidParameterError(
                 'perturber must have a document_length and resize="sample": without '
                 "them one short document fails a job, or its length is released. Got "

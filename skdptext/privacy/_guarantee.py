@@ -145,7 +145,8 @@ class PrivacyGuarantee(Guarantee):
     >>> from skdptext import DPWordPerturber, WordEmbedding
     >>> embedding = WordEmbedding(["a", "b", "c"], [[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
     >>> perturber = DPWordPerturber(
-    ...     embedding, epsilon=3.0, lam=0.0, document_length=2, token_pattern=r"\w+")
+    ...     embedding, epsilon=3.0, lam=0.0, document_length=2, resize="truncate",
+    ...     token_pattern=r"\w+")
     >>> guarantee = perturber.fit([]).guarantee()
     >>> guarantee.exponent("a", "b")
     3.0

@@ -20,7 +20,9 @@ def exact_transitions():
 
 
 def make(embedding=LINE, epsilon=EPSILON, **params):
-    perturber = DPWordPerturber(embedding, epsilon=epsilon, lam=0.0, document_length=1)
+    perturber = DPWordPerturber(
+        embedding, epsilon=epsilon, lam=0.0, document_length=1, resize="truncate"
+    )
     return WordReconstructionAttack(perturber, **params)
 
 
@@ -51,7 +53,9 @@ def test_it_reaches_the_optimum_where_counting_does_not():
     counted = joint[(counts * prior[:, None]).argmax(axis=0), np.arange(n)].sum()
     assert optimum - counted > 0.02
     written = rng.choice(table.word_array, 4000, p=prior / prior.sum())
-    released = DPWordPerturber(table, epsilon=epsilon, lam=0.0, document_length=1)
+    released = DPWordPerturber(
+        table, epsilon=epsilon, lam=0.0, document_length=1, resize="truncate"
+    )
     released = released.fit([]).perturb_words(written.tolist())[:, 0]
     bits = -np.log2(np.maximum(joint / joint.sum(axis=0), 1e-300))
     entropy = (joint * bits).sum()
@@ -186,7 +190,9 @@ def test_releases_add_up_unless_they_are_repeated():
 
 
 def test_the_secret_seed_is_not_used():
-    perturber = DPWordPerturber(LINE, epsilon=0.5, document_length=1, random_state=3)
+    perturber = DPWordPerturber(
+        LINE, epsilon=0.5, document_length=1, resize="truncate", random_state=3
+    )
     first, second = (
         WordReconstructionAttack(perturber.set_params(random_state=seed), n_draws=500)
         .fit()

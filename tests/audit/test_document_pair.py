@@ -20,6 +20,7 @@ def fitted(**options):
         "epsilon": 1.0,
         "lam": 0.0,
         "document_length": 2,
+        "resize": "truncate",
         "output": "tokens",
         "mechanism": Exponential(),
     } | options
@@ -118,7 +119,12 @@ def test_bounds_hold_as_often_as_they_say():
     The bound may exceed ε in a hundredth of the audits; in 5 or more of 20 with a
     probability of 1.4e-6.
     """
-    perturber = fitted(mechanism=RandomizedResponse(), document_length=1, epsilon=1.5)
+    perturber = fitted(
+        mechanism=RandomizedResponse(),
+        document_length=1,
+        resize="truncate",
+        epsilon=1.5,
+    )
     audits = [
         audit_document_pair(perturber, ["a"], ["b"], n_releases=400, random_state=i)
         for i in range(20)
@@ -140,7 +146,7 @@ def test_membership_of_a_word():
     """One word of six replaced: order tells more of it than a bag does."""
     x = list("aabbcc")
     y = list("dabbcc")
-    options = {"document_length": 6, "epsilon": 0.8}
+    options = {"document_length": 6, "resize": "truncate", "epsilon": 0.8}
     bag = audit_document_pair(fitted(output="bow", **options), x, y, random_state=0)
     text = audit_document_pair(fitted(**options), x, y, random_state=0)
     assert 0.5 < bag.auc < text.auc
@@ -168,7 +174,8 @@ class Marker(DPWordPerturber):
 def test_a_marker_word_is_found(share, n_releases, at_least):
     """A word that names the document, though no likelihood ratio knows of it."""
     perturber = Marker(
-        TABLE, epsilon=0.01, lam=0.0, document_length=6, output="tokens",
+        TABLE, epsilon=0.01, lam=0.0, document_length=6, resize="truncate",
+        output="tokens",
         mechanism=Exponential(),
     ).fit([])  # fmt: skip
     perturber.share = share
@@ -219,7 +226,8 @@ def test_tokens_that_lie_in_counts_or_in_the_length():
             return [r + e for r, e in zip(released, extra, strict=True)]
 
     perturber = Longer(
-        TABLE, epsilon=0.1, lam=0.0, document_length=2, output="tokens",
+        TABLE, epsilon=0.1, lam=0.0, document_length=2, resize="truncate",
+        output="tokens",
         mechanism=Exponential(),
     ).fit([])  # fmt: skip
     audit = audit_document_pair(perturber, ["a", "b"], ["b", "b"], random_state=0)
@@ -232,7 +240,9 @@ def test_a_release_of_fewer_rows_is_refused():
         def transform(self, X, document_ids=None):
             return DPWordPerturber.transform(self, X, document_ids)[1:]
 
-    perturber = Short(TABLE, document_length=2, output="tokens").fit([])
+    perturber = Short(TABLE, document_length=2, resize="truncate", output="tokens").fit(
+        []
+    )
     with pytest.raises(InvalidParameterError, match="one release per document, got 49"):
         audit_document_pair(perturber, ["a", "b"], ["b", "b"])
 

@@ -107,7 +107,9 @@ def test_it_finds_with_few_draws_what_the_likelihood_of_attacks_finds():
     """Of 80 documents one found .2, the other .65: only that smoothed its draws."""
     embedding = make_embedding(400, 12, n_clusters=20, random_state=0)
     texts, _ = make_documents(embedding, 40, length=25, random_state=0)
-    perturber = DPWordPerturber(embedding, epsilon=3.0, document_length=25)
+    perturber = DPWordPerturber(
+        embedding, epsilon=3.0, document_length=25, resize="truncate"
+    )
     perturber.fit([])
     released = perturber.set_params(random_state=1).transform(texts)
     options = {"n_draws": 30, "random_state": 1}

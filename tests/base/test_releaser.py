@@ -215,7 +215,7 @@ def test_its_seed_is_a_secret():
 
 EMBEDDING = WordEmbedding(["tea", "milk", "cake"], [[0.0], [1.0], [9.0]])
 OURS = {
-    "words": DPWordPerturber(EMBEDDING, document_length=2),
+    "words": DPWordPerturber(EMBEDDING, document_length=2, resize="truncate"),
     "stand-ins": DPDocumentReplacer(TEXTS, public_labels=LENGTHS),
     "a user's": Inherits(),
 }

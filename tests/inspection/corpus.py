@@ -34,7 +34,9 @@ def make_corpus():
 def small(synthetic, perturber=None, **options):
     embedding, documents, authors, topics = synthetic
     if perturber is None:
-        perturber = DPWordPerturber(embedding, epsilon=10.0, document_length=12)
+        perturber = DPWordPerturber(
+            embedding, epsilon=10.0, document_length=12, resize="truncate"
+        )
     options.setdefault(
         "adversaries", {"a": (bayes(), "author"), "t": (bayes(), "topic")}
     )

@@ -195,7 +195,8 @@ def test_no_classifier_draws_from_the_global_state(monkeypatch):
 def test_a_known_mechanism_finds_more_in_silence_and_repeatably():
     table = WordEmbedding(WORDS.tolist(), RNG.normal(size=(300, 4)))
     perturber = DPWordPerturber(
-        table, epsilon=2.0, document_length=20, output="text", order="keep",
+        table, epsilon=2.0, document_length=20, resize="truncate", output="text",
+        order="keep",
         random_state=np.random.default_rng(0),
     ).fit(CLEAR)  # fmt: skip
     noisy = perturber.transform(CLEAR)

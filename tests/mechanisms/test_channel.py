@@ -98,8 +98,9 @@ def law(rate, n_words):
 @pytest.fixture
 def steps():
     perturber = DPWordPerturber(
-        ROW, epsilon=0.8, mechanism=Steps(), document_length=3, random_state=3
-    )
+        ROW, epsilon=0.8, mechanism=Steps(), document_length=3, resize="truncate",
+        random_state=3,
+    )  # fmt: skip
     return perturber.fit([])
 
 

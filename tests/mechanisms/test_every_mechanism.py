@@ -60,7 +60,7 @@ def perturber(name, **parameters):
     epsilon, lam = ALL[name]
     settings = {
         "epsilon": epsilon, "lam": lam, "mechanism": MECHANISMS[name],
-        "random_state": 5, "document_length": 4,
+        "random_state": 5, "document_length": 4, "resize": "truncate",
     }  # fmt: skip
     return DPWordPerturber(TABLE, **{**settings, **parameters}).fit([])
 

@@ -267,7 +267,13 @@ TABLE = random_table(40, 3, 7, equal=2)
 
 
 def perturber(mechanism, **parameters):
-    settings = {"epsilon": 2.0, "lam": 0.0, "document_length": 4, "random_state": 5}
+    settings = {
+        "epsilon": 2.0,
+        "lam": 0.0,
+        "document_length": 4,
+        "resize": "truncate",
+        "random_state": 5,
+    }
     made = DPWordPerturber(TABLE, mechanism=mechanism, **{**settings, **parameters})
     return made.fit([])
 

@@ -24,7 +24,7 @@ PARAMETERS = [
     *(("document_length", v, "document_length must be an integer >= 1") for v in
       (0, -3, 2.5, np.nan, "10", True, 2**31, 10**30)),
     *(("resize", v, "resize must be one of 'truncate', 'sample'") for v in
-      ("pad", None, 1)),
+      ("pad", 1)),
     *(("oov", v, "oov must be one of 'drop', 'error', 'keep'") for v in
       ("ignore", None)),
     *(("output", v, "output must be one of 'bow', 'tokens', 'text'") for v in
@@ -143,7 +143,9 @@ def test_tokens_must_be_strings(small_embedding):
 
 
 def test_guarantee_of_another_length(small_embedding):
-    perturber = DPWordPerturber(small_embedding, document_length=5).fit([])
+    perturber = DPWordPerturber(
+        small_embedding, document_length=5, resize="truncate"
+    ).fit([])
     with refused("must be document_length=5, got 7"):
         perturber.guarantee(n_words=7)
 

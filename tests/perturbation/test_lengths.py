@@ -33,12 +33,12 @@ TOKENS = [["w1", "w2", "w3"], ["w4", "w5", "w5"]]
 
 
 def test_truncate_takes_the_first_words(faithful):
-    perturber = faithful(document_length=2)
+    perturber = faithful(document_length=2, resize="truncate")
     assert perturber.transform(DOCUMENTS) == [["w1", "w2"], ["w4", "w5"]]
 
 
 def test_truncate_counts_the_documents_that_are_too_short(small_embedding):
-    perturber = DPWordPerturber(small_embedding, document_length=4)
+    perturber = DPWordPerturber(small_embedding, document_length=4, resize="truncate")
     documents = [["w1"] * 4, ["w1"] * 3, ["w1"] * 5, ["w1", "zzz", "w2", "w3"]]
     with refused(r"2 of 4 are shorter, first document 1.*sample"):
         perturber.fit(documents).transform(documents)
@@ -46,6 +46,21 @@ def test_truncate_counts_the_documents_that_are_too_short(small_embedding):
     counts[1, 7] = 4
     with refused("2 of 3 are shorter"):
         perturber.transform(counts)
+
+
+@pytest.mark.filterwarnings("ignore::skdptext.exceptions.PrivacyLeakWarning")
+@pytest.mark.parametrize("length", [None, 3])
+def test_a_length_alone_draws_the_words(small_embedding, length):
+    alone = DPWordPerturber(small_embedding, document_length=length, random_state=5)
+    alone.fit([])
+    said = clone(alone).set_params(resize="sample" if length else "truncate").fit([])
+    assert alone.resize is None
+    documents = [["w1"], ["w1", "w2", "w3", "w4"]]
+    noisy = alone.transform(documents)
+    assert (noisy != said.transform(documents)).nnz == 0
+    assert noisy.sum(axis=1).ravel().tolist() == [[length or 1, length or 4]]
+    assert alone.guarantee().to_json() == said.guarantee().to_json()
+    assert alone.release_details()["reading"] == said.release_details()["reading"]
 
 
 @pytest.mark.filterwarnings("ignore::skdptext.exceptions.OutOfVocabularyWarning")
@@ -92,7 +107,7 @@ def test_sample_without_known_words_draws_from_the_vocabulary(faithful):
 def test_lengths_are_said_to_leak_unless_fixed(small_embedding):
     with pytest.warns(PrivacyLeakWarning, match="number of words of each document"):
         DPWordPerturber(small_embedding).fit(DOCUMENTS)
-    perturber = DPWordPerturber(small_embedding, document_length=2)
+    perturber = DPWordPerturber(small_embedding, document_length=2, resize="truncate")
     with no_warning():
         perturber.fit(DOCUMENTS).transform(DOCUMENTS)
 
@@ -125,7 +140,12 @@ def test_oov_keep_releases_in_clear_and_says_so(small_embedding):
 
 def test_oov_keep_counts_kept_words_in_the_length(small_embedding):
     perturber = DPWordPerturber(
-        small_embedding, epsilon=FAITHFUL, oov="keep", output="text", document_length=2
+        small_embedding,
+        epsilon=FAITHFUL,
+        oov="keep",
+        output="text",
+        document_length=2,
+        resize="truncate",
     )
     with pytest.warns(PrivacyLeakWarning):
         noisy = perturber.fit_transform(["Alice w1 w2", "w3 w4 Bob"])
@@ -191,7 +211,8 @@ def test_order_is_a_leak_unless_it_is_meant(small_embedding):
     """Told for tokens and text; not for bags, redrawn words, or who says "keep"."""
 
     def told(**options):
-        perturber = DPWordPerturber(small_embedding, document_length=1, **options)
+        options = {"document_length": 1, "resize": "truncate", **options}
+        perturber = DPWordPerturber(small_embedding, **options)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             perturber.fit([]).transform([["w1"]])
@@ -201,9 +222,10 @@ def test_order_is_a_leak_unless_it_is_meant(small_embedding):
     assert told(output="bow") == 0
     assert told(output="text", order="keep") == 0
     assert told(output="text", resize="sample") == 0
-    first = DPWordPerturber(
-        small_embedding, document_length=2, output="text", order="keep"
-    ).fit([])  # fmt: skip
+    assert told(output="text", resize=None) == 0
+    assert told(output="text", resize="sample", document_length=None) == 2
+    options = {"document_length": 2, "resize": "truncate", "order": "keep"}
+    first = DPWordPerturber(small_embedding, output="text", **options).fit([])
     said = " ".join(first.guarantee().details().split())
     assert said.index("Words are released in order") < said.index("For anyone")
     with refused("order must be one of 'keep', got"):

@@ -123,7 +123,7 @@ def replay_is_absent(first, second, alpha=1e-6):
     [
         {"epsilon": 1.001},
         {"lam": 0.4},
-        {"document_length": 3},
+        {"document_length": 3, "resize": "truncate"},
         {"resize": "sample"},
         {"oov": "error"},
     ],
@@ -228,7 +228,7 @@ def test_words_and_documents_do_not_share_noise(monkeypatch):
     # The mistake, seeded: a context that forgets what the noise is for. Only with equal
     # labels is it the context that tells the two apart.
     context = DPWordPerturber._context
-    monkeypatch.setattr(DPWordPerturber, "_context", lambda s, _: context(s, ""))
+    monkeypatch.setattr(DPWordPerturber, "_context", lambda s, _, r: context(s, "", r))
     assert not independent()
 
 
@@ -334,7 +334,7 @@ def test_huge_seeds_are_taken_whole():
 def test_any_backend_of_joblib(small_embedding, backend, random_state):
     documents = [[f"w{i}", f"w{i + 1}", "w7"] for i in range(30)]
     perturber = DPWordPerturber(
-        small_embedding, document_length=3, random_state=random_state
+        small_embedding, document_length=3, resize="truncate", random_state=random_state
     ).fit([])
     with joblib.parallel_config(backend=backend, n_jobs=2):
         noisy = perturber.set_params(n_jobs=2).transform(documents)
@@ -384,7 +384,11 @@ def test_a_release_stays_in_its_process(small_embedding, tmp_path):
 def test_one_number_is_one_release(small_embedding, options):
     def release(**given):
         perturber = DPWordPerturber(
-            small_embedding, document_length=3, random_state=5, **given
+            small_embedding,
+            document_length=3,
+            resize="truncate",
+            random_state=5,
+            **given,
         )
         documents = [["w1", "w2", "w3"]] * 20 + [["w4", "w5", "w6"]]
         return perturber.fit([]).transform(documents)

@@ -30,7 +30,9 @@ DOCUMENTS = [["w1", "w2"], ["w3", "w4"], ["w5", "w6"], ["w7", "w8"]]
 
 @pytest.fixture
 def perturber(small_embedding):
-    return DPWordPerturber(small_embedding, document_length=2, random_state=SEED)
+    return DPWordPerturber(
+        small_embedding, document_length=2, resize="truncate", random_state=SEED
+    )
 
 
 HOLDERS = {
@@ -119,7 +121,9 @@ def test_pickles_hold_the_seed_and_repeat_the_release(perturber):
 
 @pytest.mark.parametrize("seed", [0, 42, 2**64 - 1, np.int64(7)])
 def test_fit_warns_of_a_seed_that_can_be_guessed(small_embedding, seed):
-    perturber = DPWordPerturber(small_embedding, document_length=2, random_state=seed)
+    perturber = DPWordPerturber(
+        small_embedding, document_length=2, resize="truncate", random_state=seed
+    )
     with pytest.warns(PrivacyLeakWarning, match=r"secrets\.randbits\(128\)") as caught:
         perturber.fit([])
     assert len(caught) == 1  # not of equal documents: transform may be given ids
@@ -140,7 +144,9 @@ GIVEN_IDS = {
 
 @pytest.mark.parametrize("call", GIVEN_IDS)
 def test_who_gives_ids_is_not_asked_for_them(small_embedding, call):
-    perturber = DPWordPerturber(small_embedding, document_length=2, random_state=2**64)
+    perturber = DPWordPerturber(
+        small_embedding, document_length=2, resize="truncate", random_state=2**64
+    )
     with config_context(enable_metadata_routing=True), no_warning():
         GIVEN_IDS[call](perturber)
     with pytest.warns(PrivacyLeakWarning, match="Give each document its own id"):
@@ -155,16 +161,16 @@ def test_who_gives_ids_is_not_asked_for_them(small_embedding, call):
 def test_fit_is_silent_of_any_other(small_embedding, state):
     with no_warning():
         warnings.filterwarnings("ignore", "random_state is an integer: equal")
-        DPWordPerturber(small_embedding, document_length=2, random_state=state).fit(
-            []
-        ).transform(DOCUMENTS)
+        DPWordPerturber(
+            small_embedding, document_length=2, resize="truncate", random_state=state
+        ).fit([]).transform(DOCUMENTS)
 
 
 def test_the_warning_is_seen_once(small_embedding):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         for seed in range(3):
-            DPWordPerturber(small_embedding, document_length=2, random_state=seed).fit(
-                []
-            ).transform(DOCUMENTS)
+            DPWordPerturber(
+                small_embedding, document_length=2, resize="truncate", random_state=seed
+            ).fit([]).transform(DOCUMENTS)
     assert len([w for w in caught if "guessed" in str(w.message)]) == 1

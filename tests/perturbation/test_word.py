@@ -204,7 +204,7 @@ def test_one_hot_words_are_equally_likely_substitutes():
 
 def test_known_words_are_what_gets_noise(faithful):
     assert faithful().known_words(DOCUMENTS) == TOKENS
-    assert faithful(document_length=2).known_words(DOCUMENTS) == [
+    assert faithful(document_length=2, resize="truncate").known_words(DOCUMENTS) == [
         ["w1", "w2"],
         ["w4", "w5"],
     ]
@@ -413,7 +413,9 @@ def test_parameters_are_checked_by_fit_and_again_when_one_is_set(
         "of",
         classmethod(lambda cls, *given: made.append(1) or reader_of(cls, *given)),
     )
-    perturber = DPWordPerturber(small_embedding, document_length=2, output="tokens")
+    perturber = DPWordPerturber(
+        small_embedding, document_length=2, resize="truncate", output="tokens"
+    )
     perturber.set_params(order="keep", random_state=0).fit([])
     made.clear()
     for _ in range(3):
@@ -436,7 +438,7 @@ def test_parameters_are_checked_by_fit_and_again_when_one_is_set(
 def test_options_of_a_mechanism_are_compared_at_each_release(small_embedding):
     mechanism = Exponential()
     perturber = DPWordPerturber(
-        small_embedding, mechanism=mechanism, document_length=2
+        small_embedding, mechanism=mechanism, document_length=2, resize="truncate"
     ).fit([])
     perturber.transform([["w1", "w2"]])
     mechanism.calibration = "half"
@@ -454,7 +456,9 @@ def test_one_document_takes_few_calls():
     """
     embedding = make_embedding(500, 20, random_state=0)
     document = [" ".join(embedding.words[:10])]
-    perturber = DPWordPerturber(embedding, epsilon=5.0, document_length=10).fit([])
+    perturber = DPWordPerturber(
+        embedding, epsilon=5.0, document_length=10, resize="truncate"
+    ).fit([])
     perturber.transform(document)
     home, calls = str(Path(skdptext.__file__).parent), []
 

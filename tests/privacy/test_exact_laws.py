@@ -256,7 +256,12 @@ def test_stop_words_do_not_count():
         np.array([0.0, 0.1, 2.0, 2.1, -2.0, -2.2])[:, None],
     )
     perturber = DPWordPerturber(
-        table, epsilon=3.0, lam=0.0, document_length=2, stop_words="english"
+        table,
+        epsilon=3.0,
+        lam=0.0,
+        document_length=2,
+        resize="truncate",
+        stop_words="english",
     ).fit([])
     guarantee = perturber.guarantee()
     x, y = ["the", "of", "good", "great"], ["the", "of", "bad", "awful"]
@@ -284,7 +289,9 @@ def test_one_hot_takes_its_vocabulary_from_the_documents():
 
 def test_an_integer_seed_is_an_equality_oracle(small_embedding):
     def make(seed):
-        return DPWordPerturber(small_embedding, document_length=2, random_state=seed)
+        return DPWordPerturber(
+            small_embedding, document_length=2, resize="truncate", random_state=seed
+        )
 
     seeded = make(2**100 + 1)
     with no_warning():  # it may be given ids
@@ -304,6 +311,7 @@ def noisy_pairs(random_state, ids, n=4000):
     table = WordEmbedding(["a", "b"], [[0.0], [1.0]])
     perturber = DPWordPerturber(
         table, epsilon=0.5, lam=0.0, output="tokens", document_length=n,
+        resize="truncate",
         random_state=random_state,
     ).fit([])  # fmt: skip
     one, two = perturber.transform([["a"] * n] * 2, document_ids=ids)
@@ -328,7 +336,12 @@ def test_equal_documents_of_different_ids_get_independent_noise(ids):
 def test_an_edited_document_gets_other_noise_under_the_same_id():
     table = WordEmbedding(["a", "b"], [[0.0], [1.0]])
     perturber = DPWordPerturber(
-        table, epsilon=0.5, output="tokens", document_length=3000, random_state=2**100
+        table,
+        epsilon=0.5,
+        output="tokens",
+        document_length=3000,
+        resize="truncate",
+        random_state=2**100,
     ).fit([])
     one = perturber.transform([["a"] * 3000], document_ids=["i"])[0]
     two = perturber.transform([["a"] * 3001], document_ids=["i"])[0]
@@ -358,7 +371,9 @@ def test_ids_are_routed_as_metadata(small_embedding):
     from sklearn.feature_extraction.text import TfidfTransformer
     from sklearn.pipeline import make_pipeline
 
-    perturber = DPWordPerturber(small_embedding, document_length=2, random_state=2**100)
+    perturber = DPWordPerturber(
+        small_embedding, document_length=2, resize="truncate", random_state=2**100
+    )
     documents, ids = [["w1", "w2"]] * 3, ["a", "b", "c"]
     with sklearn.config_context(enable_metadata_routing=True):
         perturber.set_transform_request(document_ids=True)
@@ -374,7 +389,9 @@ def test_ids_are_routed_as_metadata(small_embedding):
 
 
 def test_numerical_delta(small_embedding):
-    perturber = DPWordPerturber(small_embedding, document_length=20).fit([])
+    perturber = DPWordPerturber(
+        small_embedding, document_length=20, resize="truncate"
+    ).fit([])
     guarantee = perturber.guarantee()
     assert guarantee.numerical_delta == 20 * 2.0**-50
     assert guarantee.compose(3).numerical_delta == 60 * 2.0**-50

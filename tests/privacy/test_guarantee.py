@@ -116,7 +116,7 @@ def test_documents_of_different_size_are_not_protected(small_embedding):
 def test_one_hot_words_are_equally_far_apart():
     bags = np.eye(3, dtype=int) * 2
     perturber = DPWordPerturber(
-        "one-hot", epsilon=5.0, lam=0.4, document_length=2
+        "one-hot", epsilon=5.0, lam=0.4, document_length=2, resize="truncate"
     ).fit(bags)  # fmt: skip
     guarantee = perturber.guarantee()
     # Σ is the centring matrix times 3/2, and differences lie in its range
@@ -335,8 +335,8 @@ def test_perturber_hands_on_what_it_does(small_embedding):
     assert not plain.ordered
     assert guarantee(output="tokens").ordered
     assert guarantee(output="text").ordered
-    assert guarantee(document_length=9).n_words == 9
-    assert not guarantee(document_length=9).resampled
+    assert guarantee(document_length=9, resize="truncate").n_words == 9
+    assert not guarantee(document_length=9, resize="truncate").resampled
     assert guarantee(document_length=9, resize="sample").resampled
     perturber = DPWordPerturber(small_embedding).fit([])
     assert perturber.guarantee(n_words=3).n_words == 3

@@ -126,7 +126,11 @@ def with_delta(apart, dim, times):
 def test_exponents_that_delta_does_not_lower_are_not_repeated(small_embedding):
     """Of a word it is the same to three digits; of ten words it is not."""
     perturber = DPWordPerturber(
-        small_embedding, epsilon=2.0, mechanism=RandomizedResponse(), document_length=10
+        small_embedding,
+        epsilon=2.0,
+        mechanism=RandomizedResponse(),
+        document_length=10,
+        resize="truncate",
     ).fit([])
     text = one_line(perturber.guarantee())
     assert "these exponents are" not in text
@@ -279,7 +283,9 @@ def test_odds(exponent, shown):
 
 
 def test_one_hot_is_shown():
-    perturber = DPWordPerturber("one-hot", epsilon=2.0, lam=0.0, document_length=1)
+    perturber = DPWordPerturber(
+        "one-hot", epsilon=2.0, lam=0.0, document_length=1, resize="truncate"
+    )
     guarantee = perturber.fit(np.eye(4, dtype=int)).guarantee()
     # the nearest word is as far as any
     assert "2.83 (odds change by a factor of 17 at most)" in one_line(guarantee)
