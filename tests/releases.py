@@ -12,10 +12,10 @@ from pyarrow import csv, parquet
 KEY = sha256(b"a key of tests, which is not secret").digest()
 
 
-def write_key(path, key=KEY):
+def write_key(path, content=None):
     """A key in a file that only its owner can read."""
     path.touch(0o600)
-    path.write_bytes(key)
+    path.write_bytes(KEY.hex().encode() if content is None else content)
     os.chmod(path, 0o600)
     return path
 
