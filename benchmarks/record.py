@@ -1,0 +1,558 @@
+"""What the library does, in figures that outlive its code: recorded, then compared.
+
+One command, some 5 minutes of one core; every call is public, every seed fixed::
+
+    python benchmarks/record.py              writes benchmarks/results/record.json
+    python benchmarks/record.py --compare    exit 1 if a figure left its tolerance
+
+Recorded are, on SMS, tweets, docstrings and fan fiction, for noisy words and for
+stand-ins: balanced accuracy, the share of documents that are identified, words changed,
+exponents and calibrated ε; what a learned model keeps; power and false alarms of the
+audits; the memory of a grid search; and times as ratios to a ruler in the same process.
+Parts may be named, as in ``record.py --compare words audits``.
+
+A figure that rests on draws has its sampling error beside it, and two of them may
+differ by four standard errors of the difference, for a seed may come to draw other
+noise. Other figures may differ by a part: exact ones by 1e-6, exponents with δ by 7 %,
+memory by 10 % and times by 25 %; less of these two is no failure. Data is read from the
+folder named by SKDPTEXT_TEST_DATA, or ../shared/data.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import measuring
+import numpy as np
+import ot
+from real_data import DATA, GLOVE, GOOGLE, W2V, read_sms, read_stories, read_tweets
+from results import RESULTS, cell, record
+from scipy.spatial.distance import cdist
+from sklearn.feature_extraction.text import (
+    CountVectorizer,
+    TfidfTransformer,
+    TfidfVectorizer,
+)
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+from skdptext import (
+    DPDocumentReplacer,
+    DPTextClassifier,
+    DPWordPerturber,
+    WMDKNNClassifier,
+    WordEmbedding,
+)
+from skdptext.attacks import KoppelAuthorClassifier
+from skdptext.audit import audit_noise_law, audit_word_privacy
+from skdptext.datasets import load_docstrings
+from skdptext.model_selection import calibrate_epsilon
+
+RELEASES = 8  # of the same documents, with other noise
+TEST, CANDIDATES = 500, 100
+SIGMAS = 4.0
+EXACT, WITH_DELTA, MEMORY, TIME = 1e-6, 0.07, 0.1, 0.25
+FORMS: dict[str, dict[str, Any]] = {
+    "noise": {"lam": 0.5},
+    "exponential": {"lam": 0.0, "mechanism": "exponential"},
+}
+Figure = dict[str, Any]
+ROWS: list[Figure] = []
+PARTS: dict[str, Any] = {}
+
+
+def calibrated(perturber: Any, public: list[str], seed: int) -> float:
+    """The one call that changes: to one statistic, and no interval."""
+    return calibrate_epsilon(
+        perturber, 0.5, documents=public, tuned_on="public", random_state=seed,
+        statistic="changed", confidence=0.5,
+    ).epsilon  # fmt: skip
+
+
+def figure(name: str, value: Any, error: Any = 0.0, part: float = 0.0) -> Figure:
+    """A figure, with its sampling error or the part of it that may be missed."""
+    tolerance = SIGMAS * math.sqrt(2) * error + part * abs(value)
+    row: Figure = {"figure": name, "value": float(value), "error": float(error)}
+    return measuring.shown([row | {"tolerance": float(tolerance)}])[0]
+
+
+def share(name: str, hits: Any) -> Figure:
+    """The mean of hits or chances, one a trial."""
+    return figure(name, np.mean(hits), binomial(np.mean(hits), len(hits)))
+
+
+def binomial(mean: Any, n: Any) -> Any:
+    """The standard error of a share, which is never 0."""
+    near = (mean * n + 1) / (n + 2)
+    return np.sqrt(near * (1 - near) / n)
+
+
+def part(function: Callable[[], Iterator[Figure]]) -> Any:
+    """Make it a part that can be named on the command line."""
+
+    def run(_: Any) -> None:
+        start = os.times()
+        ROWS.extend(function())
+        spent = sum(os.times()[:4]) - sum(start[:4])
+        print(f"{function.__name__}: {spent:.0f} seconds of the processor", flush=True)
+
+    PARTS[function.__name__] = run
+    return function
+
+
+# -- texts -----------------------------------------------------------------------------
+
+
+def words_of(text: str) -> list[str]:
+    return re.findall(r"(?u)\b\w\w+\b", re.sub(r"https?://\S+", " ", text).lower())
+
+
+def docstrings() -> tuple[Any, ...]:
+    corpus = load_docstrings(remove=["examples", "headers", "names"])
+    return corpus.data, corpus.target
+
+
+def stories() -> tuple[Any, ...]:
+    """Pieces of 200 words of the five fandoms that have most, and who wrote them."""
+    rows = [story for story in read_stories() if story["author"] is not None]
+    names, sizes = np.unique([story["topic"] for story in rows], return_counts=True)
+    often = set(names[np.argsort(-sizes)[:5]])
+    pieces = [
+        (" ".join(words[start : start + 200]), story["topic"], story["author"])
+        for story in rows
+        if story["topic"] in often
+        for words in [story["text"].split()]
+        for start in range(0, len(words) - 199, 200)
+    ]
+    return tuple(zip(*pieces, strict=True))
+
+
+# How to read it, its vectors, words of a bag, and ε at which half of the words change.
+READ: dict[str, tuple[Any, ...]] = {
+    "SMS": (read_sms, GOOGLE, 10, 38.0, 3.15),
+    "tweets": (read_tweets, GOOGLE, 10, 38.0, 3.15),
+    "docstrings": (docstrings, GLOVE, 40, 11.0, 2.4),
+    "fan fiction": (stories, GLOVE, 100, 11.0, 2.4),
+}
+
+
+@cache
+def table(file: str, n_words: int | None = None) -> WordEmbedding:
+    return WordEmbedding.load(DATA / file, n_words=n_words)
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """2,500 documents, each once: public ones, some to train on, and 500 to test on."""
+
+    texts: list[str]
+    topics: np.ndarray
+    writers: np.ndarray | None
+    embedding: WordEmbedding
+    length: int
+    epsilon: dict[str, float]
+
+    def of(self, which: str) -> tuple[list[str], np.ndarray]:
+        n = len(self.texts) - TEST
+        start, stop = {
+            "public": (0, n // 2), "train": (n // 2, n), "test": (n, n + TEST),
+        }[which]  # fmt: skip
+        return self.texts[start:stop], self.topics[start:stop]
+
+    def perturber(self, form: str, **options: Any) -> DPWordPerturber:
+        given = FORMS[form] | {"epsilon": self.epsilon[form]} | options
+        return DPWordPerturber(self.embedding, **given).fit([])
+
+    def redrawn(self, form: str, **options: Any) -> DPWordPerturber:
+        length = {"document_length": self.length, "resize": "sample"}
+        return self.perturber(form, **length, **options)
+
+    def known(self, texts: list[str]) -> list[list[str]]:
+        return [[w for w in t.split() if w in self.embedding] for t in texts]
+
+
+@cache
+def corpus(name: str) -> Corpus:
+    read, file, length, *epsilon = READ[name]
+    texts, topics, *writers = read()
+    first: dict[str, int] = {}
+    for i, text in enumerate(texts):
+        words = words_of(text)[:200]
+        if len(words) > 2:
+            first.setdefault(" ".join(words), i)
+    order = np.random.default_rng(0).permutation(len(first))[: 2000 + TEST]
+    rows = np.array(list(first.values()))[order]
+    return Corpus(
+        [list(first)[i] for i in order],
+        np.asarray(topics).astype(str)[rows],
+        np.asarray(writers[0])[rows] if writers else None,
+        table(file, 2000),
+        length,
+        dict(zip(FORMS, epsilon, strict=True)),
+    )
+
+
+def corpora() -> Iterator[tuple[str, Corpus]]:
+    return ((name, corpus(name)) for name in READ)
+
+
+# -- what is kept, and what is shown ---------------------------------------------------
+
+
+def accuracy(name: str, told: list[Any], truth: np.ndarray) -> Figure:
+    """Balanced accuracy, its mean over releases: test documents and noise are drawn."""
+    kinds, n = np.unique(truth, return_counts=True)
+    right = np.array(
+        [[np.mean((one == truth)[truth == k]) for k in kinds] for one in told]
+    )
+    of_documents = binomial(right.mean(axis=0), n * len(told))
+    errors = (
+        math.sqrt((of_documents**2).sum()) / len(n),
+        right.mean(axis=1).std(ddof=1) / math.sqrt(len(told)),
+    )
+    return figure(f"{name}: balanced accuracy", right.mean(), max(errors))
+
+
+def identified(
+    name: str, texts: list[str], releaser: Any, read: Any
+) -> Iterator[Figure]:
+    """The share that is identified among 100, equals being guessed among."""
+    released = releaser.transform(texts)
+    likely, alike = releaser.log_likelihood(texts, released), read(released)
+    chances: dict[str, list[Any]] = {"likelihood": [], "TF-IDF cosine": []}
+    for start in range(0, TEST, CANDIDATES):
+        rows = slice(start, start + CANDIDATES)
+        weights = TfidfVectorizer(sublinear_tf=True).fit(texts[rows])
+        cosines = weights.transform(alike[rows]) @ weights.transform(texts[rows]).T
+        for how, scores in zip(
+            chances, (likely[rows, rows], cosines.toarray().round(9)), strict=True
+        ):
+            best = scores == scores.max(axis=1, keepdims=True)
+            chances[how] += (np.diag(best) / best.sum(axis=1)).tolist()
+    for how, each in chances.items():
+        yield share(f"{name}: identified, {how}", each)
+
+
+def linear() -> Any:
+    return make_pipeline(
+        TfidfTransformer(sublinear_tf=True),
+        LogisticRegression(class_weight="balanced", max_iter=1000),
+    )
+
+
+@part
+def words() -> Iterator[Figure]:
+    """Noisy words."""
+    for name, data in corpora():
+        (train, of_train), (test, of_test) = data.of("train"), data.of("test")
+        own = np.array(data.embedding.words)
+
+        def read(bags: Any, own: np.ndarray = own) -> list[str]:
+            rows = (bags[[i]] for i in range(bags.shape[0]))
+            each = (np.repeat(own[r.indices], r.data.astype(int)) for r in rows)
+            return [" ".join(words) for words in each]
+
+        for form in FORMS:
+            what, told = f"{name}, {form}", []
+            for seed in range(RELEASES):
+                noisy = data.redrawn(form, random_state=seed)
+                model = linear().fit(noisy.transform(train), of_train)
+                told.append(model.predict(noisy.transform(test)))
+            yield accuracy(what, told, of_test)
+            yield from identified(what, test, noisy, read)
+            if data.writers is not None:
+                writers, n = data.writers, len(train)
+                koppel = KoppelAuthorClassifier(random_state=0)
+                koppel.fit(train, writers[-TEST - n : -TEST])
+                guesses = koppel.predict(read(noisy.transform(test)))
+                yield share(f"{what}: author identified", guesses == writers[-TEST:])
+            clear = [words for words in data.known(test) if words]
+            ordered = data.perturber(form, output="tokens", random_state=0)
+            pairs = zip(clear, ordered.transform(clear), strict=True)
+            other = [sum(a != b for a, b in zip(*both, strict=True)) for both in pairs]
+            n, hits = np.array([len(one) for one in clear]), np.array(other)
+            mean = hits.sum() / n.sum()  # words of a document are no independent trials
+            error = math.sqrt(((hits - mean * n) ** 2).sum()) / n.sum()
+            yield figure(f"{what}: words changed", mean, error)
+
+
+@part
+def standins() -> Iterator[Figure]:
+    """Stand-ins, without labels and with those of public text."""
+    for name, data in corpora():
+        (public, of_public), (test, of_test) = data.of("public"), data.of("test")
+        reader = make_pipeline(CountVectorizer(), linear()).fit(public, of_public)
+        ways: dict[str, dict[str, Any]] = {
+            "stand-ins": {"n_groups": 8},
+            "labelled stand-ins": {"public_labels": of_public},
+        }
+        for way, options in ways.items():
+            what, told = f"{name}, {way}", []
+            for seed in range(RELEASES):
+                replacer = DPDocumentReplacer(
+                    public, epsilon=4.0, random_state=seed, **options
+                ).fit()
+                told.append(reader.predict(replacer.transform(test)))
+            yield accuracy(what, told, of_test)
+            yield from identified(what, test, replacer, list)
+            promise, pairs = (
+                replacer.guarantee(),
+                zip(test[:50], test[50:100], strict=True),
+            )
+            mean = np.mean([promise.exponent(*pair) for pair in pairs])
+            yield figure(f"{what}: mean exponent of two documents", mean, part=EXACT)
+            most = promise.found_at_most(CANDIDATES)
+            yield figure(f"{what}: identified at most", most, part=EXACT)
+
+
+@part
+def learning() -> Iterator[Figure]:
+    """A model from one noisy sum over all documents."""
+    for name, data in corpora():
+        public, (test, of_test) = data.of("public")[0], data.of("test")
+        told = []
+        for seed in range(RELEASES):
+            learner = DPTextClassifier(
+                public, epsilon=1.0, delta=1e-6, random_state=seed,
+                classes=np.unique(data.topics).tolist(),
+            ).fit(*data.of("train"))  # fmt: skip
+            told.append(np.asarray(learner.predict(test)))
+        yield accuracy(f"{name}, learned at ε = 1", told, of_test)
+
+
+# -- what is proven, and calibrated ----------------------------------------------------
+
+
+@part
+def exponents() -> Iterator[Figure]:
+    """Means over pairs of words, and of documents of equal length."""
+    for name, data in corpora():
+        n = data.length
+        known = [one[:n] for one in data.known(data.texts) if len(one) >= n][:60]
+        pairs = list(zip(known[::2], known[1::2], strict=True))
+        single = [(x[0], y[0]) for x, y in pairs if x[0] != y[0]]
+        changed = [(x, [y[0], *x[1:]]) for x, y in pairs]
+        for form in FORMS:
+            ordered = data.perturber(form, output="tokens").guarantee()
+            redrawn = data.redrawn(form).guarantee()
+            for what, promise, of in (
+                ("two words", ordered, single),
+                ("two ordered documents", ordered, pairs),
+                ("two redrawn bags", redrawn, pairs),
+                ("a changed word of a redrawn bag", redrawn, changed),
+            ):
+                key = f"{name}, {form}: exponent of {what}"
+                mean = np.mean([promise.exponent(*pair) for pair in of])
+                yield figure(key, mean, part=EXACT)
+                small = np.mean(
+                    [promise.exponent(*pair, delta=1e-6) for pair in of[:10]]
+                )
+                yield figure(f"{key}, δ = 1e-6", small, part=WITH_DELTA)
+
+
+@part
+def calibration() -> Iterator[Figure]:
+    """ε for half of the words of public text to change."""
+    for name, data in corpora():
+        public = data.of("public")[0][:500]
+        for form in FORMS:
+            found = [
+                calibrated(data.perturber(form), public, seed) for seed in range(3)
+            ]
+            error = max(np.std(found, ddof=1) / math.sqrt(3), 0.003 * found[0])
+            yield figure(
+                f"{name}, {form}: ε for half of the words", np.mean(found), error
+            )
+
+
+# -- audits ----------------------------------------------------------------------------
+
+# Its claim is attained with equality, so that any excess is a violation.
+LINE = WordEmbedding(list("abcd"), [[-0.02], [0.0], [0.5], [0.52]])
+
+
+class Claimed:
+    """A perturber that promises what another one does."""
+
+    def __init__(self, perturber: Any, promise: Any) -> None:
+        self.perturb_words, self.guarantee = perturber.perturb_words, lambda: promise
+
+
+@part
+def audits() -> Iterator[Figure]:
+    """Power and false alarms."""
+
+    def caught(
+        epsilon: float, times: int, n_draws: int, confidence: float
+    ) -> list[bool]:
+        honest, ours = (
+            DPWordPerturber(
+                LINE, epsilon=e, lam=0.0, document_length=1,
+                random_state=np.random.default_rng(7),
+            ).fit([])
+            for e in (1.0, epsilon)
+        )  # fmt: skip
+        claimed = Claimed(ours, honest.guarantee())
+        options = {"n_draws": n_draws, "confidence": confidence}
+        return [
+            audit_word_privacy(claimed, [("b", "c")], random_state=i, **options)
+            .violated.any()
+            for i in range(times)
+        ]  # fmt: skip
+
+    yield share(
+        "audit of words: claims 8 % too small caught", caught(1.08, 100, 10**5, 0.99)
+    )
+    yield share("audit of words: false alarms", caught(1.0, 1000, 2000, 0.9))
+    cloud = np.random.default_rng(5).normal(size=(60, 2)) @ [[2.0, 1.2], [0.0, 0.7]]
+    words = WordEmbedding([f"w{i}" for i in range(60)], cloud)
+    noisy = DPWordPerturber(words, epsilon=1.0, lam=0.5).fit([])
+    audit = partial(audit_noise_law, noisy, n_draws=2000, alpha=0.1)
+    alarms = [audit(random_state=i).rejected for i in range(200)]
+    yield share("audit of noise: false alarms", alarms)
+
+
+# -- memory and time -------------------------------------------------------------------
+
+
+def held_mb(root: int) -> float:
+    """Memory of a process and of all that it started; what they share counts once."""
+    todo, total = [root], 0
+    while todo:
+        folder = Path(f"/proc/{todo.pop()}")
+        try:
+            todo += map(
+                int, (folder / f"task/{folder.name}/children").read_text().split()
+            )
+            found = re.search(
+                r"^Pss:\s+(\d+)", (folder / "smaps_rollup").read_text(), re.M
+            )
+        except OSError:
+            continue  # it ended
+        total += int(found[1]) if found else 0
+    return total / 1024
+
+
+def search() -> None:
+    """The grid search whose memory is measured."""
+    vectors, (texts, labels) = table(W2V), read_sms()
+    model = make_pipeline(DPWordPerturber(vectors), WMDKNNClassifier(vectors))
+    grid = {"dpwordperturber__epsilon": [10.0, 20.0, 40.0]}
+    search = GridSearchCV(model, grid, cv=2, n_jobs=2, error_score="raise")
+    search.fit(texts[:300], labels[:300])
+
+
+@part
+def memory() -> Iterator[Figure]:
+    """The most that a grid search with two workers holds."""
+    command = [sys.executable, "-c", "import record; record.search()"]
+    with subprocess.Popen(command, cwd=Path(__file__).parent) as process:
+        peak = 0.0
+        while process.poll() is None:
+            peak = max(peak, held_mb(process.pid))
+            time.sleep(0.05)
+    if process.returncode:
+        raise RuntimeError("the search failed")
+    yield figure("memory: grid search with two workers, MiB", peak, part=MEMORY)
+
+
+def ratio(name: str, run: Any, ruler: Any, repeats: int) -> Figure:
+    """Processor seconds of a call, as parts of those of a ruler before and after it."""
+    times = measuring.rounds([ruler, run, ruler], repeats, time.process_time).T
+    return figure(name, np.median(2 * times[1] / (times[0] + times[2])), part=TIME)
+
+
+@part
+def times() -> Iterator[Figure]:
+    """Releases beside the bare product, and neighbours beside brute force."""
+    vectors = table(W2V)
+    ids = np.random.default_rng(0).integers(0, len(vectors), 4096)
+    rows = [[vectors.words[i] for i in ids[j : j + 8]] for j in range(0, len(ids), 8)]
+    product = measuring.bare_product(vectors.vectors[ids], vectors.vectors)
+    for what, seed in (("fresh noise", None), ("a seed", 0)):
+        noisy = DPWordPerturber(vectors, epsilon=10.0, lam=0.5, random_state=seed).fit(
+            []
+        )
+        run = partial(noisy.transform, rows)
+        yield ratio(f"time: transform, {what}, to the bare product", run, product, 5)
+    texts, labels = read_tweets()
+    bags = CountVectorizer(vocabulary=vectors.words).transform(texts[:1600])
+    bags = bags[np.flatnonzero(np.diff(bags.indptr) > 2)]
+    knn = WMDKNNClassifier(vectors, n_neighbors=5).fit(bags[:1000], labels[:1000])
+    space = vectors.vectors.astype(float)
+
+    def brute() -> None:
+        """The loop that anybody writes, for a tenth of the queries."""
+        for query in map(bags.__getitem__, range(1000, 1010)):
+            costs = cdist(space[query.indices], space)
+            for i in range(1000):
+                ids, n = bags[i].indices, bags[i].data
+                weights = query.data / query.data.sum(), n / n.sum()
+                ot.emd2(*weights, np.ascontiguousarray(costs[:, ids]))
+
+    run = partial(knn.kneighbors, bags[1000:1100])
+    yield ratio("time: kneighbors of 100, to brute force of 10", run, brute, 3)
+
+
+# -- one file --------------------------------------------------------------------------
+
+
+def compared(rows: list[Figure]) -> int:
+    """Print each figure beside the stored one; how many left their tolerance."""
+    stored = json.loads((RESULTS / "record.json").read_text(encoding="utf-8"))["rows"]
+    before, left = {row["figure"]: row for row in stored}, 0
+    for row in rows:
+        old = before.get(row["figure"])
+        if old is None:
+            print(f"new   {row['figure']}: {cell(row['value'])}")
+            continue
+        allowed, over = (
+            max(old["tolerance"], row["tolerance"]),
+            row["value"] - old["value"],
+        )
+        less_is_well = row["figure"].startswith(("memory", "time"))
+        bad = (over if less_is_well else abs(over)) > allowed
+        left += bad
+        print(f"{'LEFT ' if bad else 'same '} {row['figure']}: {cell(old['value'])} → "
+              f"{cell(row['value'])} (± {cell(allowed)})")  # fmt: skip
+    return left
+
+
+def main() -> None:
+    options = measuring.options(__doc__, PARTS, compare=False)
+    if options.compare:
+        left = compared(ROWS)
+        print(f"{left} of {len(ROWS)} figures left their tolerance")
+        sys.exit(left > 0)
+    if options.parts:
+        return  # to look at
+    record(
+        "record",
+        ROWS,
+        title="Figures that changes of the code must keep",
+        note=(
+            "Of 2,500 documents of each corpus 1,000 are public, 1,000 to train on and "
+            "500 to test on. Noise: λ = 0.5; exponential: λ = 0; half of the words "
+            "change. Identified: of 100 candidates, by likelihood, or by the TF-IDF "
+            "cosine with clear text. Stand-ins: ε = 4; 8 groups, or those of public "
+            "labels; read by a model of public text. Error: of sampling. "
+            "Tolerance: four errors of a difference, or a part of the figure. Times "
+            "are ratios of processor seconds, one thread."
+        ),
+    )
+
+
+if __name__ == "__main__":
+    main()
