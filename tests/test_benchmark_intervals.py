@@ -116,9 +116,8 @@ def test_the_best_is_chosen_anew():
     # two adversaries, each of whom finds the other's half of the authors
     half = (AUTHORS % 2).astype(float)
     classifiers = {"odd": half[None], "even": 1 - half[None]}
-    name, marks, best = clusters.best_of(classifiers, AUTHORS)
+    name, best = clusters.best_of(classifiers, AUTHORS)
     assert name == max(classifiers, key=lambda n: classifiers[n].mean())
-    assert marks is classifiers[name]
     alone = clusters.interval(classifiers[name], AUTHORS)
     assert best.share == alone.share
     assert best.low <= alone.low
@@ -127,7 +126,7 @@ def test_the_best_is_chosen_anew():
     assert drawn.min() >= 0.5
     assert best.high >= np.quantile(drawn[1:], 0.975) > alone.share
     sole = {"odd": half[None]}
-    assert clusters.best_of(sole, AUTHORS)[2] == clusters.interval(half[None], AUTHORS)
+    assert clusters.best_of(sole, AUTHORS)[1] == clusters.interval(half[None], AUTHORS)
 
 
 def test_resamples_are_of_authors_with_all_their_texts():
@@ -142,49 +141,6 @@ def test_resamples_are_of_authors_with_all_their_texts():
     assert stats.binomtest(int(left_out), clusters.N_BOOT, chance).pvalue > 1e-6
     # the same authors are drawn each time, so that differences are paired
     np.testing.assert_array_equal(means, clusters.resampled(values, AUTHORS))
-
-
-def test_author_where_the_topic_crosses_a_level():
-    authors = np.arange(10)
-
-    def marks(*shares):
-        return np.array([[np.arange(10) < 10 * s for s in step] for step in shares])
-
-    topics = marks((0.9, 0.5), (0.2, 0.7), (0.5, 0.3))  # best: 0.9, 0.7, 0.5
-    author_marks = marks((0.8, 0.1), (0.4, 0.2), (0.0, 0.1))  # best: 0.8, 0.4, 0.1
-    for level, author in ((0.9, 0.8), (0.8, 0.6), (0.7, 0.4), (0.6, 0.25), (0.5, 0.1)):
-        shares = clusters.at_level(topics, author_marks, authors, level)
-        assert shares[0] == pytest.approx(author)
-        assert shares.shape == (1 + clusters.N_BOOT,)
-    assert np.isnan(clusters.at_level(topics, author_marks, authors, 0.95)[0])
-    assert np.isnan(clusters.at_level(topics, author_marks, authors, 0.4)[0])
-    # topics that rise again: the first crossing counts
-    again = marks((0.9,), (0.5,), (0.9,), (0.3,))
-    author_marks = marks((0.8,), (0.6,), (0.9,), (0.0,))
-    assert clusters.at_level(again, author_marks, authors, 0.5)[0] == pytest.approx(0.6)
-
-
-def test_at_a_level_each_resample_chooses_its_best():
-    # either classifier tells one half of the authors' topics, in clear and under noise
-    half = (AUTHORS % 2).astype(float)
-    nothing = np.zeros_like(half)
-    topics = np.array([[half, 1 - half], [nothing, nothing]])
-    author_marks = np.array([[half, 1 - half], [nothing, nothing]])
-    shares = clusters.at_level(topics, author_marks, AUTHORS, 0.5)
-    # a fixed choice would fall short of the level in half of the resamples
-    assert not np.isnan(shares).any()
-    np.testing.assert_allclose(shares, 0.5)
-
-
-def test_no_interval_from_few_resamples():
-    shares = np.r_[0.5, np.linspace(0, 1, 1000)]
-    assert clusters.within(shares) == pytest.approx((0.5, 0.025, 0.975), abs=1e-3)
-    shares[1:52] = np.nan
-    interval = clusters.within(shares)
-    assert interval.share == 0.5
-    assert np.isnan(interval[1:]).all()
-    shares[0] = np.nan
-    assert clusters.within(shares) is None
 
 
 def test_shown_with_its_interval():

@@ -9,7 +9,7 @@ import numpy as np
 from experiments.obfuscation.corpora import FANDOMS, PAIR, Problem, fan_fiction
 from experiments.obfuscation.grid import VERSION, Setting, as_marks
 from experiments.store import Cell
-from real_data import DATA
+from real_data import DATA, GOOGLE
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -18,14 +18,9 @@ from skdptext import DPWordPerturber, WMDKNNClassifier, WordEmbedding
 from skdptext.attacks import (
     FastTextClassifier,
     KoppelAuthorClassifier,
-    WordReconstructionAttack,
 )
 from skdptext.metrics import words_unchanged
 from skdptext.preprocessing import DocumentPreparer
-
-N_TEST_WORDS = 2000  # of the reconstruction
-N_WORDS = 2000  # of the table in which words are to be guessed
-N_DRAWS = 100  # per word of the table, of its simulation
 
 
 @cache
@@ -36,16 +31,16 @@ def load_problem(name: str) -> Problem:
 
 
 @cache
-def load_embedding(name: str) -> WordEmbedding:
-    return WordEmbedding.load(DATA / f"{name}.npz")
+def load_embedding() -> WordEmbedding:
+    return WordEmbedding.load(DATA / GOOGLE)
 
 
 class Scene:
-    """A problem under one table: everything in clear, cut to the common length."""
+    """A problem: everything in clear, cut to the common length."""
 
-    def __init__(self, problem: str, table: str, oov: str) -> None:
+    def __init__(self, problem: str, oov: str) -> None:
         self.problem = load_problem(problem)
-        self.embedding = load_embedding(table)
+        self.embedding = load_embedding()
         self.oov = oov
         self.output = "bow" if oov == "drop" else "text"
         preparer = DocumentPreparer(self.embedding, oov=oov, output=self.output)
@@ -67,7 +62,7 @@ class Scene:
         return DPWordPerturber(
             self.embedding,
             epsilon=cell.epsilon,
-            lam=cell.lam,
+            lam=0.0,
             document_length=self.length,
             stop_words="english",
             random_state=seed,
@@ -78,8 +73,8 @@ class Scene:
 
 
 @cache
-def load_scene(problem: str, table: str, oov: str = "drop") -> Scene:
-    return Scene(problem, table, oov)
+def load_scene(problem: str, oov: str = "drop") -> Scene:
+    return Scene(problem, oov)
 
 
 def linear() -> Any:
@@ -95,9 +90,9 @@ def koppel(scene: Scene, known: Any) -> KoppelAuthorClassifier:
 
 
 @cache
-def fitted(attacker: str, problem: str, table: str, oov: str = "drop") -> Any:
-    """Adversaries that know texts in clear only: fitted once per problem and table."""
-    scene = load_scene(problem, table, oov)
+def fitted(attacker: str, problem: str, oov: str = "drop") -> Any:
+    """Adversaries that know texts in clear only: fitted once per problem."""
+    scene = load_scene(problem, oov)
     if attacker == "DRauth":
         return koppel(scene, scene.known)
     if attacker == "DRauth all known":
@@ -125,18 +120,16 @@ def most_frequent(labels: np.ndarray) -> np.ndarray:
 
 
 @lru_cache(maxsize=1)
-def training_release(table: str, epsilon: float, lam: float) -> Any:
+def training_release(epsilon: float) -> Any:
     """The topic training texts of all fandoms through noise of the adversary's own."""
-    scene = load_scene("40 authors", table)
-    cell = Setting("release", "40 authors", table, epsilon, lam, 0)
+    scene = load_scene("40 authors")
+    cell = Setting("release", "40 authors", epsilon, 0)
     own = scene.perturber(cell, 2000).set_params(document_length=None)
     return own.fit_transform(scene.problem.training)
 
 
 @lru_cache(maxsize=2)
-def informed_topic(
-    problem: str, table: str, epsilon: float, lam: float
-) -> dict[str, Any]:
+def informed_topic(problem: str, epsilon: float) -> dict[str, Any]:
     """Topic classifiers that learn from releases; one release serves all seeds.
 
     The fandoms of 18 authors are two of the five, and so are their training texts.
@@ -144,8 +137,8 @@ def informed_topic(
     everything = load_problem("40 authors").training_topic
     topics = load_problem(problem).training_topic
     mine = np.flatnonzero(np.isin(everything, np.unique(topics)))
-    bags = training_release(table, epsilon, lam)[mine]
-    model = FastTextClassifier(load_embedding(table), pretrained=True, random_state=0)
+    bags = training_release(epsilon)[mine]
+    model = FastTextClassifier(load_embedding(), pretrained=True, random_state=0)
     return {
         "DRtopic informed": model.fit(bags, topics),
         "linear topic informed": linear().fit(bags, topics),
@@ -153,14 +146,13 @@ def informed_topic(
 
 
 def cell_of(setting: Setting) -> Cell:
-    """Release and attack: marks by adversary, or what is found of single words."""
-    work = {"release": attack_release, "keep": attack_kept, "words": attack_words}
-    compute = partial(work[setting.kind], setting)
-    return Cell(setting.name, {"version": VERSION}, compute)
+    """Release and attack: marks by adversary."""
+    work = attack_release if setting.kind == "release" else attack_kept
+    return Cell(setting.name, {"version": VERSION}, partial(work, setting))
 
 
 def attack_release(cell: Setting) -> dict[str, Any]:
-    scene = load_scene(cell.problem, cell.table)
+    scene = load_scene(cell.problem)
     problem = scene.problem
     known, noisy = scene.all_known, scene.clean
     changed = 0.0
@@ -180,7 +172,7 @@ def attack_release(cell: Setting) -> dict[str, Any]:
         "linear topic",
         "SR",
     )
-    models = {name: fitted(name, cell.problem, cell.table) for name in names}
+    models = {name: fitted(name, cell.problem) for name in names}
     distances, rows = models.pop("SR").kneighbors(noisy, 5)
     guesses = {name: model.predict(noisy) for name, model in models.items()}
     guesses["SRauth"] = problem.known_author[rows[:, 0]]
@@ -189,7 +181,7 @@ def attack_release(cell: Setting) -> dict[str, Any]:
     informed = linear().fit(known, problem.known_author)
     guesses["linear author informed"] = informed.predict(noisy)
     if cell.epsilon:
-        topical = informed_topic(cell.problem, cell.table, cell.epsilon, cell.lam)
+        topical = informed_topic(cell.problem, cell.epsilon)
         guesses |= {name: model.predict(noisy) for name, model in topical.items()}
     else:  # texts without noise are what the others learn from
         for name in ("DRtopic", "linear topic"):
@@ -198,7 +190,6 @@ def attack_release(cell: Setting) -> dict[str, Any]:
     return {
         "length": scene.length,
         "words_changed": changed,
-        "nearest": [float(np.median(distances[:, i])) for i in range(3)],
         "marks": {
             name: as_marks(guess == truth["topic" in name])
             for name, guess in guesses.items()
@@ -208,63 +199,17 @@ def attack_release(cell: Setting) -> dict[str, Any]:
 
 def attack_kept(cell: Setting) -> dict[str, Any]:
     """The paper's way with words that have no vector: they stay as they are."""
-    scene = load_scene(cell.problem, cell.table, "keep")
+    scene = load_scene(cell.problem, "keep")
     noisy = scene.clean
     if cell.epsilon:
         noisy = scene.perturber(cell, cell.seed).fit_transform(scene.snippets)
     truth = {"DRauth": scene.problem.author, "DRtopic": scene.problem.topic}
     guesses = {
-        name: fitted(name, cell.problem, cell.table, "keep").predict(noisy)
-        for name in truth
+        name: fitted(name, cell.problem, "keep").predict(noisy) for name in truth
     }
     known = DocumentPreparer(scene.embedding, output="bow").transform(scene.clean)
     return {
         "length": scene.length,
         "unknown": 1 - float(known.sum()) / (scene.length * len(noisy)),
         "marks": {name: as_marks(guesses[name] == truth[name]) for name in truth},
-    }
-
-
-def attack_words(cell: Setting) -> dict[str, Any]:
-    """The most likely word behind each released one, by Bayes.
-
-    In a table of the most frequent words only: a simulation takes the longer the more
-    words there are to come out.
-    """
-    scene = load_scene(cell.problem, cell.table)
-    # frequencies of words in texts of other authors: public
-    public = np.asarray(scene.training.sum(axis=0)).ravel()
-    frequent = np.argsort(-public, kind="stable")[:N_WORDS]
-    table = scene.embedding.restrict(scene.embedding.word_array[frequent].tolist())
-    prior = public[frequent] + 0.5
-    counts = np.asarray(scene.clean.sum(axis=0)).ravel()[frequent]
-    rng = np.random.default_rng(cell.seed)
-    perturber = DPWordPerturber(
-        table,
-        epsilon=cell.epsilon,
-        lam=cell.lam,
-        document_length=1,
-        n_jobs=1,
-        random_state=rng,
-    )
-    codes = rng.choice(N_WORDS, size=N_TEST_WORDS, p=counts / counts.sum())
-    words = table.word_array[codes]
-    released = perturber.fit([]).perturb_words(words.tolist())[:, 0]
-    # simulates with a seed of its own, and finds at home how far to trust its estimate
-    attack = WordReconstructionAttack(
-        perturber, prior=prior, n_draws=N_DRAWS, random_state=cell.seed + 1000
-    ).fit()
-    top = attack.predict_top(released, 10)
-    p = prior / prior.sum()
-    return {
-        "n_words": N_TEST_WORDS,
-        "smoothing": [attack.smoothing_, attack.self_smoothing_],
-        "naive": float((released == words).mean()),
-        "top1": float((top[:, 0] == words).mean()),
-        "top10": float((top == words[:, None]).any(axis=1).mean()),
-        # on the truth: the posterior's own entropy would overstate what is lacking
-        "entropy_bits": attack.log_loss(released, words.tolist()),
-        "blind_top1": float((words == table.word_array[0]).mean()),
-        "blind_top10": float(np.isin(words, table.word_array[:10]).mean()),
-        "prior_entropy_bits": float(-p @ np.log2(p)),
     }

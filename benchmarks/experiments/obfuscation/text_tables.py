@@ -9,7 +9,6 @@ from experiments.obfuscation.attack import (
     load_problem,
     load_scene,
 )
-from experiments.obfuscation.grid import GOOGLE
 from experiments.obfuscation.published import NEAREST
 from results import record
 
@@ -21,8 +20,8 @@ PROBLEM = "18 authors"
 
 def nearest_texts() -> None:
     """Table 2: distances of some unmodified snippets to their nearest known texts."""
-    scene, problem = load_scene(PROBLEM, GOOGLE), load_problem(PROBLEM)
-    distances, near = fitted("SR", PROBLEM, GOOGLE).kneighbors(
+    scene, problem = load_scene(PROBLEM), load_problem(PROBLEM)
+    distances, near = fitted("SR", PROBLEM).kneighbors(
         scene.clean[:N_TEXTS], n_neighbors=3
     )
     rows = [
@@ -47,7 +46,7 @@ def nearest_texts() -> None:
 
 def one_text_under_noise() -> None:
     """Table 3: the beginning of one snippet under noise."""
-    embedding, problem = load_embedding(GOOGLE), load_problem(PROBLEM)
+    embedding, problem = load_embedding(), load_problem(PROBLEM)
     perturber = DPWordPerturber(embedding, lam=0.0, stop_words="english").fit([])
     (words,) = perturber.known_words(problem.snippets[:1])
     columns = {"none": words[:N_WORDS]}
