@@ -17,25 +17,19 @@ from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import pairwise_distances_chunked
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import normalize
 
 from skdptext.attacks import found_among, text_similarities
-from skdptext.audit import audit_word_privacy
 from skdptext.metrics import ReleaseLikelihood, plausible_deniability
-from skdptext.neighbors import WMDNeighbors
 from skdptext.replacement import DPDocumentReplacer
 
 N_RELEASES = 5
 # Groups of the replaced documents; documents that are looked for, among how many, and
-# simulated draws a word of the law; neighbours that vote.
+# simulated draws a word of the law.
 N_GROUPS = 8
 N_FOUND, N_CANDIDATES, N_DRAWS = 300, 100, 20
-K = 5
 MESSAGE, DELTA = 16, 1e-6
 N_FAR = 5000
-N_AUDIT = 20_000
 
 
 def words(name: str, table: str, epsilon: float) -> dict[str, object]:
@@ -50,8 +44,6 @@ def words(name: str, table: str, epsilon: float) -> dict[str, object]:
         fitted, [names[i] for i in some], n_draws=100, random_state=0
     )
     stays = law.expected_unchanged(1)
-    pairs = [(names[i], names[j]) for i, j in zip(at[:5], near[:5], strict=True)]
-    audit = audit_word_privacy(fitted, pairs, n_draws=N_AUDIT, random_state=0)
     exact = {
         kind: [
             _nats(guarantee, names[i], names[j], MESSAGE)
@@ -63,14 +55,10 @@ def words(name: str, table: str, epsilon: float) -> dict[str, object]:
         "method": law.method,
         "success": law.vulnerability().value,
         "success10": law.vulnerability(10).value,
-        "log_loss": law.log_loss().value,
         "kept": float(stays @ prior(table)),
         "kept_evenly": float(stays.mean()),
         "distinct": float(np.mean(drawn.n_distinct)),
         "far": far_share(law.proba, table),
-        "audit_bound": float(np.max(audit.lower_bound)),
-        "audit_claim": float(audit.claimed[int(np.argmax(audit.lower_bound))]),
-        "audit_violated": bool(np.any(audit.violated)),
     }
     for kind, values in exact.items():
         pure, approximate, message, approximate_message = np.median(values, axis=0)
@@ -190,36 +178,6 @@ def linear():
 
 def as_text(right: np.ndarray) -> str:
     return "".join("01"[int(x)] for x in right)
-
-
-def neighbours(name: str, of: str, epsilon: float, release: int) -> dict[str, str]:
-    """The same by a vote of neighbours: Word Mover's, and of plain bags."""
-    private = corpus(of)
-    train, rows = released(name, of, epsilon, release, "train")
-    test, _ = released(name, of, epsilon, release, "test")
-    weights = TfidfTransformer(norm=None).fit(train)
-    train, test = weights.transform(train), weights.transform(test)
-    near = {
-        "Word Mover's": WMDNeighbors(embedding(private.embedding), n_neighbors=K)
-        .fit(train)
-        .kneighbors(test, return_distance=False)
-    }
-    for norm in ("l1", "l2"):
-        a, b = normalize(test, norm), normalize(train, norm)
-        metric = "manhattan" if norm == "l1" else "euclidean"
-        gaps = pairwise_distances_chunked(a, b, metric=metric, reduce_func=nearest)
-        near[f"tf-idf, {norm.upper()}"] = np.concatenate(list(gaps))
-    result = {}
-    for kind, (ours, theirs) in private.labels.items():
-        kinds, codes = np.unique(ours[rows], return_inverse=True)
-        for way, places in near.items():
-            votes = np.array([np.bincount(codes[row]).argmax() for row in places])
-            result[f"{kind}: {way}"] = as_text(kinds[votes] == theirs)
-    return result
-
-
-def nearest(gaps: np.ndarray, start: int) -> np.ndarray:
-    return np.argsort(gaps, axis=1, kind="stable")[:, :K]
 
 
 def linkage(name: str, of: str, epsilon: float) -> dict[str, object]:

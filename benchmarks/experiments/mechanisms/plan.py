@@ -12,23 +12,18 @@ from experiments.mechanisms.measure import (
     N_RELEASES,
     ceiling,
     linkage,
-    neighbours,
     use,
     words,
 )
 from experiments.store import Cell, Store
 
 QUICK = ("Laplace noise", "Exponential, exact", "Randomized response")
-# Neighbours are looked for in what these released, where half the words are guessed.
-OF_NEIGHBOURS, AT_NEIGHBOURS = ("Exponential, exact",), 0.5
 # Whose use is measured first; the others follow.
 FIRST = (
     "Exponential, exact", REPLACED, "Laplace noise", "Randomized response",
-    "Ranked Laplace noise", "1-Diffractor, one list", "CusText, classes of 20",
-    "Exponential, half (SanText)", "von Mises–Fisher", "TEM", "Exponential, balanced",
+    "Exponential, half (SanText)", "TEM",
 )  # fmt: skip
-# Successes at which use is measured.
-USED = (0.5,)
+USED = 0.5  # the success at which use is measured
 # ε of the replaced documents.
 REPLACED_EPSILON = 4.0
 VERSION = 1  # raise it when a change of the code changes the numbers
@@ -53,8 +48,7 @@ def word_cells(
     """Of each embedding and aim, a cell, where ε was found."""
     cells = {}
     for table in dict.fromkeys(corpus(of).embedding for of in corpora):
-        matched = store.get(match_cell(name, table))
-        for point in (p for points in matched.values() for p in points):
+        for point in store.get(match_cell(name, table)):
             if (epsilon := point["epsilon"]) is not None:
                 aim = point["aim"]
                 compute = partial(words, name, table, epsilon)
@@ -72,15 +66,15 @@ def in_order(mechanisms: list[str]) -> list[str]:
     return list(dict.fromkeys([*(name for name in FIRST if name in every), *every]))
 
 
-def epsilon_at(store: Store, name: str, of: str, aim: float) -> float | None:
-    """ε of a mechanism on a corpus, where so many words are guessed; None if nowhere.
+def epsilon_at(store: Store, name: str, of: str) -> float | None:
+    """ε of a mechanism on a corpus, where half of the words are guessed; None if none.
 
     Replaced documents have no word to guess, and one ε.
     """
     if name == REPLACED:
-        return REPLACED_EPSILON if aim == AT_NEIGHBOURS else None
-    points = store.get(match_cell(name, corpus(of).embedding))["success"]
-    return next(point["epsilon"] for point in points if point["aim"] == aim)
+        return REPLACED_EPSILON
+    points = store.get(match_cell(name, corpus(of).embedding))
+    return next(point["epsilon"] for point in points if point["aim"] == USED)
 
 
 def use_cells(
@@ -88,28 +82,18 @@ def use_cells(
 ) -> dict[tuple[Any, ...], Cell]:
     """Cells of what classifiers and adversaries make of a mechanism's releases.
 
-    Keys: ("use", mechanism, corpus, aim, release), ("found", mechanism, corpus, aim)
-    and ("neighbours", mechanism, corpus, release).
+    Keys: ("use", mechanism, corpus, release) and ("found", mechanism, corpus).
     """
     cells = {}
-    for aim in USED:
-        for of in corpora:
-            epsilon = epsilon_at(store, name, of, aim)
-            if epsilon is None:
-                continue
-            what = name, of, aim
-            if of in AUTHORED:  # the longer documents
-                cells["found", *what] = cell(
-                    "found", *what, compute=partial(linkage, name, of, epsilon)
-                )
-            for release in range(N_RELEASES):
-                asked = name, of, epsilon, release
-                cells["use", *what, release] = cell(
-                    "use", *what, release, compute=partial(use, *asked)
-                )
-                if name in OF_NEIGHBOURS and aim == AT_NEIGHBOURS:
-                    cells["neighbours", name, of, release] = cell(
-                        "neighbours", name, of, release,
-                        compute=partial(neighbours, *asked),
-                    )  # fmt: skip
+    for of in corpora:
+        epsilon = epsilon_at(store, name, of)
+        if epsilon is None:
+            continue
+        if of in AUTHORED:  # the longer documents
+            compute = partial(linkage, name, of, epsilon)
+            cells["found", name, of] = cell("found", name, of, compute=compute)
+        for release in range(N_RELEASES):
+            what = name, of, release
+            compute = partial(use, name, of, epsilon, release)
+            cells["use", *what] = cell("use", *what, compute=compute)
     return cells
