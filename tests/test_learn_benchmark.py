@@ -1,15 +1,10 @@
-"""The experiment on learning from private text: its divisions, plans and intervals."""
+"""The experiment on learning from private text: its divisions and intervals."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
-from experiments.learn import corpora, measure, run
+from experiments.learn import corpora, run
 from experiments.learn.corpora import Case
-
-from skdptext.learning._readout import make_plan
-
-GIVEN = {"n_classes": 2, "n_public": 2000, "vectors": True, "n_groups": None}
 
 
 def test_thirds_share_no_text():
@@ -30,21 +25,6 @@ def test_authors_are_drawn_by_rank():
     # false alarms: 6 standard deviations, less than 1e-8
     expected = 40_000 * np.arange(1, 101) ** -0.5 / (np.arange(1, 101) ** -0.5).sum()
     assert (abs(sizes - expected) < 6 * np.sqrt(expected)).all()
-
-
-@pytest.mark.parametrize("n", [100, 300, 3000])
-def test_other_sums_follow_the_rules_of_the_default(n):
-    given = GIVEN | {"n_expected": n, "epsilon": 1.0}
-    default = make_plan(**given)
-    kind = measure.kind_of(default)
-    chosen = measure.of_kind(kind, given)
-    if kind == "groups alone":  # directions do not matter there
-        assert (chosen.n_groups, chosen.groups_epsilon) == (default.n_groups, 1.0)
-    else:
-        assert chosen == default
-    assert [measure.kind_of(measure.of_kind(k, given)) for k in measure.KINDS] == list(
-        measure.KINDS
-    )
 
 
 def test_intervals_are_students_over_splits():

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import numpy as np
 from experiments.learn.corpora import Case, Split, drawn_authors, split
@@ -23,82 +22,31 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.pipeline import make_pipeline
 
 from skdptext import DPDocumentReplacer, DPTextClassifier, WordEmbedding
-
-# Parameters cannot ask for other sums than the default's, so that its plan is replaced.
-from skdptext.learning import _classifier
-from skdptext.learning._readout import Plan, make_plan
 from skdptext.preprocessing import MeanVectorEncoder
 
 DRAWS = 3
-KINDS = {"groups alone": (1.0, 0.0), "both": (0.5, 0.5), "vectors alone": (0.0, 1.0)}
 N_GROUPS = {"docstrings": 50}  # of stand-ins; 8 elsewhere
 LOCAL = 4.0
 WORDS, COUNTED = 2000, 20
 SCRIPT = Path(__file__).resolve().parents[2] / "learn_peer.py"
 
 
-def kind_of(plan: Plan) -> str:
-    """Which sums a plan makes."""
-    if not plan.vectors_epsilon:
-        return "groups alone"
-    return "both" if plan.groups_epsilon else "vectors alone"
-
-
-def of_kind(kind: str, given: dict[str, Any]) -> Plan:
-    """A plan of that kind, with groups and directions by the rules of the default."""
-    shares = KINDS[kind]
-    epsilon, n, k = given["epsilon"], given["n_expected"], given["n_classes"]
-    groups = make_plan(**(given | {"vectors": False, "epsilon": shares[0] * epsilon}))
-    directions = int(n * shares[1] * epsilon / k / 40)
-    return Plan(
-        groups.n_groups if shares[0] else 0,
-        shares[0] * epsilon,
-        shares[1] * epsilon,
-        n_components=max(directions, 5),
-        grouping=groups.grouping,
-    )
-
-
 def learned(case: Case, seed: int) -> list[dict[str, Any]]:
-    """Accuracy, for each draw of authors and noise, of each kind of sums."""
+    """Accuracy for each draw of authors and noise: of the model, and of its corpus."""
     parts = split(case.corpus, seed)
     found = []
     for draw in range(DRAWS):
         rng = np.random.default_rng([seed, draw])
         authors = drawn_authors(case, len(parts.private), rng)
-        row: dict[str, Any] = {}
-        n = len(parts.private) if authors is None else case.authors
-        given = {
-            "n_expected": n,
-            "epsilon": case.epsilon,
-            "n_classes": int(parts.topic.max()) + 1,
-            "n_public": len(parts.public),
-            "vectors": True,
-            "n_groups": None,
-        }
-        row["default"] = kind_of(make_plan(**given))
-        for kind in KINDS:
-            by_default = kind == row["default"]
-            plan = make_plan(**given) if by_default else of_kind(kind, given)
-            with mock.patch.object(
-                _classifier, "make_plan", lambda plan=plan, **_: plan
-            ):
-                model = DPTextClassifier(
-                    parts.public,
-                    embedding=vectors(case.corpus),
-                    n_expected=n,
-                    epsilon=case.epsilon,
-                    classes=range(given["n_classes"]),
-                ).fit(parts.private, parts.topic, authors=authors)
-            row[kind] = score(model, parts)
-            if by_default:
-                row["corpus"] = score(by_words().fit(*model.sample()), parts)
-                again = model.sample(len(parts.public))
-                row["drawn corpus"] = score(by_words().fit(*again), parts)
-                row["public right"] = float(
-                    balanced_accuracy_score(parts.public_topic, model.sample()[1])
-                )
-        found.append(row)
+        model = DPTextClassifier(
+            parts.public,
+            embedding=vectors(case.corpus),
+            n_expected=len(parts.private) if authors is None else case.authors,
+            epsilon=case.epsilon,
+            classes=range(int(parts.topic.max()) + 1),
+        ).fit(parts.private, parts.topic, authors=authors)
+        trained = by_words().fit(*model.sample())
+        found.append({"model": score(model, parts), "corpus": score(trained, parts)})
     return found
 
 
@@ -178,14 +126,14 @@ def by_diffprivlib(name: str, epsilons: list[float], seed: int) -> dict[str, Any
 # -- a million documents --------------------------------------------------------------
 
 
-def million(kind: str, n: int) -> dict[str, float]:
+def million(vectors: bool, n: int) -> dict[str, float]:
     """Processor time and memory of a fit, in a process of its own."""
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=spawn) as pool:
-        return pool.submit(_fit_many, kind, n).result()
+        return pool.submit(_fit_many, vectors, n).result()
 
 
-def _fit_many(kind: str, n: int) -> dict[str, float]:
+def _fit_many(with_vectors: bool, n: int) -> dict[str, float]:
     path, rng = DATA / GOOGLE, np.random.default_rng(0)
     table = WordEmbedding.load(path) if path.exists() else numbered_words(
         rng.normal(size=(8000, 300))
@@ -201,7 +149,7 @@ def _fit_many(kind: str, n: int) -> dict[str, float]:
             yield from map(" ".join, some.tolist())
 
     public = list(texts(2000, 1))
-    given = {} if kind == "groups alone" else {"embedding": table}
+    given = {"embedding": table} if with_vectors else {}
     model = DPTextClassifier(public, n_expected=n, classes=[0, 1], **given)
     labels, authors = rng.integers(2, size=n), rng.integers(n // 5, size=n)
     model.fit(public[:10], labels[:10], authors=authors[:10])  # public part: once
@@ -212,10 +160,6 @@ def _fit_many(kind: str, n: int) -> dict[str, float]:
     start = time.process_time()
     model.fit(texts(n, 2), labels, authors=authors)
     spent = time.process_time() - start - made
-    assert kind_of(_classifier.make_plan(
-        n_expected=n, epsilon=1.0, n_classes=2, n_public=2000, vectors=bool(given),
-        n_groups=None,
-    )) == kind  # fmt: skip
     return {"seconds": spent, "before": before, "peak": _megabytes()}
 
 

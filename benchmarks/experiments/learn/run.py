@@ -2,10 +2,10 @@
 
 SMS, tweets, docstrings and fan fiction in public, private and test thirds, five times,
 with drawn authors where a person has many documents. Beside `DPTextClassifier`: clear
-text, public labels, stand-ins, diffprivlib and noisy naive Bayes, other sums than the
-default's, other ways to read the same sums, and the cost of a million documents. Twenty
-minutes on one idle core. Tables: ``benchmarks/results/learn_*.json``. ``--quick`` takes
-one split of SMS, or of docstrings where there is no other set.
+text, public labels, stand-ins, diffprivlib and noisy naive Bayes; and the cost of a
+million documents. Some ten minutes on one idle core. Tables:
+``benchmarks/results/learn_*.json``. ``--quick`` takes one split of SMS, or of
+docstrings where there is no other set.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from experiments.learn import measure, tried
+from experiments.learn import measure
 from experiments.learn.corpora import CASES, SPLITS, Case, names
-from experiments.store import Cell, MissingCellError, Store
+from experiments.store import Cell, Store
 from results import bracketed, record
 from scipy.stats import t as student_t
 
@@ -40,10 +40,6 @@ def chosen(quick: bool) -> list[str]:
 
 def seeds(quick: bool) -> list[int]:
     return list(SPLITS)[: 1 if quick else None]
-
-
-def tried_on(quick: bool) -> list[int]:
-    return seeds(quick)[:3]
 
 
 def cases(quick: bool) -> list[Case]:
@@ -74,14 +70,9 @@ def _peer(name: str, seed: int) -> Cell:
     return _cell("diffprivlib", name, seed, compute=compute)
 
 
-def _tried(name: str, seed: int) -> Cell:
-    return _cell("tried", name, seed, compute=partial(tried.ways, name, seed))
-
-
-def _million(kind: str, quick: bool) -> Cell:
+def _million(vectors: bool, quick: bool) -> Cell:
     n = MILLION["quick" if quick else "full"]
-    compute = partial(measure.million, kind, n)
-    return _cell("million", kind, n, compute=compute)
+    return _cell("million", vectors, n, compute=partial(measure.million, vectors, n))
 
 
 def units(quick: bool) -> dict[str, Callable[[Store], None]]:
@@ -99,12 +90,10 @@ def units(quick: bool) -> dict[str, Callable[[Store], None]]:
             store.get(_peer(name, seed))
             for epsilon in sorted({case.epsilon for case in CASES}):
                 store.get(_counts(name, epsilon, seed))
-        for seed in tried_on(quick):
-            store.get(_tried(name, seed))
 
     def many(store: Store) -> None:
-        for kind in ("vectors alone", "groups alone"):
-            store.get(_million(kind, quick))
+        for vectors in (True, False):
+            store.get(_million(vectors, quick))
 
     every: dict[str, Callable[[Store], None]] = {}
     for name in reversed(chosen(quick)):  # the longest first
@@ -127,12 +116,7 @@ def interval(by_split: Iterable[float]) -> tuple[float, float, float]:
 def report(store: Store, folder: Path, quick: bool) -> None:
     report_goals(store, quick)
     report_others(store, quick)
-    report_regret(store, quick)
-    for rest in (report_tried, report_million):
-        try:
-            rest(store, quick)
-        except MissingCellError as error:
-            print(f"{error} is not finished: the last table stays.")
+    report_million(store, quick)
 
 
 def _values(store: Store, case: Case, what: str, quick: bool) -> list[float]:
@@ -140,9 +124,7 @@ def _values(store: Store, case: Case, what: str, quick: bool) -> list[float]:
     found = []
     for seed in seeds(quick):
         rows = store.get(_learned(case, seed))
-        key = [row["default"] if what == "default" else what for row in rows]
-        values = [row[k] for row, k in zip(rows, key, strict=True)]
-        found.append(float(np.mean(values)))
+        found.append(float(np.mean([row[what] for row in rows])))
     return found
 
 
@@ -150,12 +132,11 @@ def report_goals(store: Store, quick: bool) -> None:
     """Goals and what is reached."""
     rows = []
     for case in cases(quick):
-        model = interval(_values(store, case, "default", quick))
+        model = interval(_values(store, case, "model", quick))
         corpus = interval(_values(store, case, "corpus", quick))
         clear = interval(
             store.get(_clear(case.corpus, s))["clear"] for s in seeds(quick)
         )
-        kind = store.get(_learned(case, 0))[0]["default"]
         best = max(model[0], corpus[0])
         rows.append(
             {
@@ -166,7 +147,6 @@ def report_goals(store: Store, quick: bool) -> None:
                 "a model of the corpus": bracketed(*corpus, digits=3),
                 "goal reached": None if case.goal is None else best >= case.goal,
                 "clear": f"{clear[0]:.3f}",
-                "sums": kind,
             }
         )
     record("learn_goals", rows, title="A model of private text and labels", note=NOTE)
@@ -184,7 +164,7 @@ def report_others(store: Store, quick: bool) -> None:
             return f"{np.mean(list(every)):.3f}"
 
         row: dict[str, Any] = {"texts": case.corpus, "ε": case.epsilon}
-        ours = interval(_values(store, case, "default", quick))
+        ours = interval(_values(store, case, "model", quick))
         row["DPTextClassifier"] = bracketed(*ours, digits=3)
         for model in ("LogisticRegression", "GaussianNB"):
             found = [store.get(_peer(case.corpus, s)).get(model) for s in seeds(quick)]
@@ -213,62 +193,6 @@ def report_others(store: Store, quick: bool) -> None:
     )
 
 
-def report_regret(store: Store, quick: bool) -> None:
-    """Each kind of sums, and what the default loses to the best of them."""
-    rows = []
-    for case in cases(quick):
-        means = {
-            kind: float(np.mean(_values(store, case, kind, quick)))
-            for kind in measure.KINDS
-        }
-        default = store.get(_learned(case, 0))[0]["default"]
-        rows.append(
-            {"texts": case.name, "ε": case.epsilon}
-            | {kind: f"{mean:.3f}" for kind, mean in means.items()}
-            | {
-                "the default": default,
-                "its regret": f"{max(means.values()) - means[default]:.3f}",
-            }
-        )
-    record(
-        "learn_regret",
-        rows,
-        title="Which sums: groups, vectors, or both with half of ε each",
-        note=f"{NOTE}\n\nThe default is chosen by public numbers: persons expected "
-        "times ε for each class, below 100, 400 and above. Regret: to the best of the "
-        "three on average, which nobody knows beforehand.",
-    )
-
-
-def report_tried(store: Store, quick: bool) -> None:
-    """Other ways to read the same sums, as differences to the default's."""
-    found = {
-        name: [store.get(_tried(name, seed)) for seed in tried_on(quick)]
-        for name in chosen(quick)
-    }
-    rows = []
-    for what in next(iter(found.values()))[0]:
-        kind = what.partition(":")[0]
-        row: dict[str, Any] = {"way": what}
-        for name, splits in found.items():
-            base = [ways[f"{kind}: the default"] for ways in splits]
-            mine = [ways[what] for ways in splits]
-            if what.endswith(": the default"):
-                row[name] = f"{np.mean(base):.3f}"
-                continue
-            gained = interval(np.subtract(mine, base))
-            row[name] = bracketed(*gained, digits=3, sign="+")
-        rows.append(row)
-    record(
-        "learn_tried",
-        rows,
-        title="Other ways to read the same noisy sums",
-        note="Balanced accuracy of the student at ε = 1, a document a person, with "
-        "simulated noise; the other lines are differences to the default of their "
-        "kind, over the same three splits, with intervals of 95 %.",
-    )
-
-
 def report_million(store: Store, quick: bool) -> None:
     """Time and memory."""
     n = MILLION["quick" if quick else "full"]
@@ -277,7 +201,6 @@ def report_million(store: Store, quick: bool) -> None:
         found = store.get(_million(kind, quick))
         rows.append(
             {
-                "sums": kind,
                 "documents of 20 words": n,
                 "seconds of one core": found["seconds"],
                 "MB more than before": found["peak"] - found["before"],
