@@ -1,4 +1,4 @@
-"""The experiments that take long: `make paper`, `make frontier` and others.
+"""The experiments that take long: `make paper`, `make learn` and others.
 
 One command for each, which can be stopped and run again, as every piece of the
 computation is kept in the folder's ``cells`` when it is done::
@@ -29,7 +29,7 @@ from types import ModuleType
 from experiments.store import MissingCellError, Store
 
 BUILD = Path(__file__).resolve().parents[1] / "build"
-EXPERIMENTS = ("frontier", "learn", "mechanisms", "obfuscation", "paper")
+EXPERIMENTS = ("learn", "mechanisms", "obfuscation", "paper")
 
 
 def module_of(name: str) -> ModuleType:
