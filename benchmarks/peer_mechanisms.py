@@ -7,7 +7,7 @@ import json
 import sys
 
 
-def mldp_text(request, words, vectors, faiss=False):
+def mldp_text(request, words, vectors):
     import mldp_text
     from gensim.models import KeyedVectors
 
@@ -15,13 +15,9 @@ def mldp_text(request, words, vectors, faiss=False):
     table.add_vectors(words, vectors)
     kind = request["mechanism"]
     options = {"epsilon": request["epsilon"], "embedding_matrix": table}
-    options |= {"dim": vectors.shape[1], "use_faiss": faiss}
+    options |= {"dim": vectors.shape[1], "use_faiss": False}
     if kind == "Mahalanobis":
         options["lambd"] = request["lam"]
-    if kind == "TEM":  # takes no search; its own vocabulary is a list that it brings
-        del options["use_faiss"]
-    if kind in ("TEM", "TruncatedGumbel"):
-        options["vocab"] = words
     return getattr(mldp_text, kind)(**options)
 
 
@@ -29,9 +25,7 @@ def pypantera(request, words, vectors):
     from src.EmbeddingPerturbationMechanism.cmp import CMP
     from src.EmbeddingPerturbationMechanism.mahalanobis import Mahalanobis
     from src.EmbeddingPerturbationMechanism.vickrey import VickreyCMP, VickreyMhl
-    from src.SamplingPerturbationMechanism.custext import CusText
     from src.SamplingPerturbationMechanism.santext import SanText
-    from src.SamplingPerturbationMechanism.tem import TEM
 
     with open("table.txt", "w") as file:
         for word, vector in zip(words, vectors):  # noqa: B905, one length
@@ -40,7 +34,7 @@ def pypantera(request, words, vectors):
     options |= {"lam": request["lam"], "t": 0.5}
     options |= {"beta": 0.001, "k": 20, "distance": "euclidean"}
     kinds = {"CMP": CMP, "Mahalanobis": Mahalanobis}
-    kinds |= {"SanText": SanText, "TEM": TEM, "CusText": CusText}
+    kinds |= {"SanText": SanText}
     kinds |= {"VickreyCMP": VickreyCMP, "VickreyMhl": VickreyMhl}
     mechanism = kinds[request["mechanism"]](options)
     if list(mechanism.vocab.embeddings) != words:

@@ -19,14 +19,9 @@ HERE = Path(__file__).resolve().parent
 REQUIREMENTS = {
     "mldp-text": ("mldp-text==0.1.2", "numpy<2"),
     "pypantera": ("pypantera==1.0.2",),
-    "dp-diffractor": ("dp-diffractor==0.2.1",),
-    "faiss": ("faiss-cpu", "numpy"),
-    "wmd": ("wmd==1.3.2", "numpy<2"),
     "scrubadub": ("scrubadub==2.0.1",),
     "diffprivlib": ("diffprivlib==0.6.6", "scikit-learn<1.5"),
 }
-# Installed first, for a package that has no wheel and builds with what it finds.
-BUILT_WITH = {"wmd": ("numpy<2", "setuptools<70", "wheel")}
 
 
 class PeerUnavailable(RuntimeError):  # noqa: N818, it is no error of ours
@@ -54,13 +49,9 @@ def python_of(peer: str, requirements: tuple[str, ...] | None = None) -> Path:
     try:
         venv.create(home, with_pip=True)
         command = [python, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-        steps: list[tuple[str, ...]] = [requirements]
-        if peer in BUILT_WITH:
-            steps = [BUILT_WITH[peer], ("--no-build-isolation", *requirements)]
-        for step in steps:
-            subprocess.run(
-                [*command, *step], check=True, capture_output=True, text=True
-            )
+        subprocess.run(
+            [*command, *requirements], check=True, capture_output=True, text=True
+        )
     except subprocess.CalledProcessError as error:
         output = error.stderr or error.stdout or ""
         text = output.decode() if isinstance(output, bytes) else output
@@ -104,18 +95,3 @@ def ask(
         said = (done.stderr or done.stdout).strip().splitlines() or ["no message"]
         raise RuntimeError(f"{peer}: {said[-1]}")
     return json.loads(answer.read_text(encoding="utf-8"))
-
-
-def versions_of(peer: str, *packages: str) -> dict[str, str]:
-    """Installed versions in the environment of `peer`."""
-    code = (
-        "import json, sys; from importlib.metadata import version; "
-        "print(json.dumps({name: version(name) for name in sys.argv[1:]}))"
-    )
-    done = subprocess.run(
-        [python_of(peer), "-c", code, *packages],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return json.loads(done.stdout)

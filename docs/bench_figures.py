@@ -11,8 +11,6 @@ from palette import COLORS
 BLUE, RED, GREEN = COLORS[:3]
 GREY = "#666666"
 WIDTH = 5.6  # inches: a phone shows letters of 11 points at two thirds
-# What always the most frequent label gets right, in each set of bench_utility
-MAJORITY = {"utility_sms": 0.866, "utility_tweets": 0.570}
 # Labels of each corpus: whoever guesses has a balanced accuracy of 1 / so many
 LABELS = {
     "SMS": {"topic": 2},
@@ -69,14 +67,14 @@ def _bars(axes: Any, names: list[str], values: list[float], said: list[str]) -> 
 
 
 def release(rows: Rows) -> Any:
+    """Words a second by each mechanism, on the corpus with most."""
     figure, axes = new(2.6)
-    found = rows["mechanisms_speed"]
-    rates = [row["words/s"] for row in found]
-    _bars(
-        axes, [row["mechanism"] for row in found], rates, [f"{r:,.0f}" for r in rates]
-    )
+    used = _used(rows["comparison_use_sms"])[:-1]  # the last replaces documents
+    rates = [row["tokens/s"] for row in used]
+    said = [f"{rate:,.0f}" for rate in rates]
+    _bars(axes, [row["mechanism"] for row in used], rates, said)
     axes.set_xscale("log")
-    axes.set(xlabel="words per second, one thread", xlim=(1e3, 1e7))
+    axes.set(xlabel="words per second, one thread", xlim=(1e4, 1e7))
     return figure
 
 
@@ -204,24 +202,28 @@ def found(rows: Rows) -> Any:
     return figure
 
 
-def accuracy(rows: Rows) -> Any:
-    figure, panels = new(heights=[3, 3.2], sharex=True)
-    for axes, name, title in zip(panels, MAJORITY, ("SMS spam", "tweets"), strict=True):
-        found = sorted(rows[name], key=lambda row: row["words changed"])
-        changed = [row["words changed"] for row in found]
-        for key, colour, marker in [
-            ("logistic regression", BLUE, "o"),
-            ("WMD-kNN", RED, "s"),
-        ]:
-            y = [row[key] for row in found]
-            axes.errorbar(changed, y, 0.02, fmt=marker, color=colour, label=key,
-                          markersize=5, elinewidth=0.8)  # fmt: skip
-        majority = MAJORITY[name]
-        axes.axhline(majority, color=GREY, linestyle=":", label="always the majority")
-        axes.set(title=title, ylabel="accuracy", ylim=(0.4, 1))
+def protection(rows: Rows) -> Any:
+    """Topics kept against documents identified, a panel for each corpus."""
+    figure, panels = new(heights=[2.4] * len(LABELS), sharex=True)
+    kinds = {
+        "as written": ("black", "*"), "noisy words": (RED, "o-"),
+        "stand-ins": (BLUE, "D"), "stand-ins, labels": (GREEN, "^"),
+    }  # fmt: skip
+    for axes, corpus in zip(panels, LABELS, strict=True):
+        for kind, (colour, style) in kinds.items():
+            mine = [row for row in rows["protection"]
+                    if (row["text"], row["release"]) == (corpus, kind)]  # fmt: skip
+            x = [with_ends(row["identified"])[0] for row in mine]
+            y = [with_ends(row["topic"]) for row in mine]
+            axes.errorbar(x, [value for value, *_ in y], errors(y), fmt=style,
+                          color=colour, capsize=2, label=kind)  # fmt: skip
+        axes.set(title=corpus, xscale="log", ylim=(0, 1), ylabel="topics kept")
+        axes.set_xticks([0.01, 0.1, 1], ["1 %", "10 %", "all"])
+        axes.minorticks_off()
         axes.grid(lw=0.4, color="#cccccc")
-    panels[0].legend(fontsize="small", loc="lower left")
-    panels[1].set_xlabel("share of words changed")
+    panels[-1].set_xlabel("identified among 100")
+    figure.legend(*panels[0].get_legend_handles_labels(), fontsize="small",
+                  loc="outside lower center", ncols=2)  # fmt: skip
     return figure
 
 
@@ -312,8 +314,8 @@ def learn(rows: Rows) -> Any:
 # Part of the page to its figure, the results it is drawn from, and what it shows.
 FIGURES = {
     "release": (
-        release, ["mechanisms_speed"],
-        "Words released per second by four mechanisms.",
+        release, ["comparison_use_sms"],
+        "Words released per second, by mechanism.",
     ),
     "neighbours": (
         neighbours, ["wmd_short", "wmd_sixteen", "wmd_long"],
@@ -338,9 +340,10 @@ FIGURES = {
         found, ["release_report"],
         "Share of documents identified among 100 candidates, for ten kinds of release.",
     ),
-    "accuracy": (
-        accuracy, ["utility_sms", "utility_tweets"],
-        "Accuracy on SMS and tweets against the share of words changed.",
+    "protected": (
+        protection, ["protection"],
+        "Topics kept against documents identified, on four corpora: noisy words keep "
+        "topics only where most are identified, stand-ins where hardly any is.",
     ),
     "statistics": (
         statistics, ["audit_alarms", "audit_power"],

@@ -120,7 +120,6 @@ _UNWATCHED = {
         "test_canary",
         "test_common",
         "test_docstrings",
-        "test_frontier_benchmark",
         "test_learn_benchmark",
         "test_notebook",
         "test_obfuscation_benchmark",

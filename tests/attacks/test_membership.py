@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from generators import HONEST, LEAKING
 from scipy.stats import binom
 
 from skdptext.attacks import by_author, copied, membership_scores
 from skdptext.datasets import load_docstrings
 from skdptext.utils import auc, membership
 from tests.expected import leaks_allowed
+from tests.generators import HONEST, LEAKING
 
 pytestmark = [leaks_allowed, pytest.mark.no_cover]
 

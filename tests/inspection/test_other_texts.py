@@ -8,11 +8,11 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from generators import public_trigrams, trigrams
 
 from skdptext import DPTextClassifier
 from skdptext.inspection import release_report
 from tests.expected import refusals
+from tests.generators import public_trigrams, trigrams
 
 RNG = np.random.default_rng(0)
 WORDS = np.array([f"w{i}" for i in range(3000)])

@@ -1,7 +1,7 @@
 """Generators of synthetic text that need no language model, honest and not.
 
 Each takes texts that it was trained on, public texts and a generator of random numbers,
-and returns texts. Tests and `bench_synthetic.py` attack them.
+and returns texts. Tests of membership attack them.
 """
 
 from __future__ import annotations
