@@ -8,8 +8,8 @@ One command::
 Token lists under the 30,000 × 300 table (``w2v_news_fiction_30k_300d.npz`` in the
 folder named by SKDPTEXT_TEST_DATA, or ../shared/data; without it, under a synthetic
 table of the same size, which is said), and under a synthetic one of 100,000. Documents
-of 8 words and of 400, with numba's loop (where it is installed) and without, take turns
-with the bare product, with the same number of BLAS threads. The ratio is the median of
+of 8 words and of 400 take turns with the bare product, with the same number of BLAS
+threads. The ratio is the median of
 those of a turn and the products just before and after it: the speed of a machine
 changes. The bare product multiplies the words' float32 vectors with the table, 512 rows
 at a time, and does nothing with the result.
@@ -19,8 +19,7 @@ A second table is of one document of 8 words, as a service releases it.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable
+from functools import partial
 
 import measuring
 import numpy as np
@@ -29,7 +28,6 @@ from results import record
 from threadpoolctl import threadpool_limits
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.search import _nearest
 
 N_WORDS = 4_096
 EPSILON = 10.0
@@ -46,24 +44,9 @@ def synthetic(n_words: int, dim: int = 300) -> WordEmbedding:
 TABLES = {"real": load_table, "synthetic": lambda: synthetic(100_000)}
 
 
-def transforming(
-    perturber: DPWordPerturber, documents: list[list[str]], loop: object
-) -> Callable[[], object]:
-    """`transform` with a loop that is chosen here, and not by what it is worth."""
-
-    def run() -> object:
-        _nearest._compiled_for = lambda _: loop
-        return perturber.transform(documents)
-
-    return run
-
-
 def bench(
     embedding: WordEmbedding, n_words: int, repeats: int, n_threads: list[int]
 ) -> list[dict[str, object]]:
-    loops = {"numba": _nearest.load_tile_best(), "NumPy": None}
-    if loops["numba"] is None:
-        del loops["numba"]
     vectors = embedding.vectors
     ids = np.random.default_rng(0).integers(0, len(embedding), n_words)
     words = embedding.word_array[ids].tolist()
@@ -74,9 +57,9 @@ def bench(
             perturber = DPWordPerturber(
                 embedding, epsilon=EPSILON, lam=lam, random_state=seed
             ).fit([])
-            for name, length in itertools.product(loops, LENGTHS):
+            for length in LENGTHS:
                 documents = [words[i : i + length] for i in range(0, n_words, length)]
-                run = transforming(perturber, documents, loops[name])
+                run = partial(perturber.transform, documents)
                 with threadpool_limits(threads, user_api="blas"):
                     times = measuring.rounds([product, run, product], repeats)
                 bare, ours, after = times.T
@@ -84,7 +67,6 @@ def bench(
                 lines.append(
                     {
                         "threads": threads,
-                        "search": name,
                         "words per document": length,
                         "λ": lam,
                         "seed": "fresh" if seed is None else "fixed",

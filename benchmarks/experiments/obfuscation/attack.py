@@ -173,7 +173,7 @@ def attack_release(cell: Setting) -> dict[str, Any]:
         "SR",
     )
     models = {name: fitted(name, cell.problem) for name in names}
-    distances, rows = models.pop("SR").kneighbors(noisy, 5)
+    _, rows = models.pop("SR").kneighbors(noisy, 5)
     guesses = {name: model.predict(noisy) for name, model in models.items()}
     guesses["SRauth"] = problem.known_author[rows[:, 0]]
     guesses["SRtopic"] = most_frequent(problem.known_topic[rows])
