@@ -34,10 +34,9 @@ from skdptext import (
     DPWordPerturber,
     WordEmbedding,
 )
-from skdptext.attacks import found_among
 from skdptext.datasets import load_docstring_embedding, load_docstrings
 from skdptext.documents import KnownTexts
-from skdptext.metrics import ReleaseLikelihood
+from skdptext.metrics import ReleaseLikelihood, found_among
 from skdptext.model_selection import calibrate_epsilon
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.utils import half_width, percent_up

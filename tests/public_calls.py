@@ -310,7 +310,7 @@ VALID: dict[Any, Valid] = {
     WordReconstructionAttack.predict_top: Valid(lambda: (reconstruction(), ["w0"], 1)),
     WordReconstructionAttack.score: Valid(lambda: (reconstruction(), ["w0"], ["w1"])),
     attacks.as_texts: Valid(lambda: ("documents", TEXTS)),
-    attacks.found_among: Valid(lambda: (np.eye(4), [0, 1, 2, 3], 2)),
+    metrics.found_among: Valid(lambda: (np.eye(4), [0, 1, 2, 3], 2)),
     attacks.holds_words: Valid(lambda: ("w0",)),
     attacks.near_copies: Valid(lambda: (TEXTS,)),
     attacks.split_words: Valid(lambda: ("w0 w1",)),
@@ -436,6 +436,7 @@ VALID: dict[Any, Valid] = {
     metrics.released_profiles: Valid(lambda: (released(), [[0.5, 0.5]], 2)),
     metrics.word_transitions: Valid(lambda: (released(), None, None, 2)),
     metrics.word_movers_distance: Valid(lambda: ([1, 0], [0, 1], table())),
+    metrics.identified_scorer: Valid(lambda: (released(), TEXTS)),
     metrics.words_changed_scorer: Valid(lambda: (released(), TEXTS)),
     metrics.words_unchanged: Valid(lambda: (released(), TEXTS)),
     base.fitted_releaser: Valid(

@@ -43,7 +43,6 @@ from skdptext.attacks._pairs import ReleasedTexts as ReleasedTexts
 from skdptext.attacks._reconstruction import WordReconstructionAttack
 from skdptext.attacks._similarity import (
     as_texts as as_texts,
-    found_among as found_among,
     holds_words as holds_words,
     learned_similarity as learned_similarity,
     split_words as split_words,

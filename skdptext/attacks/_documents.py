@@ -14,8 +14,6 @@ from skdptext.attacks._pairs import ReleasedTexts
 from skdptext.attacks._patterns import pattern_similarities
 from skdptext.attacks._similarity import (
     FEWEST_PAIRS,
-    found_among,
-    found_by_rank,
     learned_similarity,
     text_similarities,
     with_ties,
@@ -36,6 +34,7 @@ from skdptext.exceptions import (
     EmptyDocumentWarning,
     PrivacyLeakWarning,
 )
+from skdptext.metrics import found_among, found_by_rank
 from skdptext.utils import pair_interval, quiet, recall_when_sure, share_interval
 
 # Other candidates than those asked for, where there are as many documents.

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdptext.attacks._bags import TextEstimator
 from skdptext.attacks._documents import found_at_most, gathered
-from skdptext.attacks._similarity import found_among, text_similarities
+from skdptext.attacks._similarity import text_similarities
 from skdptext.attacks._table import ScoreTable, make_halves
 from skdptext.base import fitted_releaser, perturbs_words
 from skdptext.exceptions import (
@@ -21,7 +21,7 @@ from skdptext.exceptions import (
     OutOfVocabularyWarning,
     PrivacyLeakWarning,
 )
-from skdptext.metrics import ReleaseLikelihood, words_unchanged
+from skdptext.metrics import ReleaseLikelihood, found_among, words_unchanged
 from skdptext.utils import (
     check_flag,
     check_integer,

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import gammaln
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.utils.sparsefuncs_fast import (
     inplace_csr_row_normalize_l1,
@@ -21,10 +20,8 @@ from sklearn.utils.sparsefuncs_fast import (
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
-    as_array,
     blocks,
     check_document,
-    check_integer,
     check_rng,
     is_count_matrix,
     kind_of,
@@ -562,80 +559,3 @@ def _standing_out(scores: np.ndarray) -> np.ndarray:
     excess /= np.where(flat, 1, spread)
     excess[flat.ravel()] = 0
     return excess
-
-
-def found_among(scores: np.ndarray, truth: Any, n_candidates: int) -> np.ndarray:
-    r"""Probability that the truth is found among candidates that are drawn at random.
-
-    The candidates are the true original and :math:`n - 1` of the others. The average
-    over all such draws is computed, not estimated; ties are broken at random.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_released, n_originals)
-        Larger is more alike.
-    truth : array-like of int, shape (n_released,)
-        The original that each release belongs to.
-    n_candidates : int >= 1
-        At most n_originals.
-
-    Returns
-    -------
-    found : ndarray of shape (n_released,)
-        In [0, 1]; their mean is the success of the adversary.
-
-    Notes
-    -----
-    *Method.* Of the N − 1 others, b are more alike than the truth and e equally. With
-    m = n − 1,
-
-    .. math::
-
-        \frac{1}{\binom{N-1}{m}} \sum_j \frac{1}{j+1} \binom{e}{j}
-        \binom{N-1-b-e}{m-j}
-        = \frac{\binom{N-b}{m+1} - \binom{N-1-b-e}{m+1}}{(e+1) \binom{N-1}{m}} .
-
-    *Privacy.* A fraction of the truth found here is a leak that was proved.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skdptext.attacks import found_among
-    >>> scores = np.array([[3.0, 2.0, 1.0], [3.0, 2.0, 1.0]])
-    >>> found_among(scores, [0, 1], 2)
-    array([1. , 0.5])
-    """
-    scores = as_array(scores, "scores must be a matrix of numbers", np.float64)
-    n = scores.shape[1]
-    m = check_integer("n_candidates", n_candidates, low=1, high=n) - 1
-    rule = f"truth must hold an index below {n} for each of the {len(scores)} releases"
-    truth = as_array(truth, rule)
-    if (
-        truth.shape != (len(scores),)
-        or truth.dtype.kind not in "iu"
-        or ((truth < 0) | (truth >= n)).any()
-    ):
-        raise InvalidParameterError(
-            f"{rule}, got shape {truth.shape} of {truth.dtype}."
-        )
-    own = scores[np.arange(len(truth)), truth][:, None]
-    better, equal = (scores > own).sum(axis=1), (scores == own).sum(axis=1) - 1
-    return found_by_rank(better, equal, n, m)
-
-
-def found_by_rank(better: Any, equal: Any, n: Any, m: int) -> np.ndarray:
-    """The same from how many of the n − 1 others, of whom m are drawn, do as well."""
-    # ratios of binomial coefficients by logarithms, as they overflow themselves
-    every = _log_choose(n - 1, m)
-    with np.errstate(divide="ignore"):
-        first = np.exp(_log_choose(n - better, m + 1) - every)
-        second = np.exp(_log_choose(n - 1 - better - equal, m + 1) - every)
-    return np.clip((first - second) / (equal + 1), 0, 1)
-
-
-def _log_choose(n: Any, k: int) -> np.ndarray:
-    """ln of the binomial coefficient; −inf where it is 0."""
-    n = np.asarray(n, dtype=np.float64)
-    fits = n >= k
-    n = np.where(fits, n, k)
-    return np.where(fits, gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1), -np.inf)

@@ -8,11 +8,15 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from skdptext.base._few_draws import released_profiles_of
 from skdptext.base._transitions import profiles_of, transitions_of
 from skdptext.documents import EncodedDocuments, read_release
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import WordChannel
-from skdptext.utils import check_bags, is_count_matrix, working_memory_bytes
+from skdptext.utils import check_bags, check_rng, is_count_matrix, working_memory_bytes
+
+# As many words stand for the whole vocabulary, where a document has none.
+_STAND_FOR_ALL = 1000
 
 
 class Candidates:
@@ -37,9 +41,12 @@ class Candidates:
         self.lengths = np.diff(written.offsets)
         empty = np.flatnonzero(self.lengths == 0)
         if len(empty) and not self.ordered:
-            # redrawing takes these from the whole vocabulary
+            # Redrawing takes these from the whole vocabulary; words spread evenly over
+            # it stand for a large one.
+            n_words = bags.shape[1]
             bags = bags.tolil()
-            bags[empty] = 1.0
+            some = np.linspace(0, n_words - 1, min(n_words, _STAND_FOR_ALL))
+            bags[np.ix_(empty, some.astype(np.intp))] = 1.0
         if sample_length is not None:
             self.lengths = np.full(len(self.lengths), sample_length)
         self.shares = sp.csr_array(bags)
@@ -101,7 +108,9 @@ class WordLikelihood:
     `written` are the known words of documents in the clear, one of which each release
     is of; `sample_length` is what they are redrawn to, if they are, and else `ordered`
     says whether releases have their order. Further options are those of
-    `transitions_of`. What is drawn is kept for the next call.
+    `transitions_of`. What is drawn is kept for the next call. ``n_draws=None``: each
+    call looks at the words of its releases only, and estimates from few draws, where
+    the mechanism does not state its probabilities.
     """
 
     def __init__(
@@ -110,25 +119,22 @@ class WordLikelihood:
         written: EncodedDocuments,
         sample_length: int | None,
         ordered: bool,
+        n_draws: int | None = 100,
         **options: Any,
     ) -> None:
         candidates = Candidates(channel, written, sample_length, ordered)
         self._candidates = candidates
         self.n_documents, self.ordered = len(written), candidates.ordered
-        if not len(candidates.ids):
+        self._channel, self._random_state = channel, options.get("random_state")
+        self._few = n_draws is None
+        if self._few or not len(candidates.ids):
             return  # nothing is drawn of documents without words
+        options["n_draws"] = n_draws
         if not self.ordered:
             profiles = profiles_of(channel, candidates.shares, **options)
             self._log_profiles = np.log(profiles)
             return
-        n_ids, n_released = len(candidates.ids), len(channel.embedding)
-        needed = 4 * n_ids * n_released
-        if needed > working_memory_bytes():
-            raise InvalidParameterError(
-                f"documents must be few enough: 4 bytes for each of their {n_ids} "
-                f"words and each of the {n_released} that may come out must fit into "
-                f"working_memory, {working_memory_bytes()} bytes, got {needed} bytes."
-            )
+        check_memory(len(candidates.ids), len(channel.embedding))
         # the prior of `profiles_of`, so that one simulation serves both
         prior = np.asarray(candidates.shares.mean(axis=0)).ravel()[candidates.ids]
         words = channel.embedding.word_array[candidates.ids].tolist()
@@ -137,6 +143,8 @@ class WordLikelihood:
     def __call__(self, releases: Any) -> np.ndarray:
         """Array of shape (n_releases, n_documents); −inf where the length is wrong."""
         read = self._candidates.read(releases)
+        if self._few and len(self._candidates.ids):
+            return self._of_few_draws(read)
         if isinstance(read, EncodedDocuments):
             return self._candidates.of_order(
                 read, lambda z: self._transitions.log_proba(z)
@@ -144,3 +152,34 @@ class WordLikelihood:
         if not self.n_documents:
             return np.empty((read.shape[0], 0))
         return self._candidates.of_bags(read, self._log_profiles)
+
+    def _of_few_draws(self, read: Any) -> np.ndarray:
+        """The same for the words of these releases, up to a factor for each release."""
+        candidates, ids = self._candidates, self._candidates.ids
+        in_order = isinstance(read, EncodedDocuments)
+        released = np.unique(read.codes if in_order else read.indices)
+        profiles = candidates.shares[:, ids]
+        if in_order:  # of each word by itself
+            check_memory(len(ids), len(released))
+            profiles = sp.eye_array(len(ids), format="csr")
+        logs = np.log(
+            released_profiles_of(
+                self._channel, ids, profiles, released, check_rng(self._random_state)
+            )
+        )
+        if in_order:
+            return candidates.of_order(
+                read, lambda z: logs[:, released.searchsorted(z)].T
+            )
+        return candidates.of_bags(read[:, released], logs)
+
+
+def check_memory(n_words: int, n_released: int) -> None:
+    """Refuse a table of too many words."""
+    needed = 4 * n_words * n_released
+    if needed > working_memory_bytes():
+        raise InvalidParameterError(
+            f"documents must be few enough: 4 bytes for each of their {n_words} "
+            f"words and each of the {n_released} that may come out must fit into "
+            f"working_memory, {working_memory_bytes()} bytes, got {needed} bytes."
+        )

@@ -12,6 +12,12 @@ from skdptext.metrics._density import (
     DensityStatistics as DensityStatistics,
     density_statistics,
 )
+from skdptext.metrics._identified import (
+    found_among as found_among,
+    found_by_rank as found_by_rank,
+    identified_scorer,
+    privacy_utility_scoring,
+)
 from skdptext.metrics._likelihood import ReleaseLikelihood
 from skdptext.metrics._wmd import (
     pairwise_word_movers_distances,
@@ -32,8 +38,10 @@ from skdptext.metrics._word_transitions import (
 __all__ = [
     "ReleaseLikelihood",
     "density_statistics",
+    "identified_scorer",
     "pairwise_word_movers_distances",
     "plausible_deniability",
+    "privacy_utility_scoring",
     "word_movers_distance",
     "word_transitions",
     "words_changed_scorer",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -102,20 +102,20 @@ def has_perturber(estimator: Any) -> bool:
     >>> has_perturber(DPWordPerturber()), has_perturber(0.5)
     (True, False)
     """
-    return any(True for _ in _perturbers(estimator))
+    return any(True for _ in _places(estimator, perturbs_words))
 
 
 class _Place(NamedTuple):
-    """A perturber and where it is."""
+    """A perturber, or another releaser, and where it is."""
 
-    perturber: Any
+    releaser: Any
     before: tuple[Any, ...] = ()  # the steps that its input passes through first
     path: str = ""  # names of the steps that lead to it, as in parameters
 
 
 def _find(estimator: Any, name: str | None = None) -> _Place:
     """The perturber of a given name, or the only one."""
-    places = list(_perturbers(estimator))
+    places = list(_places(estimator, perturbs_words))
     if name is None:
         if len(places) == 1:
             return places[0]
@@ -141,15 +141,18 @@ def _listed(places: list[_Place]) -> str:
     return f" ({', '.join(p.path for p in places)})" if places else ""
 
 
-def _perturbers(
-    estimator: Any, before: tuple[Any, ...] = (), path: str = ""
+def _places(
+    estimator: Any,
+    wanted: Callable[[Any], bool],
+    before: tuple[Any, ...] = (),
+    path: str = "",
 ) -> Iterator[_Place]:
-    """Each perturber with the steps that its input passes through first."""
+    """Each wanted releaser with the steps that its input passes through first."""
 
     def below(name: str) -> str:
         return f"{path}__{name}" if path else name
 
-    if perturbs_words(estimator):
+    if wanted(estimator):
         yield _Place(estimator, before, path)
     elif isinstance(estimator, Pipeline):
         # The input of a step has passed through all earlier ones, wherever they stand:
@@ -157,17 +160,17 @@ def _perturbers(
         _warn_of_memory(estimator)
         for position, (name, step) in enumerate(estimator.steps):
             earlier = tuple(s for _, s in estimator.steps[:position])
-            yield from _perturbers(step, before + earlier, below(name))
+            yield from _places(step, wanted, before + earlier, below(name))
     else:
         # What was fitted comes before what it was made from: a search clones its
         # estimator, and the user asks about the perturber that released.
         for name in ("best_estimator_", "estimator_", "estimator"):
             if hasattr(estimator, name):
-                yield from _perturbers(getattr(estimator, name), before, path)
+                yield from _places(getattr(estimator, name), wanted, before, path)
                 return
         for name, part, *columns in _parallel_parts(estimator):
             picked = (_PickColumn(columns[0]),) if columns else ()
-            yield from _perturbers(part, before + picked, below(name))
+            yield from _places(part, wanted, before + picked, below(name))
 
 
 def _warn_of_memory(pipeline: Pipeline) -> None:
@@ -295,8 +298,26 @@ def words_changed_scorer(
     ...     refit=best_under_constraint(
     ...         maximize="changed", subject_to={"accuracy": 0.8}, tuned_on="public"))
     """
-    perturber, before, _ = _find(estimator, name)
-    for step in before:
+    place = _find(estimator, name)
+    return 1 - words_unchanged(place.releaser, _reaching(place, X))
+
+
+def held_in(
+    estimator: Any, X: Any, wanted: Callable[[Any], bool], kind: str
+) -> tuple[Any, Any]:
+    """The only wanted releaser in an estimator, and what reaches it of an input."""
+    places = list(_places(estimator, wanted))
+    if len(places) != 1:
+        raise InvalidParameterError(
+            f"estimator must hold exactly one {kind}, got {len(places)} in "
+            f"{type(estimator).__name__}{_listed(places)}."
+        )
+    return places[0].releaser, _reaching(places[0], X)
+
+
+def _reaching(place: _Place, X: Any) -> Any:
+    """What the steps before a releaser make of the input of the estimator."""
+    for step in place.before:
         if step is not None and not isinstance(step, str):  # "passthrough"
             X = step.transform(X)
-    return 1 - words_unchanged(perturber, X)
+    return X

@@ -649,7 +649,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         self,
         candidates: Any,
         *,
-        n_draws: int = 100,
+        n_draws: int | None = 100,
         ordered: bool | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -660,7 +660,11 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         ----------
         candidates : iterable of str, of lists of str, or count matrix
             Candidates in the clear.
-        n_draws, ordered, random_state, verbose : object
+        n_draws : int, default=100
+            As for `skdptext.metrics.ReleaseLikelihood`. None: some thousand draws for
+            all words together, and likelihoods up to a factor for each release. Then
+            they take a fraction of a second.
+        ordered, random_state, verbose : object
             As for `skdptext.metrics.ReleaseLikelihood`.
 
         Returns
@@ -670,7 +674,8 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
             attributes ``n_documents`` and ``ordered``.
         """
         reader = self._check_ready()
-        check_integer("n_draws", n_draws, low=1)
+        if n_draws is not None:
+            check_integer("n_draws", n_draws, low=1)
         return WordLikelihood(
             self.mechanism_,
             self._read(reader, candidates).known(),

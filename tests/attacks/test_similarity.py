@@ -12,13 +12,12 @@ from sklearn.metrics.pairwise import cosine_similarity
 
 from skdptext import WordEmbedding
 from skdptext.attacks import (
-    found_among,
     learned_similarity,
     split_words,
     text_similarities,
 )
 from skdptext.attacks._similarity import parts_of_words, tf_idf_cosines
-from skdptext.metrics import word_movers_distance
+from skdptext.metrics import found_among, word_movers_distance
 from tests.expected import refused
 
 RNG = np.random.default_rng(0)

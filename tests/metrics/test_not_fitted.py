@@ -9,6 +9,7 @@ from skdptext import DPWordPerturber
 from skdptext.audit import audit_noise_law, audit_word_privacy
 from skdptext.inspection import NeighborhoodDisplay, PlausibleDeniabilityDisplay
 from skdptext.metrics import (
+    identified_scorer,
     plausible_deniability,
     words_changed_scorer,
     words_unchanged,
@@ -19,6 +20,7 @@ ASKED = {
     "audit_word_privacy": audit_word_privacy,
     "feature names": lambda p: p.get_feature_names_out(),
     "guarantee": lambda p: p.guarantee(),
+    "identified_scorer": lambda p: identified_scorer(p, ["w1"]),
     "neighborhood": lambda p: NeighborhoodDisplay.from_estimator(p, "w1"),
     "deniability display": PlausibleDeniabilityDisplay.from_estimator,
     "perturb_words": lambda p: p.perturb_words(["w1"]),

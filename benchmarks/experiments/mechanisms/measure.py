@@ -19,8 +19,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from skdptext.attacks import found_among, text_similarities
-from skdptext.metrics import ReleaseLikelihood, plausible_deniability
+from skdptext.attacks import text_similarities
+from skdptext.metrics import ReleaseLikelihood, found_among, plausible_deniability
 from skdptext.replacement import DPDocumentReplacer
 
 N_RELEASES = 5

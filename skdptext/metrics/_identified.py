@@ -1,0 +1,249 @@
+"""How many documents are identified by an adversary who knows the mechanism."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import gammaln
+
+from skdptext.base import BaseReleaser
+from skdptext.exceptions import (
+    EmptyDocumentWarning,
+    InvalidParameterError,
+    OutOfVocabularyWarning,
+    PrivacyLeakWarning,
+)
+from skdptext.metrics._words import held_in, words_changed_scorer
+from skdptext.utils import (
+    as_array,
+    check_integer,
+    is_count_matrix,
+    plain_documents,
+    quiet,
+)
+
+# We attack so many documents to tell which share is identified: the standard error of
+# the share is then at most 1/(2 √500), that is 2.2 %.
+_MOST_DOCUMENTS = 500
+# Fixes what the adversary simulates, apart from any seed that a user would take.
+_SIMULATION = 0x1DE27F1ED
+# Log-likelihoods that differ by less, relative to their size, differ by rounding.
+_TIE = 1e-9
+
+
+def identified_scorer(
+    estimator: Any, X: Any, y: Any = None, *, n_candidates: int = 100
+) -> float:
+    """Scorer: share of documents that who knows the mechanism identifies.
+
+    Each document is released once. The adversary holds it and others of `X` in the
+    clear, `n_candidates` in all, knows the mechanism with its ε and λ, and takes the
+    document of which the release is most likely.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        A releaser, such as `~skdptext.DPWordPerturber`, `~skdptext.DPDocumentReplacer`
+        or another `~skdptext.base.BaseReleaser`; or a pipeline or search that holds
+        exactly one.
+    X : documents
+        Input of the estimator. Of 500 documents, spread evenly, or of `n_candidates`,
+        if there are more: the standard error is at most 2.2%.
+    y : ignored
+        Not used; here for scikit-learn's interface.
+    n_candidates : int >= 1, default=100
+        Documents to choose from; all of `X`, if it holds fewer. In a search, pass
+        ``functools.partial(identified_scorer, n_candidates=50)``.
+
+    Returns
+    -------
+    share : float in [0, 1]
+        A lower share is more private. A random guess identifies one over the number of
+        candidates.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is no document, `n_candidates` breaks its rule, or the estimator does
+        not hold exactly one releaser.
+
+    See Also
+    --------
+    words_changed_scorer : Says what the noise does to words, and not what it hides.
+    privacy_utility_scoring : Both scorers, with accuracy.
+    skdptext.attacks.linkage_attack : Tries other adversaries, too, with intervals.
+
+    Notes
+    -----
+    *Method.* The share is the average over all draws of the other candidates, which is
+    computed and not drawn. Ties are broken at random, so that of two equal documents
+    each is identified half of the time. Where the probabilities of words are stated, as
+    by `~skdptext.mechanisms.Exponential`, the likelihood of a text in order, or of a
+    document that is redrawn, is exact, and no adversary identifies more on average;
+    that of other bags takes their words for independent draws from the document. For
+    noise on vectors it is estimated from some thousand draws: who draws more may
+    identify a little more. With an integer `random_state` of the releaser the share is
+    repeatable.
+
+    *Privacy.* The share is computed from the documents themselves. Publishing it, or
+    using it to choose ε on private documents, is outside the guarantee.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import MultinomialNB
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from skdptext import DPWordPerturber
+    >>> from skdptext.datasets import make_documents, make_embedding
+    >>> from skdptext.metrics import identified_scorer
+    >>> embedding = make_embedding(60, 8, n_clusters=6, random_state=0)
+    >>> texts, topics = make_documents(embedding, 20, length=10, random_state=0)
+    >>> for epsilon in (1e-9, 1e9):
+    ...     perturber = DPWordPerturber(
+    ...         embedding, mechanism="exponential", lam=0, epsilon=epsilon,
+    ...         document_length=10, random_state=0)
+    ...     model = make_pipeline(perturber, MultinomialNB()).fit(texts, topics)
+    ...     print(round(identified_scorer(model, texts), 2))  # a guess: 0.05
+    0.05
+    1.0
+    """
+    check_integer("n_candidates", n_candidates, low=1)
+    releaser, documents = held_in(
+        estimator, X, lambda value: isinstance(value, BaseReleaser), "releaser"
+    )
+    if not is_count_matrix(documents, each=False, name="X"):
+        documents = list(plain_documents(documents))
+    documents = _spread(documents, max(_MOST_DOCUMENTS, n_candidates))
+    # the pipeline has warned of them when it was fitted
+    with quiet(PrivacyLeakWarning, OutOfVocabularyWarning, EmptyDocumentWarning):
+        released = releaser.transform(documents)
+        likelihood = releaser.likelihood(
+            documents, n_draws=None, random_state=_SIMULATION
+        )
+        logs = likelihood(released)
+    n = len(logs)
+    if not n:
+        raise InvalidParameterError("X must hold at least one document, got none.")
+    own = logs.diagonal()[:, None]
+    ties = np.isclose(logs, own, rtol=_TIE, atol=_TIE)
+    better = ((logs > own) & ~ties).sum(axis=1)
+    equal = ties.sum(axis=1) - 1
+    return float(found_by_rank(better, equal, n, min(n_candidates, n) - 1).mean())
+
+
+def privacy_utility_scoring() -> dict[str, Any]:
+    """Give the scores of a search for noise: accuracy, words changed and identified.
+
+    Returns
+    -------
+    scoring : dict of str to str or callable
+        ``"accuracy"``, scikit-learn's balanced accuracy; ``"changed"``,
+        `words_changed_scorer`; ``"identified"``, `identified_scorer`. For the `scoring`
+        of ``GridSearchCV``, ``cross_validate`` and others.
+
+    See Also
+    --------
+    skdptext.inspection.PrivacyUtilityDisplay : Draws a search with these scores.
+    skdptext.model_selection.best_under_constraint : Chooses by two of them.
+
+    Examples
+    --------
+    >>> from skdptext.metrics import privacy_utility_scoring
+    >>> list(privacy_utility_scoring())
+    ['accuracy', 'changed', 'identified']
+    """
+    return {
+        "accuracy": "balanced_accuracy",
+        "changed": words_changed_scorer,
+        "identified": identified_scorer,
+    }
+
+
+def _spread(documents: Any, n: int) -> Any:
+    """So many documents, spread evenly, if there are more."""
+    size = documents.shape[0] if hasattr(documents, "shape") else len(documents)
+    if size <= n:
+        return documents
+    rows = np.linspace(0, size - 1, n).astype(int)
+    if hasattr(documents, "iloc"):
+        return documents.iloc[rows]
+    if hasattr(documents, "shape"):
+        return documents[rows]
+    return [documents[i] for i in rows]
+
+
+def found_among(scores: np.ndarray, truth: Any, n_candidates: int) -> np.ndarray:
+    r"""Probability that the truth is found among candidates that are drawn at random.
+
+    The candidates are the true original and :math:`n - 1` of the others. The average
+    over all such draws is computed, not estimated; ties are broken at random.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_released, n_originals)
+        Larger is more alike.
+    truth : array-like of int, shape (n_released,)
+        The original that each release belongs to.
+    n_candidates : int >= 1
+        At most n_originals.
+
+    Returns
+    -------
+    found : ndarray of shape (n_released,)
+        In [0, 1]; their mean is the success of the adversary.
+
+    Notes
+    -----
+    *Method.* Of the N − 1 others, b are more alike than the truth and e equally. With
+    m = n − 1,
+
+    .. math::
+
+        \frac{1}{\binom{N-1}{m}} \sum_j \frac{1}{j+1} \binom{e}{j}
+        \binom{N-1-b-e}{m-j}
+        = \frac{\binom{N-b}{m+1} - \binom{N-1-b-e}{m+1}}{(e+1) \binom{N-1}{m}} .
+
+    *Privacy.* A fraction of the truth found here is a leak that was proved.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdptext.metrics import found_among
+    >>> scores = np.array([[3.0, 2.0, 1.0], [3.0, 2.0, 1.0]])
+    >>> found_among(scores, [0, 1], 2)
+    array([1. , 0.5])
+    """
+    scores = as_array(scores, "scores must be a matrix of numbers", np.float64)
+    n = scores.shape[1]
+    m = check_integer("n_candidates", n_candidates, low=1, high=n) - 1
+    rule = f"truth must hold an index below {n} for each of the {len(scores)} releases"
+    truth = as_array(truth, rule)
+    if (
+        truth.shape != (len(scores),)
+        or truth.dtype.kind not in "iu"
+        or ((truth < 0) | (truth >= n)).any()
+    ):
+        raise InvalidParameterError(
+            f"{rule}, got shape {truth.shape} of {truth.dtype}."
+        )
+    own = scores[np.arange(len(truth)), truth][:, None]
+    better, equal = (scores > own).sum(axis=1), (scores == own).sum(axis=1) - 1
+    return found_by_rank(better, equal, n, m)
+
+
+def found_by_rank(better: Any, equal: Any, n: Any, m: int) -> np.ndarray:
+    """The same from how many of the n − 1 others, of whom m are drawn, do as well."""
+    # ratios of binomial coefficients by logarithms, as they overflow themselves
+    every = _log_choose(n - 1, m)
+    with np.errstate(divide="ignore"):
+        first = np.exp(_log_choose(n - better, m + 1) - every)
+        second = np.exp(_log_choose(n - 1 - better - equal, m + 1) - every)
+    return np.clip((first - second) / (equal + 1), 0, 1)
+
+
+def _log_choose(n: Any, k: int) -> np.ndarray:
+    """ln of the binomial coefficient; −inf where it is 0."""
+    n = np.asarray(n, dtype=np.float64)
+    fits = n >= k
+    n = np.where(fits, n, k)
+    return np.where(fits, gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1), -np.inf)

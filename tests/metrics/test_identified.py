@@ -1,0 +1,307 @@
+"""The share of documents that who knows the mechanism identifies, by several routes."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.pipeline import Pipeline, make_pipeline, make_union
+
+from skdptext import DPDocumentReplacer, DPWordPerturber, WordEmbedding
+from skdptext.attacks import linkage_attack
+from skdptext.base import BaseReleaser
+from skdptext.datasets import make_documents, make_embedding
+from skdptext.exceptions import InvalidParameterError
+from skdptext.metrics import identified_scorer, privacy_utility_scoring
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::skdptext.exceptions.PrivacyLeakWarning",
+    "ignore::skdptext.exceptions.OutOfVocabularyWarning",
+    "ignore::skdptext.exceptions.EmptyDocumentWarning",
+)
+
+LINE = WordEmbedding(["aa", "bb", "cc"], [[0.0], [1.0], [1.5]])
+TINY = ["aa aa bb", "aa bb bb", "cc cc aa", "cc bb aa", "bb", "bb bb", "cc"]
+
+
+@pytest.fixture(scope="module")
+def words():
+    return make_embedding(60, 8, n_clusters=6, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def corpus(words):
+    return make_documents(words, 80, length=10, random_state=0)
+
+
+def randomized_response(epsilon):
+    """Pr[z | w] over three words, from its definition."""
+    kept = np.exp(epsilon) / (np.exp(epsilon) + 2)
+    return np.full((3, 3), (1 - kept) / 2) + np.eye(3) * (kept - (1 - kept) / 2)
+
+
+def noise_on_a_line(epsilon):
+    """Pr[z | w] of the word nearest to w plus Laplace noise, from its distribution."""
+    points = LINE.vectors.ravel().astype(float)
+    ends = np.concatenate([[-np.inf], (points[1:] + points[:-1]) / 2, [np.inf]])
+    z = epsilon * (ends - points[:, None])
+    below = np.where(z < 0, np.exp(np.minimum(z, 0)) / 2, 1 - np.exp(-np.abs(z)) / 2)
+    return np.diff(below, axis=1)
+
+
+def by_brute_force(proba, documents, released, n_candidates):
+    """Each release, each set of candidates, each word of both, one after the other."""
+    names = LINE.words
+    share = []
+    for truth, release in enumerate(released):
+        logs = []
+        for document in documents:
+            total = 0.0
+            for z in release:
+                chances = [proba[names.index(w), names.index(z)] for w in document]
+                total += np.log(np.mean(chances))
+            logs.append(total)
+        others = [d for d in range(len(documents)) if d != truth]
+        for chosen in combinations(others, n_candidates - 1):
+            top = max(logs[d] for d in (truth, *chosen))
+            best = [d for d in (truth, *chosen) if np.isclose(logs[d], top)]
+            share.append((truth in best) / len(best))
+    return np.mean(share)
+
+
+@pytest.mark.parametrize("n_candidates", [2, 3, 7])
+def test_stated_probabilities_agree_with_brute_force(n_candidates):
+    perturber = DPWordPerturber(
+        LINE, mechanism="randomized-response", lam=0, epsilon=1.5, document_length=5,
+        resize="sample", output="tokens", random_state=0,
+    ).fit([])  # fmt: skip
+    expected = by_brute_force(
+        randomized_response(1.5), [t.split() for t in TINY], perturber.transform(TINY),
+        n_candidates,
+    )  # fmt: skip
+    share = identified_scorer(perturber, TINY, n_candidates=n_candidates)
+    assert share == pytest.approx(expected)
+
+
+def test_noise_agrees_with_brute_force():
+    """The likelihoods are estimated, and are as good as the true ones."""
+    texts = [t.split() for t in TINY] * 3
+    expected, shares = [], []
+    for seed in range(8):
+        perturber = DPWordPerturber(
+            LINE, epsilon=2.0, document_length=30, resize="sample", output="tokens",
+            random_state=seed,
+        ).fit([])  # fmt: skip
+        release = perturber.transform(texts)
+        expected.append(by_brute_force(noise_on_a_line(2.0), texts, release, 2))
+        shares.append(identified_scorer(perturber, texts, n_candidates=2))
+    # the same releases: only documents that are nearly as likely are told otherwise
+    assert np.mean(shares) == pytest.approx(np.mean(expected), abs=0.02)
+    assert 0.6 < np.mean(expected) < 0.95
+
+
+def test_texts_in_order_agree_with_brute_force():
+    texts = [["aa", "bb", "cc"], ["bb", "aa", "cc"], ["cc", "bb", "aa"]] * 5
+    perturber = DPWordPerturber(
+        LINE, mechanism="randomized-response", lam=0, epsilon=1.0, document_length=3,
+        output="tokens", random_state=0,
+    ).fit([])  # fmt: skip
+    logs = np.log(randomized_response(1.0))
+    found = []
+    for truth, release in enumerate(perturber.transform(texts)):
+        sums = [
+            sum(logs[LINE.words.index(w), LINE.words.index(z)] for w, z in pairs)
+            for pairs in (zip(d, release, strict=True) for d in texts)
+        ]
+        best = np.flatnonzero(np.isclose(sums, max(sums)))
+        found.append((truth in best) / len(best))
+    assert identified_scorer(perturber, texts) == pytest.approx(np.mean(found))
+
+
+@pytest.mark.parametrize("mechanism", [None, "exponential"])
+@pytest.mark.parametrize("output", ["bow", "text"])
+@pytest.mark.parametrize("strength", [0.5, 1.0])
+def test_two_routes_to_one_number(words, corpus, mechanism, output, strength):
+    """`linkage_attack` simulates each word by itself, and takes the order where it may.
+
+    Redrawn documents have none.
+    """
+    resize = "sample" if output == "bow" else "truncate"
+    perturber = DPWordPerturber(
+        words, mechanism=mechanism, lam=0, epsilon=strength * (6 if mechanism else 9),
+        document_length=10, resize=resize, output=output,
+    ).fit([])  # fmt: skip
+    shares = [identified_scorer(perturber, corpus[0]) for _ in range(5)]
+    name = "bag" if output == "bow" else "ordered text"
+    rows = linkage_attack(corpus[0], perturber, random_state=0).rows
+    (exact,) = [row for row in rows if row.adversary == name]
+    assert exact.low <= np.mean(shares) <= exact.high
+
+
+def test_few_draws_find_what_many_find(words, corpus):
+    """Of vectors of 8 dimensions, by the same releases."""
+    perturber = DPWordPerturber(
+        words, lam=0, epsilon=5.0, document_length=10, resize="sample"
+    ).fit([])
+    releases = perturber.transform(corpus[0] * 10)
+    truth = np.tile(np.arange(80), 10)
+    many = perturber.likelihood(corpus[0], n_draws=3000, random_state=0)(releases)
+    few = perturber.likelihood(corpus[0], n_draws=None, random_state=0)(releases)
+    right = [np.mean(logs.argmax(axis=1) == truth) for logs in (many, few)]
+    assert right[1] == pytest.approx(right[0], abs=0.03)
+    assert 0.1 < right[0] < 0.9
+
+
+@pytest.mark.parametrize("mechanism", [None, "exponential", "randomized-response"])
+def test_from_chance_to_certainty(words, corpus, mechanism):
+    shares = []
+    for epsilon in (1e-9, 3.0, 6.0, 1e6):
+        perturber = DPWordPerturber(
+            words, mechanism=mechanism, lam=0, epsilon=epsilon, document_length=10
+        ).fit([])
+        each = [identified_scorer(perturber, corpus[0]) for _ in range(10)]
+        shares.append(np.mean(each))
+    # 800 documents, a standard error of .004: a false alarm in 10⁶
+    assert shares[0] == pytest.approx(1 / 80, abs=0.02)
+    assert shares[-1] == 1.0
+    assert shares == sorted(shares)
+
+
+class Publisher(BaseReleaser):
+    """Releases documents as they are, or says nothing of them."""
+
+    def __init__(self, silent=False):
+        self.silent = silent
+
+    def fit(self, X=None, y=None):
+        return self
+
+    def transform(self, X):
+        self.seen_ = len(X)
+        return ["" if self.silent else x for x in X]
+
+    def log_likelihood(self, documents, released):
+        same = np.equal.outer(np.array(released), np.array(list(documents)))
+        return np.zeros(same.shape) if self.silent else np.where(same, 0.0, -np.inf)
+
+    def guarantee(self):
+        raise NotImplementedError
+
+
+def test_equal_documents_cannot_be_told_apart():
+    texts = ["tea", "tea", "milk", "milk"]
+    assert identified_scorer(Publisher(), texts) == pytest.approx(0.5)
+    # the other one of two candidates is the double in a third of the cases
+    share = identified_scorer(Publisher(), texts, n_candidates=2)
+    assert share == pytest.approx(1 - 1 / 6)
+    assert identified_scorer(Publisher(), ["tea", "milk"]) == 1.0
+    assert identified_scorer(Publisher(silent=True), list("abcd")) == 0.25
+    assert identified_scorer(Publisher(silent=True), list("abcd"), n_candidates=1) == 1
+
+
+def test_bags_in_another_order_are_equal(words):
+    perturber = DPWordPerturber(words, epsilon=1e6, document_length=4).fit([])
+    texts = ["w1 w2 w3 w3", "w3 w1 w3 w2", "w5 w6 w7 w8"]
+    assert identified_scorer(perturber, texts) == pytest.approx(2 / 3)
+
+
+def test_many_documents_are_attacked_in_part():
+    publisher = Publisher(silent=True)
+    texts = [str(i) for i in range(1200)]
+    assert identified_scorer(publisher, texts) == pytest.approx(1 / 100)
+    assert publisher.seen_ == 500
+    assert identified_scorer(publisher, texts, n_candidates=700) == pytest.approx(
+        1 / 700
+    )
+    assert publisher.seen_ == 700
+
+
+def test_stand_ins():
+    public = [
+        f"a text about {thing}" for thing in ["cats", "dogs", "tea", "milk", "ships"]
+    ]
+    private = [f"some {thing} were here" for thing in ["cats", "dogs", "tea", "milk"]]
+    replacer = DPDocumentReplacer(
+        public * 4, n_groups=3, epsilon=1.0, random_state=0
+    ).fit()
+    logs = replacer.log_likelihood(private, replacer.transform(private))
+    best = np.isclose(logs, logs.max(axis=1, keepdims=True))
+    expected = np.mean(best.diagonal() / best.sum(axis=1))
+    for X in (private, pd.Series(private, list("abcd")), pd.DataFrame({"t": private})):
+        assert identified_scorer(replacer, X) == pytest.approx(expected)
+
+
+def test_kinds_of_documents_agree(words, corpus):
+    texts = [" ".join(words) for words in corpus[0][:30]]
+    counts = CountVectorizer(vocabulary=words.words).fit_transform(texts)
+    perturber = DPWordPerturber(
+        words, epsilon=1e6, document_length=10, resize="sample"
+    ).fit([])
+    for X in (
+        texts, [t.split() for t in texts], iter(texts), pd.Series(texts, index=texts),
+        pd.DataFrame({"text": texts}), np.array(texts, dtype=object), counts,
+        counts.toarray(),
+    ):  # fmt: skip
+        assert identified_scorer(perturber, X) > 0.9
+
+
+def test_documents_without_words_are_alike(words):
+    perturber = DPWordPerturber(
+        words, epsilon=1e6, document_length=20, resize="sample"
+    ).fit([])
+    texts = ["", "zzz", "w1 w2", "w3 w4"]
+    assert identified_scorer(perturber, texts) == pytest.approx(0.75)
+
+
+def test_a_search_scores_it_beside_accuracy(words, corpus):
+    texts, topics = corpus
+    model = Pipeline([
+        ("perturb", DPWordPerturber(words, lam=0, document_length=10)),
+        ("classify", MultinomialNB()),
+    ])  # fmt: skip
+    scoring = privacy_utility_scoring() | {
+        "of two": partial(identified_scorer, n_candidates=2)
+    }
+    search = GridSearchCV(
+        model, {"perturb__epsilon": [1e-6, 1e6]}, scoring=scoring, refit="accuracy",
+        cv=4,
+    ).fit(pd.Series(texts), topics)  # fmt: skip
+    identified = search.cv_results_["mean_test_identified"]
+    assert identified[0] < 0.2
+    assert identified[1] == 1.0
+    assert search.cv_results_["mean_test_of two"][0] == pytest.approx(0.5, abs=0.25)
+    assert identified_scorer(search, texts) == 1.0
+
+
+def test_a_seed_repeats_it(words, corpus):
+    perturber = DPWordPerturber(
+        words, epsilon=5.0, document_length=10, random_state=3
+    ).fit([])
+    first, second = (identified_scorer(perturber, corpus[0]) for _ in range(2))
+    assert first == second
+
+
+def test_bad_input_is_refused_in_one_line(words):
+    perturber = DPWordPerturber(words, document_length=10).fit([])
+    two = make_union(Publisher(), Publisher())
+    for call, said in (
+        (lambda: identified_scorer(perturber, []), "X must hold at least one document"),
+        (lambda: identified_scorer(Publisher(), []), "X must hold at least one doc"),
+        (lambda: identified_scorer(perturber, "a text"), "documents"),
+        (lambda: identified_scorer(perturber, ["w1"], n_candidates=0), "n_candidates"),
+        (
+            lambda: identified_scorer(perturber, ["w1"], n_candidates=2.5),
+            "n_candidates",
+        ),
+        (lambda: identified_scorer(make_pipeline(MultinomialNB()), ["w1"]), "one rel"),
+        (lambda: identified_scorer(two, ["w1"]), "exactly one releaser, got 2"),
+    ):
+        with pytest.raises(InvalidParameterError, match=said) as refused:
+            call()
+        assert "\n" not in str(refused.value)
