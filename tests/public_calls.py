@@ -436,6 +436,8 @@ VALID: dict[Any, Valid] = {
     metrics.released_profiles: Valid(lambda: (released(), [[0.5, 0.5]], 2)),
     metrics.word_transitions: Valid(lambda: (released(), None, None, 2)),
     metrics.word_movers_distance: Valid(lambda: ([1, 0], [0, 1], table())),
+    metrics.found_by_rank: Valid(lambda: (0, 0, 2, 1)),
+    metrics.privacy_utility_scoring: Valid(lambda: ()),
     metrics.identified_scorer: Valid(lambda: (released(), TEXTS)),
     metrics.words_changed_scorer: Valid(lambda: (released(), TEXTS)),
     metrics.words_unchanged: Valid(lambda: (released(), TEXTS)),

@@ -110,7 +110,7 @@ def test_texts_in_order_agree_with_brute_force():
     texts = [["aa", "bb", "cc"], ["bb", "aa", "cc"], ["cc", "bb", "aa"]] * 5
     perturber = DPWordPerturber(
         LINE, mechanism="randomized-response", lam=0, epsilon=1.0, document_length=3,
-        output="tokens", random_state=0,
+        resize="truncate", output="tokens", random_state=0,
     ).fit([])  # fmt: skip
     logs = np.log(randomized_response(1.0))
     found = []
@@ -163,7 +163,12 @@ def test_from_chance_to_certainty(words, corpus, mechanism):
     shares = []
     for epsilon in (1e-9, 3.0, 6.0, 1e6):
         perturber = DPWordPerturber(
-            words, mechanism=mechanism, lam=0, epsilon=epsilon, document_length=10
+            words,
+            mechanism=mechanism,
+            lam=0,
+            epsilon=epsilon,
+            document_length=10,
+            resize="truncate",
         ).fit([])
         each = [identified_scorer(perturber, corpus[0]) for _ in range(10)]
         shares.append(np.mean(each))
@@ -206,7 +211,9 @@ def test_equal_documents_cannot_be_told_apart():
 
 
 def test_bags_in_another_order_are_equal(words):
-    perturber = DPWordPerturber(words, epsilon=1e6, document_length=4).fit([])
+    perturber = DPWordPerturber(
+        words, epsilon=1e6, document_length=4, resize="truncate"
+    ).fit([])
     texts = ["w1 w2 w3 w3", "w3 w1 w3 w2", "w5 w6 w7 w8"]
     assert identified_scorer(perturber, texts) == pytest.approx(2 / 3)
 
@@ -262,7 +269,8 @@ def test_documents_without_words_are_alike(words):
 def test_a_search_scores_it_beside_accuracy(words, corpus):
     texts, topics = corpus
     model = Pipeline([
-        ("perturb", DPWordPerturber(words, lam=0, document_length=10)),
+        ("perturb", DPWordPerturber(
+            words, lam=0, document_length=10, resize="truncate")),
         ("classify", MultinomialNB()),
     ])  # fmt: skip
     scoring = privacy_utility_scoring() | {
