@@ -163,7 +163,6 @@ class MahalanobisChannel(WordChannel):
 
     @contextmanager
     def session(self, memory: int) -> Iterator[Apply]:
-        """`apply` with `memory` for its scores."""
         yield partial(self.apply, memory=memory)
 
     @property

@@ -38,21 +38,15 @@ def draw_words(
 
 
 def shared_noise(
-    channel: WordChannel,
-    rng: np.random.Generator,
-    n_draws: int,
-    among: int | None = None,
+    channel: WordChannel, rng: np.random.Generator, n_draws: int
 ) -> SharedNoise | None:
-    """Noise of ε = 1 that all words and all ε share, if the channel's law allows it.
-
-    `among`: only the first so many words of the embedding may be released.
-    """
+    """Noise of ε = 1 that all words and all ε share, if the channel's law allows it."""
     law = channel.law()
     if law.noise is None or not law.scales:
         return None
     table = channel.embedding
     noise = law.noise(channel.draw(rng, n_draws)) * channel.epsilon
-    return SharedNoise(noise, table.vectors[:among], table.half_norms[:among])
+    return SharedNoise(noise, table.vectors, table.half_norms)
 
 
 def probabilities(

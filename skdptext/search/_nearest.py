@@ -77,7 +77,6 @@ def k_nearest_words(
     k: int,
     *,
     exclude: np.ndarray | None = None,
-    half_norms: np.ndarray | None = None,
     memory: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The k rows of `vectors` nearest to each point in Euclidean distance.
@@ -100,8 +99,7 @@ def k_nearest_words(
     distances = np.empty((len(points), k))
     if not ids.size:
         return ids, distances
-    if half_norms is None:
-        half_norms = half_squared_norms(vectors)
+    half_norms = half_squared_norms(vectors)
     with np.errstate(over="ignore", invalid="ignore"):
         half32 = half_norms.astype(np.float32)
         slack = twice_error_bound(points, half_norms)

@@ -61,7 +61,6 @@ from skdptext.utils._random import (
     check_document_ids as check_document_ids,
     check_noise_state as check_noise_state,
     check_rng as check_rng,
-    keyed_generators as keyed_generators,
 )
 from skdptext.utils._risk import (
     FEWEST_CASES as FEWEST_CASES,

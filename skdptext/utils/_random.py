@@ -260,11 +260,6 @@ def check_document_ids(document_ids: Any) -> list[Any]:
     return ids
 
 
-def keyed_generators(keys: Sequence[bytes]) -> Sequence[np.random.Generator]:
-    """The ChaCha20 streams of 256-bit keys."""
-    return [_generator(key) for key in keys]
-
-
 def _generator(key: bytes) -> np.random.Generator:
     from randomgen import ChaCha  # late, as it loads 30 generators
 
