@@ -62,7 +62,7 @@ test: $(STAMP)-test  ## run the tests; fails under 95 % branch coverage
 	    --cov-report= --cov-fail-under=95 $(PYTEST_ARGS)
 
 test-oldest: $(OLDEST)/.stamp  ## run the tests with the oldest versions that pyproject.toml allows
-	$(SHARED) NUMBA_CACHE_DIR=$(abspath $(OLDEST))/loops PYTHONPATH=$(CURDIR) $(OLDEST)/bin/python -m pytest $(WORKERS) -m "$(QUICK)" --durations=10 \
+	$(SHARED) PYTHONPATH=$(CURDIR) $(OLDEST)/bin/python -m pytest $(WORKERS) -m "$(QUICK)" --durations=10 \
 	    $(OLDEST_TESTS) $(PYTEST_ARGS)
 
 test-slow: $(STAMP)-slow  ## run the tests that take minutes, dp-accounting's bounds among them

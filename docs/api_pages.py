@@ -28,7 +28,6 @@ RESULTS = {
     "metrics.plausible_deniability": ["PlausibleDeniability"],
     "metrics.word_transitions": ["WordTransitions", "Estimate"],
     "model_selection.calibrate_epsilon": ["Calibration"],
-    "neighbors.WMDKNNClassifier": ["compile_search"],
     "replacement.DPDocumentReplacer": ["PersonAnswers", "PublicDocuments"],
     "replacement.topic_shares": ["TopicShares"],
 }

@@ -89,12 +89,6 @@ _CACHE = Path(os.environ.get("SKDPTEXT_CACHE") or ROOT / "build" / "cache")
 # of another seed another. CI takes a new one once a week.
 _SEED = os.environ.get("SKDPTEXT_TEST_SEED", "0")
 
-# What these fixtures find on disk, or make: a quarter of a minute each.
-_MADE = {
-    "built_in": "from skdptext.datasets import load_docstring_embedding as make",
-    "compiled": "from skdptext.neighbors import compile_search as make",
-}
-
 # Coverage does not watch them: half of their time, for no line that only they run. They
 # are about the repository, its notebooks and benchmarks; or thousands of calls fail in
 # them, or repeat what other tests run once. Elsewhere, single tests that take long and
@@ -128,7 +122,7 @@ _UNWATCHED = {
         "test_repository",
         "test_routes",
         "transport/test_wmd_block",
-        "transport/test_wmd_plain",
+        "transport/test_wmd_cost",
         "transport/test_wmd_search",
         "utils/test_quiet",
         "utils/test_risk",
@@ -180,35 +174,32 @@ def pytest_report_header() -> str:
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> None:
-    """Begin what takes long to make, and leave to the end the files that need it.
+    """Begin to train the built-in embedding; files that need it come at the end.
 
-    Else two workers would come to it together, and one wait for the other. It is made
-    by processes of their own: where coverage watches, it takes half as long again.
+    Else two workers would come to it together, and one wait for the other. A process of
+    its own trains it: where coverage watches, that takes half as long again.
     """
     for item in items:
         if item.path in _UNWATCHED:
             item.add_marker(pytest.mark.no_cover)
-    needed = {(item.path, fixture) for item in items for fixture in _made_for(item)}
-    paths = {path for path, _ in needed}
+    paths = {item.path for item in items if _takes_built_in(item)}
     items.sort(key=lambda item: item.path in paths)
-    if getattr(config, "workerinput", {}).get("workerid") != "gw0":
+    if not paths or getattr(config, "workerinput", {}).get("workerid") != "gw0":
         return
-    for fixture in {fixture for _, fixture in needed}:
-        with contextlib.suppress(BlockingIOError), _lock(fixture, wait=False) as lock:
-            running = subprocess.Popen(
-                [sys.executable, "-c", f"{_MADE[fixture]}; make()"],
-                env={**os.environ, "SKDPTEXT_CACHE": str(_CACHE)},
-                pass_fds=[lock.fileno()],  # it is locked until the process ends
-            )
-            config.add_cleanup(running.wait)
+    train = "from skdptext.datasets import load_docstring_embedding as load; load()"
+    with contextlib.suppress(BlockingIOError), _lock(wait=False) as lock:
+        running = subprocess.Popen(
+            [sys.executable, "-c", train],
+            env={**os.environ, "SKDPTEXT_CACHE": str(_CACHE)},
+            pass_fds=[lock.fileno()],  # it is locked until the process ends
+        )
+        config.add_cleanup(running.wait)
 
 
-def _made_for(item: pytest.Item) -> set[str]:
-    """Which of `_MADE` a test takes: by its fixtures, or by what its file imports."""
-    taken = set(getattr(item, "fixturenames", ()))
-    if "load_docstrings" in vars(getattr(item, "module", None) or object):
-        taken.add("built_in")  # which reads the corpus first, and keeps it
-    return taken & _MADE.keys()
+def _takes_built_in(item: pytest.Item) -> bool:
+    """By its fixtures; or its file reads the corpus, which training keeps on disk."""
+    reads = "load_docstrings" in vars(getattr(item, "module", None) or object)
+    return reads or "built_in" in getattr(item, "fixturenames", ())
 
 
 def _watching(config: pytest.Config) -> Any:
@@ -255,10 +246,10 @@ def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
         yield
 
 
-def _lock(fixture: str, wait: bool = True) -> IO[str]:
-    """A locked file: one process at a time makes what is kept on disk."""
+def _lock(wait: bool = True) -> IO[str]:
+    """A locked file: one process at a time trains the built-in embedding."""
     _CACHE.mkdir(parents=True, exist_ok=True)
-    file = (_CACHE / f"{fixture}.lock").open("w")
+    file = (_CACHE / "built_in.lock").open("w")
     fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     return file
 
@@ -303,19 +294,8 @@ def scrypt_once() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def built_in(data_home, pytestconfig) -> WordEmbedding:
     """The embedding that comes with the library."""
-    with _lock("built_in"), unwatched(pytestconfig):
+    with _lock(), unwatched(pytestconfig):
         return load_docstring_embedding()
-
-
-@pytest.fixture(scope="session")
-def compiled(pytestconfig):
-    """The bounds of the search by numba, which keeps on disk what it has compiled."""
-    from tests.transport.inside import load_bounds
-
-    with _lock("compiled"), unwatched(pytestconfig):
-        loops = load_bounds()
-    assert loops is not None, "the tests need the extra `fast`"
-    return loops
 
 
 @pytest.fixture

@@ -817,7 +817,6 @@ TAKES_NO_TEXT: dict[Any, str] = {
     mechanisms.SumLoss: _NUMBERS,
     replacement.PublicGroups: "gets documents that the replacer has read",
     replacement.in_blocks: "gets documents that have been read",
-    neighbors.compile_search: "takes nothing",
 }
 
 # Rooms that users are not shown: what enters them has come in through the others.

@@ -79,13 +79,13 @@ LATE = (
     "sklearn.linear_model",
     "sklearn.model_selection",
     "tqdm",
-    *("floret", "matplotlib", "numba", "pandas", "polars", "pyarrow"),
+    *("floret", "matplotlib", "pandas", "polars", "pyarrow"),
 )
 
 # What a distribution installs, where its name is another one.
 IMPORTED_AS = {"scikit-learn": "sklearn", "pot": "ot"}
-# Loaded where it is there; what numba is made of; the package itself.
-UNDECLARED = {"polars", "llvmlite", "skdptext"}
+# Loaded where it is there; the package itself.
+UNDECLARED = {"polars", "skdptext"}
 
 # The parts of numpy.random that hold no global state.
 STATELESS_RANDOM = {"BitGenerator", "Generator", "PCG64", "SeedSequence", "default_rng"}
@@ -418,7 +418,7 @@ def test_every_package_that_is_imported_is_declared():
     optional = declared["optional-dependencies"]
     listed = declared["dependencies"] + [
         line
-        for extra in ("frames", "plot", "fast", "fasttext", "arrow")
+        for extra in ("frames", "plot", "fasttext", "arrow")
         for line in optional[extra]
     ]
     names = {re.match(r"[\w-]+", line).group() for line in listed}

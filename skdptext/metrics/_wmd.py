@@ -14,7 +14,6 @@ from skdptext.transport import (
     BagBlock,
     WordBags,
     as_word_bags,
-    kernels_for,
     name_rows,
     one_hot_distances,
     pair_distance,
@@ -179,13 +178,10 @@ def pairwise_word_movers_distances(
             distances[i, part.start + first : part.stop] = row
 
     workers = effective_n_jobs(n_jobs)
-    kernels = None
-    if table is not None:
-        kernels = kernels_for(len(x_bags.ids) * len(y_bags.ids))
     with Threads(workers) as threads:
         for part in _blocks(y_bags, x_bags, table, workers):
             bags = take_bags(y_bags, np.arange(part.start, part.stop))
-            block = None if table is None else BagBlock(bags, table.vectors, kernels)
+            block = None if table is None else BagBlock(bags, table.vectors)
             # dealt in turn: if the result is symmetric, the first rows take longest
             shares = (range(i, len(x_bags), 4 * workers) for i in range(4 * workers))
             threads.each(fill, shares)

@@ -9,7 +9,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.neighbors._base import UNIFORM, Predictor, as_parameter_error
+from skdptext.neighbors._base import Predictor, as_parameter_error
 from skdptext.transport import WordBags
 
 _FATE = "get the class prior"
@@ -66,7 +66,6 @@ class WMDKNNClassifier(ClassifierMixin, Predictor):
     WMDKNNRegressor : The mean of numbers instead of a vote.
     WMDNeighbors : The neighbours alone, without labels.
     skdptext.metrics.pairwise_word_movers_distances : The distances themselves.
-    compile_search : Compile the search before it is used.
 
     Notes
     -----
@@ -151,9 +150,6 @@ class WMDKNNClassifier(ClassifierMixin, Predictor):
     def predict(self, X: Any) -> np.ndarray:
         """Predict the labels of documents.
 
-        With one output and uniform weights, the search for a document may end before
-        its neighbours are known, once one class is sure of more than half of the votes.
-
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_queries, n_words)
@@ -169,20 +165,8 @@ class WMDKNNClassifier(ClassifierMixin, Predictor):
             If documents have no words; they get the most frequent class.
         """
         k, queries, filled = self._asked(X, _FATE)
-        if self.outputs_2d_ or self.weights not in UNIFORM:
-            shares = self._shares(k, queries, filled)
-            winners = [share.argmax(axis=1) for share in shares]
-        else:
-            best = np.full(len(filled), np.argmax(self.class_prior_))
-            if len(queries):
-                best[filled], _ = self._index.vote(
-                    queries,
-                    k,
-                    self._codes[0],
-                    n_jobs=self.n_jobs,
-                    verbose=self.verbose,
-                )
-            winners = [best]
+        shares = self._shares(k, queries, filled)
+        winners = [share.argmax(axis=1) for share in shares]
         named = [
             names[winner]
             for names, winner in zip(self._each(self.classes_), winners, strict=True)

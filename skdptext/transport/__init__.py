@@ -13,7 +13,6 @@ from skdptext.transport._bags import (
 from skdptext.transport._block import BagBlock
 from skdptext.transport._bottleneck import bottleneck_distance
 from skdptext.transport._exact import one_hot_distances, pair_distance
-from skdptext.transport._kernels import compile_search, kernels_for
 from skdptext.transport._matching import matching_cost, matching_plan
 from skdptext.transport._search import BagIndex
 
@@ -23,8 +22,6 @@ __all__ = [
     "WordBags",
     "as_word_bags",
     "bottleneck_distance",
-    "compile_search",
-    "kernels_for",
     "matching_cost",
     "matching_plan",
     "name_rows",

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from skdptext.transport._loops import Bags
-
 Bag = tuple[np.ndarray, np.ndarray]  # ids of words, ascending, and their weights
 
 
@@ -31,11 +29,6 @@ class WordBags:
         """Ids and weights of bag `i`, as views."""
         part = slice(self.starts[i], self.starts[i + 1])
         return self.ids[part], self.weights[part]
-
-    @property
-    def arrays(self) -> Bags:
-        """The three arrays, as the loops take them."""
-        return Bags(self.starts, self.ids, self.weights)
 
     @property
     def sizes(self) -> np.ndarray:
@@ -99,12 +92,6 @@ def slice_bags(bags: WordBags, part: slice) -> WordBags:
     starts = bags.starts[part.start : part.stop + 1]
     held = slice(starts[0], starts[-1])
     return WordBags(starts - starts[0], bags.ids[held], bags.weights[held])
-
-
-def writable(bags: WordBags) -> WordBags:
-    """The bags in arrays of one kind, also where another process gave them."""
-    arrays = bags.starts, bags.ids, bags.weights
-    return WordBags(*(np.require(part, requirements=["C", "W"]) for part in arrays))
 
 
 def name_rows(rows: np.ndarray, most: int = 10) -> str:

@@ -7,8 +7,6 @@ from scipy.spatial.distance import cdist
 
 from skdptext.transport._bags import Bag, WordBags
 from skdptext.transport._exact import problem_from, rounded, transport_cost
-from skdptext.transport._kernels import Kernels
-from skdptext.transport._solver import solver_address
 
 
 class BagBlock:
@@ -20,34 +18,19 @@ class BagBlock:
         Non-empty.
     vectors : ndarray of shape (n_words, dim)
         Vectors of all words. Those of the block's words are kept, as float64.
-    kernels : Kernels or None, default=None
-        Compiled loops; None: NumPy does the work, with the same results.
     """
 
-    def __init__(
-        self, bags: WordBags, vectors: np.ndarray, kernels: Kernels | None = None
-    ) -> None:
+    def __init__(self, bags: WordBags, vectors: np.ndarray) -> None:
         self.bags = bags
         words, self._columns = np.unique(bags.ids, return_inverse=True)
         self._vectors = vectors
         self._points = vectors[words].astype(np.float64)
-        self._kernels = kernels
-        if kernels is not None:
-            self._points = np.ascontiguousarray(self._points.T)
 
     def distances(self, x: Bag, first: int = 0) -> np.ndarray:
         """`pair_distance` to the bags from number `first` on."""
         rows = self._vectors[x[0]].astype(np.float64)
+        costs = cdist(rows, self._points)
         out = np.zeros(len(self.bags) - first)
-        if self._kernels is None:
-            costs = cdist(rows, self._points)
-        else:
-            costs = self._kernels.costs(rows, self._points)
-            given = self.bags.arrays, (costs, self._columns), first, out
-            self._kernels.block(solver_address(), *x, *given)
-            if not np.isnan(out).any():
-                return rounded(out)
-            # solve again in Python, which says what is wrong
         for i in range(first, len(self.bags)):
             out[i - first] = self._solve(i, x, costs)
         return rounded(out)

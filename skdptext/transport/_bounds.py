@@ -1,9 +1,10 @@
 """Lower bounds on Word Mover's Distance, from one query to many documents at a time.
 
 Rounding. Costs are scaled to at most 2 and never above the true ones (`LoweredTable`).
-The potentials computed last are minima of differences of size at most 4, each rounded
-once, and the others are given numbers: so a pair of potentials exceeds a feasible one
-by less than `POTENTIAL_SLACK`, which the bounds have taken off already.
+Potentials are given numbers of size at most 2, or minima of costs from which one to
+three of them have been taken off, each difference below 8 and rounded once. So a pair
+of potentials exceeds a feasible one by at most (2 + 2 + 4)·2⁻²⁴, which is less than
+`POTENTIAL_SLACK`; the bounds have taken it off already.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from skdptext.transport._bags import WordBags, entries
-from skdptext.transport._loops import DAMPING, POTENTIAL_SLACK
+from skdptext.transport._exact import DAMPING
 from skdptext.utils import Threads, blocks
 
 ONE = Threads()
@@ -20,8 +21,19 @@ ONE = Threads()
 _UNIT = 2.0**-24  # float32 rounds by at most this, relatively
 _TINY = 2.0**-110  # more than what underflows in a squared distance
 
+_ZERO = np.float32(0.0)
+_LEAST = np.float32(1e-30)
 _FAR = np.float32(1e30)  # takes a word out of every minimum, and is finite
 _MAX_POTENTIAL = np.float32(2.0)  # no useful one is larger; the slack then holds
+# For the rounding of potentials, as above, and of the float64 sums.
+POTENTIAL_SLACK = 12 * _UNIT
+
+# Pairs of words of two bags: fewer are solved as fast as they are bounded better.
+_SHORT = 1024
+# Sinkhorn's smoothing as a share of the mean cost, and its steps. A lower temperature
+# makes the bound tighter and needs more steps to settle.
+_TEMPERATURE = 0.015
+_N_STEPS = 12
 
 
 class LoweredTable:
@@ -67,34 +79,20 @@ class LoweredTable:
 
     def distances(self, words: np.ndarray, threads: Threads = ONE) -> np.ndarray:
         """Distances from `words` to the table's words, times 2^-exponent."""
-        squares, norms, table_norms = self.products(words, threads)
-        squares += norms[:, None]
-        squares += table_norms
-        np.maximum(squares, np.float32(0.0), out=squares)
-        return np.sqrt(squares, out=squares)
-
-    def products(
-        self, words: np.ndarray, threads: Threads = ONE
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The terms of `distances`, for compiled code to add up.
-
-        Returns
-        -------
-        products : ndarray of shape (len(words), n_table_words)
-            -2⟨x, y⟩.
-        norms, table_norms : ndarrays
-            Lowered squared norms of `words` and of the table's words.
-        """
         points = self._scaled(words)
         norms = self._lowered_norms(points)
         points *= np.float32(-2.0)
-        out = np.empty((len(points), self._words_t.shape[1]), np.float32)
+        squares = np.empty((len(points), self._words_t.shape[1]), np.float32)
 
-        def multiply(part: slice) -> None:
-            np.matmul(points[part], self._words_t, out=out[part])
+        def fill(part: slice) -> None:
+            some = np.matmul(points[part], self._words_t, out=squares[part])
+            some += norms[part, None]
+            some += self._words_norms
+            np.maximum(some, _ZERO, out=some)
+            np.sqrt(some, out=some)
 
-        threads.each(multiply, blocks(len(points), -(-len(points) // threads.n)))
-        return out, norms, self._words_norms
+        threads.each(fill, blocks(len(points), -(-len(points) // threads.n)))
+        return squares
 
 
 def relaxed_bounds(
@@ -149,17 +147,43 @@ def relaxed_bounds(
     return np.maximum(sums * (1.0 - 1e-12) - 1e-14, 0.0)
 
 
+def shared_bounds(
+    costs: np.ndarray, query: np.ndarray, alpha: np.ndarray, by_bag: sp.csr_array
+) -> np.ndarray:
+    """Bounds of all bags by given potentials of the query's words.
+
+    Parameters
+    ----------
+    costs : ndarray of shape (n, n_table_words), float32
+        As in `relaxed_bounds`.
+    query : ndarray of shape (n,), float64
+    alpha : ndarray of shape (n,), float32
+        Any numbers between -2 and 2; good are those of the likeliest bags.
+    by_bag : csr_array of shape (n_bags, n_table_words)
+
+    Returns
+    -------
+    bounds : ndarray of shape (n_bags,)
+    """
+    beta = (costs - alpha[:, None]).min(axis=0).astype(np.float64)
+    return by_bag @ beta + float(query @ alpha) - POTENTIAL_SLACK
+
+
 def dual_bounds(
     costs: np.ndarray,
     query: np.ndarray,
     place: np.ndarray,
     bags: WordBags,
     numbers: np.ndarray,
-) -> np.ndarray:
-    """Damped dual ascent on the residual problems of a query and some bags.
+    limit: float = -np.inf,
+    mean_cost: float = 0.0,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Dual ascent on the residual problems of a query and some bags.
 
-    β = damping·(least of each column), α = rowmin(C − β), β = colmin(C − α). Any pair
-    with α + β ≤ C bounds the cost by a·α + b·β.
+    Weak duality: α_i + β_j ≤ C_ij for all pairs makes a·α + b·β at most the cost. First
+    β = damping·(least of each column), α = rowmin(C − β), β = colmin(C − α). Where that
+    is within the limit, a few of Sinkhorn's steps find better potentials, and the same
+    two minima make them feasible; not for short bags, which are solved as fast.
 
     Parameters
     ----------
@@ -173,32 +197,65 @@ def dual_bounds(
         Non-empty, over words of the table.
     numbers : ndarray of shape (S,)
         Numbers of the bags to bound, at least one.
+    limit : float, default=-inf
+        Bounds above it need not be better.
+    mean_cost : float, default=0.0
+        Sets the temperature of Sinkhorn's steps; 0: none are taken.
 
     Returns
     -------
     bounds : ndarray of shape (S,)
+    alpha : ndarray of shape (S, n)
+        Potentials of the query's words, before Sinkhorn's steps.
     """
     starts, sizes = bags.starts[numbers], bags.sizes[numbers]
-    at, first = entries(starts, sizes), np.cumsum(sizes) - sizes
-    words, b = bags.ids.take(at), bags.weights.take(at)
-    owner = np.repeat(np.arange(len(numbers)), sizes)
+    places = np.arange(sizes.max())
+    filled = places < sizes[:, None]
+    at = np.where(filled, starts[:, None] + places, 0)
+    words, b = bags.ids[at], np.where(filled, bags.weights[at], 0.0)
     # what is left of both without the mass that they share
     a = np.tile(query, (len(numbers), 1))
-    shared = np.flatnonzero(place.take(words) >= 0)
-    own = owner[shared], place.take(words[shared])
-    left = a[own] - b[shared]
-    a[own], b[shared] = np.maximum(left, 0.0), np.maximum(-left, 0.0)
+    own = np.where(filled, place[words], -1)
+    i, j = (own >= 0).nonzero()
+    own = own[i, j]
+    left = a[i, own] - b[i, j]
+    a[i, own], b[i, j] = np.maximum(left, 0.0), np.maximum(-left, 0.0)
 
+    short = words.size * len(query) < _SHORT * len(numbers)
+    # (S, words of a bag, n); short bags lie side by side in memory, which is faster
+    C = costs.T[:, words.T].T if short else costs[words]
     # words without mass are out of all minima: they constrain no potential
-    gone = np.where(a > 0.0, np.float32(0.0), _FAR)
-    local = costs.take(words, axis=0)
-    local += gone.take(owner, axis=0)
-    local[b == 0.0] = _FAR
-    # Weak duality: α_i + β_j ≤ C_ij for all pairs makes a·α + b·β at most the cost.
-    beta = DAMPING * local.min(axis=1)
-    alpha = np.minimum.reduceat(local - beta[:, None], first, axis=0)
-    alpha = np.minimum(alpha, _MAX_POTENTIAL) - gone
-    local -= alpha.take(owner, axis=0)
-    beta = np.minimum(local.min(axis=1), _MAX_POTENTIAL)
-    sums = (a * alpha).sum(axis=1) + np.add.reduceat(b * beta, first)
-    return sums - POTENTIAL_SLACK
+    C += np.where(a > 0.0, _ZERO, _FAR)[:, None, :]
+    C[b == 0.0] = _FAR
+    beta = np.minimum(DAMPING * C.min(axis=2), _MAX_POTENTIAL)
+    alpha = (C - beta[:, :, None]).min(axis=1)
+    alpha = np.where(a > 0.0, np.minimum(alpha, _MAX_POTENTIAL), _ZERO)
+    C -= alpha[:, None, :]
+    beta = np.minimum(C.min(axis=2), _MAX_POTENTIAL)
+    bounds = (a * alpha).sum(axis=1) + (b * beta).sum(axis=1) - POTENTIAL_SLACK
+    go = np.flatnonzero(bounds <= limit)
+    if len(go) and not short and mean_cost > 0.0:
+        C = C[go] - beta[go, :, None]
+        bounds[go] += np.fmax(_softened(C, a[go], b[go], mean_cost), 0.0)
+    return bounds, alpha
+
+
+def _softened(
+    C: np.ndarray, a: np.ndarray, b: np.ndarray, mean_cost: float
+) -> np.ndarray:
+    """Values of potentials that Sinkhorn's steps find, made feasible; C is lost."""
+    temperature = np.float32(_TEMPERATURE * mean_cost)
+    a32, b32 = (part.astype(np.float32)[:, :, None] for part in (a, b))
+    with np.errstate(all="ignore"):  # any numbers give feasible potentials, or NaN
+        kernel = np.exp(C / -temperature)
+        back = kernel.transpose(0, 2, 1)
+        u: np.ndarray = np.ones_like(a32)
+        for _ in range(_N_STEPS):
+            v = b32 / (kernel @ u + _LEAST)
+            u = a32 / (back @ v + _LEAST)
+        soft = temperature * np.log(np.clip(v, _LEAST, _FAR))
+    alpha = (C - np.clip(soft, -_MAX_POTENTIAL, _MAX_POTENTIAL)).min(axis=1)
+    alpha = np.where(a > 0.0, np.clip(alpha, -_MAX_POTENTIAL, _MAX_POTENTIAL), _ZERO)
+    C -= alpha[:, None, :]
+    beta = np.minimum(C.min(axis=2), _MAX_POTENTIAL)
+    return (a * alpha).sum(axis=1) + (b * beta).sum(axis=1)

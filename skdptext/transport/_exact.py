@@ -18,7 +18,21 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from skdptext.transport._bags import Bag, WordBags
-from skdptext.transport._loops import BITS, DAMPING, SAME, WORTH_REDUCING
+
+# Weights are single rounded quotients; those that differ by less are taken as equal.
+SAME = 4 * 2.0**-52
+
+# From this many pairs of words on, we reduce the costs before POT solves the problem:
+# it saves about a fifth of its time, and our passes over the costs take less.
+WORTH_REDUCING = 64
+# A potential takes this share of the least cost of its word, and leaves the rest to the
+# potentials of the other side: one that took all of it would leave them nothing to
+# choose. Any share in (0, 1] gives feasible potentials, and so a true bound; this one
+# was chosen, not measured.
+DAMPING = np.float32(0.75)
+
+# Binary digits of a distance.
+BITS = 42
 
 _SQRT2 = float(np.sqrt(2.0))
 

@@ -74,11 +74,9 @@ from skdptext.utils._risk import (
     recall_when_sure as recall_when_sure,
 )
 from skdptext.utils._system import (
-    LoadedOnce as LoadedOnce,
     Memo as Memo,
     Threads as Threads,
     blas_threads as blas_threads,
-    compile_loops as compile_loops,
     delete_abandoned as delete_abandoned,
     import_gensim as import_gensim,
     import_floret as import_floret,

@@ -158,57 +158,6 @@ class Memo(Generic[T]):
         return result
 
 
-# -- compiled loops -----------------------------------------------------------------
-
-
-def compile_loops(build: Callable[[Callable[..., Any]], T]) -> T | None:
-    """What `build` makes of numba's ``njit``; None where numba is not installed.
-
-    `build` is given ``njit(**options)``, a decorator that releases the GIL and caches
-    compiled code on disk. It must call each function once, with the types of its use:
-    only then is it compiled and cached. It is called again, without caching, if no
-    folder is writable.
-    """
-    try:
-        from numba import njit
-    except ImportError:
-        return None
-
-    def decorator(cache: bool) -> Callable[..., Any]:
-        return lambda **options: njit(nogil=True, cache=cache, **options)
-
-    try:
-        return build(decorator(True))
-    except (OSError, RuntimeError):  # no folder to keep them in, or none to write to
-        return build(decorator(False))
-
-
-class LoadedOnce(Generic[T]):
-    """Decorate a loader: the first thread calls it, the others wait for its result.
-
-    With `functools.cache` several threads could call it at once, and numba refuses to
-    compile a function twice.
-    """
-
-    def __init__(self, loader: Callable[[], T]) -> None:
-        self.__wrapped__ = loader
-        self._lock = threading.RLock()
-        self._loaded: list[T] = []
-
-    def __call__(self) -> T:
-        """The result of the loader."""
-        if not self._loaded:
-            with self._lock:
-                if not self._loaded:  # no other thread was first
-                    self._loaded.append(self.__wrapped__())
-        return self._loaded[0]
-
-    @property
-    def loaded(self) -> bool:
-        """Whether it has been called."""
-        return bool(self._loaded)
-
-
 # -- threads of the linear algebra library ------------------------------------------
 
 

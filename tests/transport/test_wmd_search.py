@@ -13,10 +13,7 @@ from skdptext import WordEmbedding
 from skdptext.metrics import pairwise_word_movers_distances
 from skdptext.neighbors import WMDKNNClassifier
 from skdptext.transport import BagIndex, as_word_bags, take_bags
-from tests.transport.inside import crowded, exact_module, search_module
-
-# Every test of this file runs with and without numba.
-pytestmark = pytest.mark.usefixtures("loops")
+from tests.transport.inside import crowded, exact_module
 
 
 def brute_force(queries, train, embedding, k, itself=False):
@@ -52,9 +49,6 @@ def exact(prose_bags, built_in):
     return pairwise_word_movers_distances(prose_bags[:300], embedding=built_in)
 
 
-@pytest.mark.parametrize(
-    "loops", ["numpy", "compiled", "compiled, distances by Python"], indirect=True
-)
 def test_prose(prose_bags, built_in, exact):
     train, queries = prose_bags[:240], prose_bags[240:270]
     neighbours = fitted(train, built_in, 5).kneighbors(queries)
@@ -145,45 +139,35 @@ def test_texts_among_themselves_share_products(prose_bags, built_in, monkeypatch
     """Each word once for all texts, where memory allows; else each run its words."""
     bags = as_word_bags(prose_bags[:170])
     index = BagIndex(bags, len(built_in), built_in.vectors)
-    products, asked = index.table.products, []
+    distances, asked = index.table.distances, []
 
     def counted(words, threads):
         asked.append(words)
-        return products(words, threads)
+        return distances(words, threads)
 
-    monkeypatch.setattr(index.table, "products", counted)
+    monkeypatch.setattr(index.table, "distances", counted)
     want = index.nearest(bags, 5, exclude=np.arange(170))
     assert [words.tolist() for words in asked] == [index.words.tolist()]
     asked.clear()
-    room = 2**20 // (4 * len(index.words))  # words whose products are half of 2 MB
+    room = 2**20 // (4 * len(index.words))  # words whose costs are half of 2 MB
     with config_context(working_memory=2):
         again = index.nearest(bags, 5, exclude=np.arange(170))
-    assert_same(again[:2], want[:2])  # bounds are shared within a run, too
+    assert_same(again, want)
     sizes = [len(words) for words in asked]
     assert max(bags.sizes) < max(sizes) <= 2 * room
     assert len(index.words) < sum(sizes) < bags.sizes.sum() / 2
 
 
-@pytest.mark.parametrize("loops", ["compiled"], indirect=True)  # NumPy's are not shared
-def test_texts_among_themselves_share_bounds(prose_bags, built_in, exact, monkeypatch):
-    """Where memory allows; neighbours, also of a part of the texts, are the same."""
+def test_texts_among_themselves(prose_bags, built_in, exact):
+    """Neighbours, also of a part of the texts, and all within a radius."""
     bags = as_word_bags(prose_bags[:300])
     index = BagIndex(bags, len(built_in), built_in.vectors)
-    bounds, ends = search_module.CompiledBounds, []
-
-    def noted(*args):
-        ends.append(args[-1])
-        return bounds(*args)
-
-    monkeypatch.setattr(search_module, "CompiledBounds", noted)
     every, middle = np.arange(300), np.arange(90, 200)
     want = nearest_of(exact, 5, itself=True)
-    for memory in (2, 0.5):  # MiB, of which the bounds would take 0.34
-        with config_context(working_memory=memory):
-            neighbours = index.nearest(bags, 5, exclude=every)
-            part = index.nearest(take_bags(bags, middle), 5, exclude=middle, n_jobs=2)
-        assert_same(neighbours[:2], want)
-        assert_same(part[:2], [each[middle] for each in want])
+    neighbours = index.nearest(bags, 5, exclude=every)
+    part = index.nearest(take_bags(bags, middle), 5, exclude=middle, n_jobs=2)
+    assert_same(neighbours[:2], want)
+    assert_same(part[:2], [each[middle] for each in want])
     radius = float(np.median(want[0][:, -1]))
     near = index.within(bags, radius, exclude=every)
     alone = index.within(bags, radius)  # which find themselves
@@ -191,9 +175,6 @@ def test_texts_among_themselves_share_bounds(prose_bags, built_in, exact, monkey
     others = alone[1] != owner
     assert np.array_equal(near[0], alone[0] - np.arange(301))
     assert_same(near[1:], (alone[1][others], alone[2][others]))
-    shared = [end for end in ends if end is not None]
-    assert np.hstack(shared).tolist() == [*every, *middle, *every]
-    assert len(ends) > len(shared)
 
 
 def test_query_words_unseen_in_training(small_embedding):
@@ -252,6 +233,5 @@ def test_a_failure_of_the_solver_is_told(monkeypatch):
     query = as_word_bags(sp.csr_array(np.array([[5.0, 4.0, 3.0, 2.0, 1.0]])))
     nothing = None, 0.0, np.zeros(4), np.zeros(4), 0
     monkeypatch.setattr(exact_module, "solver", lambda: lambda *_: nothing)
-    monkeypatch.setattr(search_module, "kernels_for", lambda _: None)
     with pytest.raises(RuntimeError, match="code 0 instead of 1"):
         index.nearest(query, 1)
