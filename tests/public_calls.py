@@ -66,7 +66,7 @@ from skdptext.metrics import WordTransitions
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.neighbors import WMDKNNClassifier
 from skdptext.perturbation import DPWordPerturber
-from skdptext.preprocessing import DocumentPreparer, TopicWordSelector
+from skdptext.preprocessing import TopicWordSelector
 from skdptext.privacy import PrivacyGuarantee
 from skdptext.release import DocumentRelease, ReleaseKey
 from skdptext.replacement import DPDocumentReplacer, ReplacementGuarantee
@@ -528,17 +528,11 @@ VALID: dict[Any, Valid] = {
     ),
     DPWordPerturber.exponent: Valid(lambda: (released(), "w0", "w1")),
     DPWordPerturber.likelihood: Valid(lambda: (released(), TEXTS)),
+    DPWordPerturber.prepare: Valid(lambda: (released(), TEXTS)),
     DPWordPerturber.perturb_words: Valid(lambda: (released(), ["w0"])),
     DPWordPerturber.set_output: Valid(lambda: (released(),)),
     DPWordPerturber.transform: Valid(lambda: (released(), TEXTS)),
     # -- preprocessing ---------------------------------------------------------
-    DocumentPreparer: Valid(
-        lambda: (table(),), lambda made: made.fit([]).transform(TEXTS)
-    ),
-    DocumentPreparer.fit: Valid(lambda: (DocumentPreparer(table()),)),
-    DocumentPreparer.from_perturber: Valid(lambda: (released(),)),
-    DocumentPreparer.lengths: Valid(lambda: (DocumentPreparer(table()), TEXTS)),
-    DocumentPreparer.transform: Valid(lambda: (DocumentPreparer(table()), TEXTS)),
     preprocessing.MeanVectorEncoder: Valid(
         lambda: (table(), 1), lambda made: made.fit(TEXTS)
     ),

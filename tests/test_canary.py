@@ -44,7 +44,7 @@ from skdptext.datasets import (
 from skdptext.files import SUFFIXES, read_columns
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.neighbors import WMDKNNClassifier
-from skdptext.preprocessing import DocumentPreparer, TopicEncoder
+from skdptext.preprocessing import TopicEncoder
 from skdptext.release import release_files
 from skdptext.utils import (
     check_bags,
@@ -257,7 +257,7 @@ CALLS = {
     "n_draws": lambda x: released().perturb_words(["w0"], x),
     "exponent of lists": lambda x: released().guarantee().exponent(["w0"], x),
     "pipeline": lambda x: make_pipeline(released(), MultinomialNB()).fit(x, [0]),
-    "preparer without a table": lambda x: DocumentPreparer().transform(x),
+    "before the noise": lambda x: released().prepare(x),
 }
 
 
@@ -294,8 +294,8 @@ def said(call, container):
 
 
 def shown_result(result):
-    if isinstance(result, DPWordPerturber | DocumentPreparer):
-        # these learn nothing from documents; the others are made to keep something
+    if isinstance(result, DPWordPerturber):
+        # it learns nothing from documents; the others are made to keep something
         return repr(result) + result._repr_html_() + repr(pickle.dumps(result))
     if isinstance(result, BaseEstimator):
         return repr(result) + result._repr_html_()

@@ -31,7 +31,6 @@ from skdptext.attacks import (
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.neighbors import WMDKNNRegressor, WMDNeighbors, WMDNeighborsTransformer
 from skdptext.preprocessing import (
-    DocumentPreparer,
     MeanVectorEncoder,
     TopicEncoder,
     TopicWordSelector,
@@ -55,7 +54,6 @@ ESTIMATORS = [
     ChannelNaiveBayes(
         DPWordPerturber("one-hot", epsilon=3.0), n_draws=20, random_state=0
     ),
-    DocumentPreparer("one-hot", output="bow", random_state=0),
     MeanVectorEncoder("one-hot"),
     TopicEncoder(),
     TopicEncoder(2, min_df=1),
@@ -79,7 +77,6 @@ READERS = [
     PERTURBER,
     DPDocumentReplacer(PUBLIC, n_groups=2, random_state=0),
     DPTextClassifier(PUBLIC, random_state=0),
-    DocumentPreparer(EMBEDDING, stop_words=None, random_state=0),
     FastTextClassifier(n_epochs=2, dim=3, random_state=0),
     KoppelAuthorClassifier(n_rounds=3, random_state=0),
     MeanVectorEncoder(EMBEDDING, 1),

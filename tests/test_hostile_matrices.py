@@ -15,7 +15,7 @@ from skdptext.metrics import (
     words_unchanged,
 )
 from skdptext.neighbors import WMDKNNRegressor, WMDNeighbors, WMDNeighborsTransformer
-from skdptext.preprocessing import DocumentPreparer, TopicWordSelector
+from skdptext.preprocessing import TopicWordSelector
 from tests.expected import refused
 from tests.memory import traced_memory
 
@@ -74,9 +74,7 @@ DOORS = {
     "perturber one-hot": lambda X: DPWordPerturber("one-hot").fit(X),
     "known_words": lambda X: perturber().fit([]).known_words(X),
     "words_unchanged": lambda X: words_unchanged(perturber().fit([]), X),
-    "preparer": lambda X: DocumentPreparer(TABLE).transform(X),
-    "preparer one-hot": lambda X: DocumentPreparer("one-hot").transform(X),
-    "preparer lengths": lambda X: DocumentPreparer(TABLE).lengths(X),
+    "prepare": lambda X: perturber().fit([]).prepare(X),
     "classifier fit": lambda X: classifier().fit(X, LABELS),
     "classifier predict": lambda X: classifier().fit(GOOD, LABELS).predict(X),
     "regressor fit": lambda X: WMDKNNRegressor(TABLE, n_neighbors=1).fit(X, [1, 2]),
@@ -118,7 +116,7 @@ def test_duplicates_are_summed():
     assert not twice.has_canonical_format
     before = twice.copy()
     assert np.array_equal(perturber().fit(twice).transform(twice).toarray(), GOOD)
-    assert DocumentPreparer(TABLE).lengths(twice).tolist() == [3, 4]
+    assert np.array_equal(perturber().fit([]).prepare(twice).toarray(), GOOD)
     assert pairwise_word_movers_distances(twice, GOOD, embedding=TABLE).trace() == 0
     model = classifier().fit(twice, LABELS)
     assert model.kneighbors(GOOD)[0].sum() == 0
@@ -135,8 +133,8 @@ def test_counts_are_cut_to_the_first_words_of_the_row(length):
     expected = np.zeros_like(counts)
     for i, row in enumerate(counts):
         np.add.at(expected[i], np.repeat(np.arange(3), row)[:length], 1)
-    preparer = DocumentPreparer(TABLE, document_length=length, output="bow")
-    cut = preparer.transform(sp.csr_array(counts))
+    short = perturber(document_length=length, resize="truncate").fit([])
+    cut = short.prepare(sp.csr_array(counts))
     np.testing.assert_array_equal(cut.toarray(), expected)
     assert (cut.data > 0).all()
 
@@ -157,18 +155,10 @@ def test_huge_counts_that_are_not_cut_are_refused():
         perturber().fit([]).transform(X)
     assert memory.peak < 20e6
     with refused("at most 100000000 words"):
-        DocumentPreparer(TABLE).transform(X)
+        perturber().fit([]).prepare(X)
 
 
 # -- tokens ------------------------------------------------------------------------
-
-
-def shared(cut, **options):
-    """The same tokenizer in both."""
-    return (
-        perturber(tokenizer=cut, **options).fit([]),
-        DocumentPreparer(TABLE, tokenizer=cut, **options),
-    )
 
 
 @pytest.mark.parametrize("stop_words", [None, ["the"]])
@@ -186,11 +176,12 @@ def shared(cut, **options):
     ],
 )
 def test_tokenizers_that_give_no_words(cut, message, stop_words):
-    for estimator in shared(
-        lambda t: cut(t) if t == "the cat" else ["cat"], stop_words=stop_words
-    ):
+    release = perturber(
+        tokenizer=lambda t: cut(t) if t == "the cat" else ["cat"], stop_words=stop_words
+    ).fit([])
+    for call in (release.transform, release.prepare):
         with refused(message):
-            estimator.transform(["tea", "the cat"])
+            call(["tea", "the cat"])
 
 
 @pytest.mark.parametrize(
@@ -198,14 +189,15 @@ def test_tokenizers_that_give_no_words(cut, message, stop_words):
             lambda t: np.array(t.split()), lambda t: map(np.str_, t.split())]
 )  # fmt: skip
 def test_tokenizers_that_give_words(cut):
-    release, preparer = shared(cut, stop_words=["the"])
-    assert release.transform(["The cat"]).toarray().tolist() == [[1, 0, 0]]
-    assert preparer.transform(["The cat"]) == [["cat"]]
+    release = perturber(tokenizer=cut, stop_words=["the"]).fit([])
+    for call in (release.transform, release.prepare):
+        assert call(["The cat"]).toarray().tolist() == [[1, 0, 0]]
 
 
 @pytest.mark.parametrize("token", [b"cat", bytearray(b"cat"), 7, None, ["cat"]])
 def test_token_lists_of_anything_else(token):
     kind = type(token).__name__ if token is not None else "None"
-    for estimator in shared(None):
+    release = perturber().fit([])
+    for call in (release.transform, release.prepare):
         with refused(f"{kind} as token 1 of document 1"):
-            estimator.transform([["cat"], ["cat", token]])
+            call([["cat"], ["cat", token]])

@@ -33,7 +33,6 @@ from skdptext.metrics import (
 )
 from skdptext.model_selection import calibrate_epsilon
 from skdptext.neighbors import WMDNeighbors
-from skdptext.preprocessing import DocumentPreparer
 from tests.expected import leaks_allowed
 
 pytestmark = leaks_allowed
@@ -238,7 +237,8 @@ def of_found():
 def of_distances():
     near = {"n_neighbors": 12, "n_jobs": 1}
     labels = ["a", "b"] * 6
-    bags = DocumentPreparer(EMBEDDING, output="bow").fit_transform(TEXTS)
+    reader = DPWordPerturber(EMBEDDING, stop_words="english").fit([])
+    bags = reader.prepare(TEXTS)
 
     def spread(found):
         distances, places = found

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 
 from skdptext import DPDocumentReplacer, DPWordPerturber, WordEmbedding
 from skdptext.neighbors import WMDNeighbors, WMDNeighborsTransformer
-from skdptext.preprocessing import DocumentPreparer, TopicWordSelector
+from skdptext.preprocessing import TopicWordSelector
 from skdptext.release import DocumentRelease, ReleaseKey, read_bags, release_files, seal
 
 WORDS = ["cat", "dog", "tea", "milk"]
@@ -40,7 +40,7 @@ def bags_of_a_release(tmp_path):
 
 MADE = {
     "perturber": lambda path: perturber().transform(TEXTS),
-    "preparer": lambda path: DocumentPreparer(TABLE, output="bow").fit_transform(TEXTS),
+    "before the noise": lambda path: perturber().prepare(TEXTS),
     "replacer": lambda path: (
         DPDocumentReplacer(
             TEXTS, n_groups=2, output="bow", embedding=TABLE, random_state=0

@@ -35,7 +35,6 @@ from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import OutOfVocabularyWarning, PrivacyLeakWarning
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.neighbors import WMDKNNClassifier
-from skdptext.preprocessing import DocumentPreparer
 from skdptext.utils import pair_interval, quiet
 
 _FOLDS = 5
@@ -180,15 +179,14 @@ def _counts(texts: ReleasedTexts, more: list[Any]) -> tuple[View, list[str]]:
 def _bags(texts: ReleasedTexts, mechanism: Any, more: Sequence[Any]) -> View:
     """Bags of the words that the mechanism has vectors of."""
     with quiet(PrivacyLeakWarning, OutOfVocabularyWarning):
-        preparer = DocumentPreparer.from_perturber(mechanism, output="bow")
-        preparer.set_params(random_state=texts.seed)
-        cut = preparer.fit_transform(texts.original)
-        whole = clone(preparer).set_params(document_length=None)
-        released = clone(mechanism).fit([]).embedding_
+        fitted = clone(mechanism).set_params(random_state=texts.seed).fit([])
+        released = fitted.embedding_
+        cut = fitted.prepare(texts.original)
+        whole = fitted.set_params(document_length=None)
         return {
-            "originals": [whole.fit_transform(texts.original)],
+            "originals": [whole.prepare(texts.original)],
             "cut": [cut],
-            "known": [whole.fit_transform(more) if more else cut[:0]],
+            "known": [whole.prepare(more) if more else cut[:0]],
             "releases": [
                 read_release(each, released).bags(len(released)).astype(cut.dtype)
                 for each in texts.releases

@@ -25,7 +25,6 @@ from skdptext.exceptions import (
 )
 from skdptext.metrics import released_profiles
 from skdptext.naive_bayes import ChannelNaiveBayes
-from skdptext.preprocessing import DocumentPreparer
 from skdptext.utils import blocks, progress, quiet, working_memory_bytes
 
 # Simulated draws per word of the law of noise on vectors.
@@ -180,10 +179,8 @@ def as_released(
     if perturber.oov == "keep":
         return None
     with quiet(PrivacyLeakWarning, OutOfVocabularyWarning, EmptyDocumentWarning):
-        fitted = clone(perturber).set_params(random_state=None).fit(documents)
-        reader = DocumentPreparer.from_perturber(perturber, output="bow")
-        reader.set_params(document_length=None, random_state=random_state)
-        bags = sp.csr_array(reader.fit_transform(documents))
+        fitted = clone(perturber).set_params(random_state=None, document_length=None)
+        bags = sp.csr_array(fitted.fit(documents).prepare(documents))
         released = fitted.embedding_
         shape = bags.shape[0], len(released)
         if 16 * shape[0] * shape[1] > working_memory_bytes():

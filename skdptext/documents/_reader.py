@@ -44,8 +44,8 @@ _OPTIONS = (
 class DocumentReader:
     r"""How documents become words of an embedding.
 
-    `DPWordPerturber`, `DocumentPreparer`, guarantees and metrics read by the same
-    reader, so that what is promised is about what is released.
+    `DPWordPerturber`, guarantees and metrics read by the same reader, so that what is
+    promised is about what is released.
 
     Parameters
     ----------

@@ -19,6 +19,7 @@ from skdptext.documents import (
     EncodedDocuments,
     as_column,
     as_frame,
+    resample,
     word_ids,
     write_documents,
 )
@@ -465,6 +466,64 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         if self.output == "bow":
             return as_frame(released, X, self._container, names)
         return as_column(released, X, self._container, self.output)
+
+    def prepare(self, X: Any) -> Any:
+        """Read documents as a release does, without noise: the bags before it.
+
+        Parameters
+        ----------
+        X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
+            Documents, as `transform` takes them.
+
+        Returns
+        -------
+        bags : sparse matrix in CSR format, of shape (n_documents, n_words)
+            Counts (int64) of the words that get noise, whatever `output` is: cut to
+            `document_length`, or drawn if `resize` draws them. The draw is not that of
+            a release; an integer `random_state` repeats it.
+
+        Raises
+        ------
+        InvalidParameterError
+            If `X` breaks a rule, or ε, λ or the mechanism was changed after `fit`.
+        NotFittedError
+            If `fit` was not called.
+
+        Notes
+        -----
+        *Privacy.* None: the bags are as private as the documents. They are for texts
+        that an adversary knows in the clear, and for a baseline without noise.
+
+        Examples
+        --------
+        >>> from skdptext import DPWordPerturber, WordEmbedding
+        >>> embedding = WordEmbedding(["cat", "dog", "tea"], [[0.0], [1.0], [9.0]])
+        >>> perturber = DPWordPerturber(
+        ...     embedding, document_length=3, resize="truncate").fit([])
+        >>> perturber.prepare(["My cat drinks tea: cat tea, no cat milk!"]).toarray()
+        array([[2, 0, 1]])
+        """
+        reader = self._check_ready()
+        length = reader.sample_length
+        # Streams of its own: those of a release also make its noise.
+        streams = NoiseStreams(self.random_state, self._context("prepare", reader))
+        label = streams.labeller()
+        documents = self._read(reader, X, label, counted=length is not None)
+        if length is not None:
+            codes = resample(
+                documents.codes,
+                np.diff(documents.offsets),
+                length,
+                self.n_features_in_,
+                [streams.open(b"")] if label is None
+                else [streams.open(each) for each in documents.stream_labels],
+                documents.repeats,
+            )  # fmt: skip
+            offsets = np.arange(len(documents) + 1, dtype=np.int64) * length
+            documents = EncodedDocuments(codes, offsets)
+        known = documents.known()
+        words = self.embedding_.word_array
+        return write_documents(known.codes, known.offsets, words, (), "bow")
 
     def _context(self, purpose: str, reader: DocumentReader) -> bytes:
         """All that the noise depends on besides seed and document.

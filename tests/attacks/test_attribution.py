@@ -9,7 +9,6 @@ from sklearn.neighbors import KNeighborsClassifier
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.attacks import make_folds, near_copies
 from skdptext.inspection import obfuscation_report
-from skdptext.preprocessing import DocumentPreparer
 from tests.inspection.corpus import CLEAN, bayes
 
 
@@ -33,7 +32,7 @@ def test_copies_are_in_one_fold_by_default(as_bags):
     once = [rng.choice(words, 30, replace=False).tolist() for _ in range(40)]
     documents = once + [text[:28] for text in once]
     if as_bags:
-        documents = DocumentPreparer(embedding, output="bow").fit_transform(documents)
+        documents = DPWordPerturber(embedding).fit([]).prepare(documents)
     apart, together = (
         author_named(
             documents, np.tile(list("abcdefgh"), 10), KNeighborsClassifier(1),

@@ -16,7 +16,6 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from skdptext import DPDocumentReplacer, DPWordPerturber, WordEmbedding
 from skdptext.inspection import PrivacyUtilityDisplay, obfuscation_report
-from skdptext.preprocessing import DocumentPreparer
 from tests.expected import refusals, refused
 from tests.inspection.corpus import CLEAN, bayes, few, small
 from tests.utils.test_html import read
@@ -46,13 +45,14 @@ def test_numbers_are_those_of_the_release_that_was_attacked(synthetic):
     """Rights of each document by plain scikit-learn; the halves are those stated."""
     embedding, documents, authors, _ = synthetic
     LOG.clear()
-    perturber = DPWordPerturber(embedding, epsilon=4.0, document_length=30)
+    perturber = DPWordPerturber(
+        embedding, epsilon=4.0, document_length=30, resize="truncate"
+    )
     splits = list(StratifiedKFold(4).split(documents, authors))
     report = obfuscation_report(
         documents, authors, None, perturber, adversaries=SPY, cv=splits, linkage=False
     )
-    bags = DocumentPreparer(embedding, output="bow", stop_words=None)
-    originals = bags.fit_transform(documents).toarray()
+    originals = DPWordPerturber(embedding).fit([]).prepare(documents).toarray()
     noisy = np.zeros_like(originals)
     # originals: in clear, cut and released; releases: released
     assert len(LOG) == 4 * (3 + 1)
@@ -137,12 +137,12 @@ def test_noise_is_fresh_and_equal_documents_do_not_share_it():
 @pytest.mark.no_cover
 def test_bags_tokens_and_texts_are_the_same_documents(synthetic):
     embedding, documents, authors, topics = few(synthetic)
-    bags = DocumentPreparer(embedding, output="bow", stop_words=None)
+    bags = DPWordPerturber(embedding).fit([]).prepare(documents)
     kinds = [
         documents,
         (" ".join(words) for words in documents),
-        bags.fit_transform(documents),
-        bags.transform(documents).toarray().tolist(),
+        bags,
+        bags.toarray().tolist(),
     ]
     perturber = DPWordPerturber(embedding, epsilon=CLEAN)
     options = {"adversaries": {"t": (bayes(), "topic")}, "cv": 2, "random_state": 0}
@@ -212,7 +212,8 @@ def test_names_kept_in_clear_give_the_author_away(one_adversary):
     texts = [" ".join([hero[a], *rng.choice(words, 20)]) for a in authors]
     for oov in ("keep", "drop"):
         perturber = DPWordPerturber(
-            embedding, epsilon=1e-3, document_length=20, oov=oov, output="text",
+            embedding, epsilon=1e-3, document_length=20,
+        resize="truncate", oov=oov, output="text",
             lowercase=False,
         )  # fmt: skip
         options = {"cv": 2, "linkage": False, "random_state": 0}
@@ -227,8 +228,7 @@ def test_groups_stay_together(synthetic):
     LOG.clear()
     options = {"trained_on": "originals", "adversaries": SPY, "linkage": False}
     small(synthetic, groups=groups, cv=4, **options)
-    preparer = DocumentPreparer(synthetic[0], output="bow", stop_words=None)
-    bags = preparer.fit_transform(synthetic[1]).toarray()
+    bags = DPWordPerturber(synthetic[0]).fit([]).prepare(synthetic[1]).toarray()
     rows = {row.tobytes(): i for i, row in enumerate(bags)}
     for known, held in LOG[::3]:
         sides = [

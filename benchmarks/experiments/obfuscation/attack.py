@@ -20,7 +20,6 @@ from skdptext.attacks import (
     KoppelAuthorClassifier,
 )
 from skdptext.metrics import words_unchanged
-from skdptext.preprocessing import DocumentPreparer
 
 
 @cache
@@ -43,15 +42,25 @@ class Scene:
         self.embedding = load_embedding()
         self.oov = oov
         self.output = "bow" if oov == "drop" else "text"
-        preparer = DocumentPreparer(self.embedding, oov=oov, output=self.output)
-        lengths = [preparer.lengths(t) for t in (self.problem.known, self.snippets)]
-        self.length = int(min(part.min() for part in lengths))
-        self.all_known = preparer.fit_transform(self.problem.known)
-        self.training = preparer.transform(self.problem.training)
-        self.elsewhere = preparer.transform(self.problem.elsewhere)
-        preparer.set_params(document_length=self.length)
-        self.known = preparer.transform(self.problem.known)
-        self.clean = preparer.transform(self.snippets)
+        # It changes no word at this ε, and releases texts as they were read.
+        reader = DPWordPerturber(
+            self.embedding,
+            epsilon=1e4,
+            mechanism="randomized-response",
+            oov=oov,
+            output=self.output,
+            order="keep",
+            resize="truncate",
+            stop_words="english",
+        ).fit([])
+        self.all_known = reader.transform(self.problem.known)
+        whole = self.all_known, reader.transform(self.snippets)
+        self.length = min(n for texts in whole for n in _lengths(texts))
+        self.training = reader.transform(self.problem.training)
+        self.elsewhere = reader.transform(self.problem.elsewhere)
+        reader.set_params(document_length=self.length)
+        self.known = reader.transform(self.problem.known)
+        self.clean = reader.transform(self.snippets)
 
     @property
     def snippets(self) -> list[str]:
@@ -64,12 +73,20 @@ class Scene:
             epsilon=cell.epsilon,
             lam=0.0,
             document_length=self.length,
+            resize="truncate",
             stop_words="english",
             random_state=seed,
             oov=self.oov,
             output=self.output,
             n_jobs=1,
         )
+
+
+def _lengths(documents: Any) -> list[int]:
+    """Words of bags or texts."""
+    if isinstance(documents, list):
+        return [len(text.split()) for text in documents]
+    return documents.sum(axis=1).A1.tolist()
 
 
 @cache
@@ -207,7 +224,7 @@ def attack_kept(cell: Setting) -> dict[str, Any]:
     guesses = {
         name: fitted(name, cell.problem, "keep").predict(noisy) for name in truth
     }
-    known = DocumentPreparer(scene.embedding, output="bow").transform(scene.clean)
+    known = DPWordPerturber(scene.embedding).fit([]).prepare(scene.clean)
     return {
         "length": scene.length,
         "unknown": 1 - float(known.sum()) / (scene.length * len(noisy)),
