@@ -118,14 +118,6 @@ def bare_product(
     return product
 
 
-def need_loops() -> None:
-    """Compile the search of neighbours, also for what is too little to be worth it."""
-    from skdptext.neighbors import compile_search
-
-    if not compile_search():
-        raise SystemExit("The compiled loops need numba.")
-
-
 @contextlib.contextmanager
 def using(loops: object, kernels: object) -> Iterator[None]:
     """Neighbours are searched by these compiled loops, or by none."""
@@ -136,22 +128,3 @@ def using(loops: object, kernels: object) -> Iterator[None]:
         patch.object(_search, "kernels_for", lambda _: kernels),
     ):
         yield
-
-
-class Watch:
-    """Where the time of a call goes: wraps functions, and adds up the time in them."""
-
-    def __init__(self) -> None:
-        self.seconds, self.calls = 0.0, 0
-
-    def wrap(self, function: Callable) -> Callable:
-        clock = time.perf_counter
-
-        def timed(*args, **options):
-            start = clock()
-            out = function(*args, **options)
-            self.seconds += clock() - start
-            self.calls += 1
-            return out
-
-        return timed

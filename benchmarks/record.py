@@ -73,10 +73,10 @@ ROWS: list[Figure] = []
 PARTS: dict[str, Any] = {}
 
 
-def calibrated(perturber: Any, public: list[str], seed: int) -> float:
+def calibrated(perturber: Any, public: Any, seed: int, share: float = 0.5) -> float:
     """The one call that changes: to one statistic, and no interval."""
     return calibrate_epsilon(
-        perturber, 0.5, documents=public, tuned_on="public", random_state=seed,
+        perturber, share, documents=public, tuned_on="public", random_state=seed,
         statistic="changed", confidence=0.5,
     ).epsilon  # fmt: skip
 

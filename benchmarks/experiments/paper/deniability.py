@@ -8,11 +8,10 @@ import numpy as np
 from experiments.paper import published
 from experiments.paper.plan import SEED, Plan
 from experiments.store import Cell, Store
+from record import calibrated
 from sklearn.feature_extraction.text import CountVectorizer
 
-from skdptext.mechanisms import embedding_spectrum
 from skdptext.metrics import density_statistics, plausible_deniability
-from skdptext.model_selection import calibrate_epsilon
 
 STATISTICS = ("n_unchanged", "n_distinct")
 # Which way λ should move them.
@@ -96,18 +95,10 @@ def replicate_cells(plan: Plan, table: str, factor: float = 1.0) -> list[Cell]:
     ]
 
 
-def _calibrate(plan: Plan, table: str, lam: float, target: float) -> Any:
+def _calibrate(plan: Plan, table: str, lam: float, unchanged: float) -> float:
     vocabulary = plan.vocabulary(table)
-    calibrated = calibrate_epsilon(
-        vocabulary.perturber(1.0, lam),
-        target,
-        words=vocabulary.sample(plan.tables[table].n_sampled),
-        n_draws=plan.n_draws,
-        confidence=0.5,
-        random_state=SEED,
-        tuned_on="public",
-    )
-    return {"epsilon": calibrated.epsilon, "interval": list(calibrated.interval)}
+    words = [[word] for word in vocabulary.sample(plan.tables[table].n_sampled)]
+    return calibrated(vocabulary.perturber(1.0, lam), words, SEED, 1 - unchanged)
 
 
 def matching_cells(plan: Plan, table: str) -> dict[tuple[float, float], Cell]:
@@ -135,17 +126,17 @@ def equal_cells(plan: Plan, table: str) -> dict[tuple[float, float], Cell]:
 
 
 def _calibration_cell(plan: Plan, table: str, lam: float, share: float) -> Cell:
-    settings = {"n_draws": plan.n_draws, "n_sampled": plan.tables[table].n_sampled}
+    n = plan.tables[table].n_sampled
     return Cell(
         f"match-{table}-{lam:g}-{share:.4f}",
-        _settings(plan, table, target=share, lam=lam, **settings),
+        _settings(plan, table, target=share, lam=lam, n_sampled=n),
         lambda: _calibrate(plan, table, lam, share),
     )
 
 
 def scale_factor(plan: Plan, table: str, store: Store) -> float:
     """Our ε over the paper's where mean N_w agrees, at λ = 0 and ε = 10."""
-    return store.get(matching_cells(plan, table)[0.0, 10.0])["epsilon"] / 10
+    return store.get(matching_cells(plan, table)[0.0, 10.0]) / 10
 
 
 def scaled_epsilons(plan: Plan, factor: float) -> tuple[float, ...]:
@@ -158,38 +149,8 @@ def scaled_cells(plan: Plan, table: str, factor: float) -> dict[float, Cell]:
     return _summary_cells(plan, table, "scaled", scaled_epsilons(plan, factor))
 
 
-def whole_cell(plan: Plan, table: str) -> Cell:
-    """Mean N_w of the sampled words when outputs come from the whole public table.
-
-    The paper's vocabulary, and ours above, is read off the documents, which a release
-    must not do.
-    """
-
-    def compute() -> Any:
-        vocabulary = plan.vocabulary(table)
-        fitted = type(vocabulary.perturber(1.0, 0.0))(
-            vocabulary.whole, document_length=1
-        ).fit([])
-        words = vocabulary.sample(plan.tables[table].n_sampled // 2)
-        counts = _deniability(plan, fitted, words, plan.epsilons, plan.lams)
-        return counts.n_unchanged.mean(axis=2).tolist()
-
-    return Cell(
-        f"whole-{table}",
-        _settings(
-            plan,
-            table,
-            epsilons=plan.epsilons,
-            lams=plan.lams,
-            n_draws=plan.n_draws,
-            n_sampled=plan.tables[table].n_sampled // 2,
-        ),
-        compute,
-    )
-
-
 def density_cell(plan: Plan, table: str) -> Cell:
-    """Table 5, and what explains where a table's ε lies."""
+    """Table 5, and the size of a table."""
 
     def compute() -> Any:
         vocabulary = plan.vocabulary(table)
@@ -212,19 +173,6 @@ def density_cell(plan: Plan, table: str) -> Cell:
                 "records with a sparse word, %": 100 * density.records_with_sparse,
                 "sparsest": density.sparsest[:8].tolist(),
             }
-        spectrum = np.linalg.eigvalsh(embedding_spectrum(embedding).covariance)
-        norms = np.linalg.norm(embedding.vectors, axis=1)
-        return {
-            "sets": rows,
-            "words": len(embedding),
-            "whole": len(vocabulary.whole),
-            "dim": embedding.dim,
-            "median norm": float(np.median(norms)),
-            "median distance": float(
-                np.median(density_statistics(embedding).distances)
-            ),
-            "top eigenvalue": float(spectrum[-1]),
-            "smallest eigenvalue": float(spectrum[0]),
-        }
+        return {"sets": rows, "words": len(embedding), "dim": embedding.dim}
 
     return Cell(f"density-{table}", _settings(plan, table), compute)

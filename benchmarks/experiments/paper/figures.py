@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from experiments.paper import utility
 from experiments.paper.plan import Plan
-from experiments.paper.utility_tables import classified, main_table
+from experiments.paper.utility_tables import main_table
 
 MARKERS = "osD^v"
 SYMBOLS = {"N_w": "$N_w$: draws of 100 unchanged", "S_w": "$S_w$: outputs of 100 draws"}
@@ -60,12 +60,7 @@ def _figures(plan: Plan, read: Read) -> Iterator[tuple[Any, str, str]]:
         number = {"Disaster tweets": "Figure 6: ", "SMS spam": "Figure 7: "}
         file = f"figure_utility_{name.split()[-1].lower()}"
         caption = f"{number.get(name, '')}{name}, {plan.tables[main].title}."
-        yield scores(plan, read, main, [name], list(SCORES)), file, caption
-    for table in classified(plan):
-        if table != main:
-            caption = f"Accuracy with {plan.tables[table].title}, both sides noisy."
-            drawn = scores(plan, read, table, list(plan.sets), ["accuracy"])
-            yield drawn, "figure_utility_others", caption
+        yield scores(plan, read, main, name), file, caption
     caption = "Accuracy at equal N_w, both sides noisy."
     yield equal(plan, read), "figure_equal", caption
 
@@ -178,15 +173,12 @@ def scaled_means(plan: Plan, read: Read) -> Any:
     return figure
 
 
-def scores(
-    plan: Plan, read: Read, table: str, names: list[str], columns: list[str]
-) -> Any:
-    """Figures 6 and 7: scores of sets against ε, without noise, and of a guess."""
-    figure, axes = _panels(len(names) * len(columns), sharex=True)
-    panels = [(name, column) for name in names for column in columns]
-    for axis, (name, column) in zip(axes[:, 0], panels, strict=True):
-        rows = read(f"utility_{table}_{name.split()[-1].lower()}")
-        labels = plan.sets[name][1]
+def scores(plan: Plan, read: Read, table: str, name: str) -> Any:
+    """Figures 6 and 7: scores of a set against ε, without noise, and of a guess."""
+    figure, axes = _panels(len(SCORES), sharex=True)
+    rows = read(f"utility_{table}_{name.split()[-1].lower()}")
+    labels = plan.sets[name][1]
+    for axis, (column, said) in zip(axes[:, 0], SCORES.items(), strict=True):
         metric, _, how = column.partition(", ")
         key = utility.WMD if how == utility.WMD else utility.MAIN[name]
         words = f"covered words of {plan.tables[table].title}"
@@ -199,7 +191,6 @@ def scores(
             most = max(np.mean(labels), 1 - np.mean(labels))
             axis.axhline(most, color="0.5", linestyle=":", label="majority")
         _draw_scores(axis, rows, column)
-        said = SCORES[column] if len(columns) > 1 else name
         axis.set_title(f"{said} ({key})", fontsize="medium")
         axis.set_ylabel(metric)
     axes[-1, 0].set_xlabel("ε")

@@ -159,10 +159,6 @@ FULL = Plan(
             "GloVe 6B",
             "glove_6B_13k_50d.npz",
             "GloVe",
-            trials={
-                "SMS spam": Trial(published.CLAIMED, (0.0, 0.5, 1.0), 3),
-                "Disaster tweets": Trial(published.CLAIMED, (0.0, 0.5, 1.0), 3),
-            },
         ),
         "w2v": TableSpec(
             "word2vec of news and fiction",

@@ -6,13 +6,12 @@ import csv
 import io
 import json
 import shutil
-from collections.abc import Iterable
 from pathlib import Path
 
 from experiments.paper import figures, tables, utility_tables
 from experiments.paper.plan import Plan
 from experiments.paper.tables import Table
-from experiments.store import Cell, Store
+from experiments.store import Store
 from results import as_markdown, figures_folder, record, table_cells
 
 # What goes among the recorded benchmarks; the other tables are on their own page.
@@ -23,61 +22,34 @@ def write_report(
     plan: Plan,
     store: Store,
     folder: Path,
-    cells: Iterable[tuple[str, Cell]],
     *,
     keep: bool = False,
 ) -> None:
     """Write tables, figures and ``index.md`` into the folder.
 
-    `cells` are all cells with the names of their parts. With `keep`, tables and figures
-    also go to the documentation, and claims and times among the recorded benchmarks.
+    With `keep`, tables and figures also go to the documentation, and claims and losses
+    among the recorded benchmarks.
     """
     written = [*tables.all_tables(plan, store), *utility_tables.all_tables(plan, store)]
-    time = time_table(store, cells)
-    for table in (*written, time):
+    for table in written:
         write_table(table, folder)
     drawn = figures.draw_all(plan, folder)
     index = ["# The 2020 paper's experiments on real data", ""]
-    index += [f"- [{table.title}]({table.name}.md)" for table in (*written, time)]
+    index += [f"- [{table.title}]({table.name}.md)" for table in written]
     for path, caption in drawn:
         index += ["", f"![{caption}]({path.name})", "", caption]
     (folder / "index.md").write_text("\n".join(index) + "\n", encoding="utf-8")
-    print(
-        f"Wrote {len(written) + 1} tables and {len(drawn)} figures: {folder}/index.md"
-    )
+    print(f"Wrote {len(written)} tables and {len(drawn)} figures: {folder}/index.md")
     if keep:
         docs = figures_folder("paper")
         for table in written:
             shutil.copy(folder / f"{table.name}.csv", docs)
         for path, _ in drawn:
             shutil.copy(path, docs)
-        for table in (*(t for t in written if t.name in RECORDED), time):
-            record(
-                f"paper_{table.name}", table.rows, title=table.title, note=table.note
-            )
-
-
-def time_table(store: Store, cells: Iterable[tuple[str, Cell]]) -> Table:
-    """Seconds per part, as they were measured when the cells were computed."""
-    seconds: dict[str, list[float]] = {}
-    seen: set[str] = set()
-    for part, one in cells:
-        if one.name not in seen:
-            seen.add(one.name)
-            seconds.setdefault(part, []).append(store.seconds(one))
-    rows = [
-        {"part": part, "cells": len(some), "minutes": sum(some) / 60}
-        for part, some in seconds.items()
-    ]
-    total = sum(map(sum, seconds.values())) / 60
-    rows.append({"part": "all", "cells": len(seen), "minutes": total})
-    return Table(
-        "time",
-        "Processor time of make paper",
-        "Summed over the cells: on one idle core with one thread, about the wall time. "
-        "Loading data and drawing, under a minute, are not in it.",
-        rows,
-    )
+        for table in written:
+            if table.name in RECORDED:
+                name, rows = f"paper_{table.name}", table.rows
+                record(name, rows, title=table.title, note=table.note)
 
 
 def write_table(table: Table, folder: Path) -> None:

@@ -27,7 +27,6 @@ PARTS = (
     "replicates",
     "matching",
     "scaled",
-    "whole",
     "utility",
     "equal",
     "fasttext",
@@ -49,8 +48,6 @@ def cells_of(plan: Plan, part: str, table: str, store: Store) -> Iterator[Cell]:
         factor = deniability.scale_factor(plan, table, store)
         yield from deniability.scaled_cells(plan, table, factor).values()
         yield from deniability.replicate_cells(plan, table, factor)
-    elif part == "whole":
-        yield deniability.whole_cell(plan, table)
     elif part == "utility":
         for name in plan.tables[table].trials:
             yield from utility.clean_cells(plan, table, name)
@@ -78,11 +75,4 @@ def units(quick: bool) -> dict[str, Callable[[Store], None]]:
 
 
 def report(store: Store, folder: Path, quick: bool) -> None:
-    plan = QUICK if quick else FULL
-    cells = [
-        (part, cell)
-        for part in PARTS
-        for table in plan.tables
-        for cell in cells_of(plan, part, table, store)
-    ]
-    write_report(plan, store, folder, cells, keep=not quick)
+    write_report(QUICK if quick else FULL, store, folder, keep=not quick)

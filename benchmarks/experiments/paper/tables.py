@@ -201,17 +201,14 @@ def matching(plan: Plan, store: Store) -> Table:
         for lam in plan.lams:
             row = {"vectors": describe(plan, store, table), "λ": f"{lam:g}"}
             for epsilon in plan.claimed:
-                calibrated = store.get(cells[lam, epsilon])
-                low, high = calibrated["interval"]
-                row[f"as the paper's ε = {epsilon:g}"] = (
-                    f"{calibrated['epsilon']:.1f} ({low:.1f} to {high:.1f})"
-                )
+                matched = store.get(cells[lam, epsilon])
+                row[f"as the paper's ε = {epsilon:g}"] = f"{matched:.1f}"
             row["paper's vectors"] = spec.paper
             rows.append(row)
     return Table(
         "matching",
         "The ε at which our mean N_w is the paper's",
-        "By calibrate_epsilon, with its 95 % interval.",
+        "By calibrate_epsilon.",
         rows,
     )
 
@@ -230,30 +227,6 @@ def density(plan: Plan, store: Store) -> Table:
             row |= {k: f"{v:.2f}" for k, v in row.items() if isinstance(v, float)}
             rows.append({"data": name, "vectors": spec.title, **row})
     return Table("table5", "Table 5: density of the two vocabularies", "", rows)
-
-
-def geometry(plan: Plan, store: Store) -> Table:
-    """What explains where the ε of a table lie."""
-    rows: Rows = []
-    for table in plan.tables:
-        facts = store.get(deniability.density_cell(plan, table))
-        half = store.get(deniability.equal_cells(plan, table)[0.0, 0.5])["epsilon"]
-        full = store.get(deniability.equal_cells(plan, table)[1.0, 0.5])["epsilon"]
-        m, d = facts["dim"], facts["median distance"]
-        rows.append(
-            {
-                "vectors": describe(plan, store, table),
-                "words of the whole table": facts["whole"],
-                "median norm": f"{facts['median norm']:.2f}",
-                "median distance d to the nearest word": f"{d:.2f}",
-                "ε at N_w = 50, λ = 0": f"{half:.1f}",
-                "the same times d / (2√m)": f"{half * d / 2 / np.sqrt(m):.2f}",
-                "ε at N_w = 50, λ = 1": f"{full:.1f}",
-                "largest eigenvalue of Σ": f"{facts['top eigenvalue']:.1f}",
-                "smallest": f"{facts['smallest eigenvalue']:.3f}",
-            }
-        )
-    return Table("geometry", "Why ε means something else for every table", "", rows)
 
 
 def sparse_words(plan: Plan, store: Store) -> Table:
@@ -277,31 +250,6 @@ def sparse_words(plan: Plan, store: Store) -> Table:
     )
 
 
-def whole(plan: Plan, store: Store) -> Table:
-    """Mean N_w under the whole public table, against the table cut to the corpus."""
-    rows: Rows = []
-    for table in plan.tables:
-        mean = np.array(store.get(deniability.whole_cell(plan, table)))
-        grid = read_grid(plan, store, table).columns["n_unchanged"]["mean"]
-        facts = store.get(deniability.density_cell(plan, table))
-        for j in (0, -1):
-            for words, values in ((facts["words"], grid), (facts["whole"], mean)):
-                row = {
-                    "vectors": plan.tables[table].title,
-                    "outputs from": f"{words:,} words",
-                    "λ": f"{plan.lams[j]:g}",
-                }
-                for i, epsilon in enumerate(plan.epsilons):
-                    row[f"ε = {epsilon:g}"] = f"{values[i, j]:.2f}"
-                rows.append(row)
-    return Table(
-        "whole_table",
-        "Mean N_w with outputs from the words of the texts, and from the whole table",
-        "The second line of each pair: a random sample of up to 1,000 words.",
-        rows,
-    )
-
-
 def all_tables(plan: Plan, store: Store) -> list[Table]:
     """The tables on deniability, in the order of the report."""
     return [
@@ -310,8 +258,6 @@ def all_tables(plan: Plan, store: Store) -> list[Table]:
         *(percentile_table(plan, store, table) for table in plan.tables),
         claims(plan, store),
         matching(plan, store),
-        geometry(plan, store),
         sparse_words(plan, store),
-        whole(plan, store),
         density(plan, store),
     ]

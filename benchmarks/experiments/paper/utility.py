@@ -142,7 +142,7 @@ def equal_cells(
         for (lam, share), cell in calibrations.items():
             if share not in plan.equal_shares:
                 continue
-            epsilon = float(f"{store.get(cell)['epsilon']:.4g}")
+            epsilon = float(f"{store.get(cell):.4g}")
             cells[share, lam, repeat] = _noisy_cell(
                 plan, table, name, epsilon, lam, repeat
             )
