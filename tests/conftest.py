@@ -283,14 +283,6 @@ def data_home() -> Iterator[Path]:
         yield _CACHE
 
 
-@pytest.fixture(scope="session", autouse=True)
-def scrypt_once() -> Iterator[None]:
-    """Slow as it is meant to be, it is computed once for each key and name."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("skdptext.release._key.scrypt", functools.cache(hashlib.scrypt))
-        yield
-
-
 @pytest.fixture(scope="session")
 def built_in(data_home, pytestconfig) -> WordEmbedding:
     """The embedding that comes with the library."""

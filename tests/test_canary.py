@@ -118,9 +118,8 @@ def libraries_are_read_once(monkeypatch):
 def in_a_folder_of_its_own(tmp_path, monkeypatch, request):
     """What is given in place of a path may be written to."""
     monkeypatch.chdir(tmp_path)
-    # it matters neither what a guess of a key costs nor what a crash leaves behind,
-    # nor how many public words it takes to see that another version draws otherwise
-    monkeypatch.setattr("skdptext.release._key._COST", {"n": 2, "r": 8, "p": 1})
+    # it matters neither what a crash leaves behind nor how many public words it takes
+    # to see that another version draws otherwise
     monkeypatch.setattr("skdptext.perturbation._perturber._CANARY_WORDS", 4)
     monkeypatch.setattr("os.fsync", lambda descriptor: None)
     # scikit-learn reads the docstring of an estimator anew for each of its parameters

@@ -12,7 +12,6 @@ from sklearn.pipeline import make_pipeline
 from skdptext import DPDocumentReplacer, DPWordPerturber, WordEmbedding
 from skdptext.neighbors import WMDNeighbors, WMDNeighborsTransformer
 from skdptext.preprocessing import TopicWordSelector
-from skdptext.release import DocumentRelease, ReleaseKey, read_bags, release_files, seal
 
 WORDS = ["cat", "dog", "tea", "milk"]
 TABLE = WordEmbedding(WORDS, np.eye(4))
@@ -23,19 +22,6 @@ COUNTS = np.array([[text.split().count(word) for word in WORDS] for text in TEXT
 
 def perturber(**options):
     return DPWordPerturber(TABLE, epsilon=5.0, random_state=0, **options).fit(TEXTS)
-
-
-def bags_of_a_release(tmp_path):
-    release = DocumentRelease(
-        perturber(document_length=2, resize="sample").set_params(random_state=None),
-        ReleaseKey.generate(tmp_path / "key"),
-        "bags",
-    )
-    lines = [f'{{"id": "{i}", "text": "{text}"}}' for i, text in enumerate(TEXTS)]
-    (tmp_path / "in.jsonl").write_text("\n".join(lines))
-    release_files(tmp_path / "in.jsonl", tmp_path / "out", release)
-    seal(tmp_path / "out")
-    return read_bags(tmp_path / "out")[1]
 
 
 MADE = {
@@ -60,7 +46,6 @@ MADE = {
     "transformer": lambda path: (
         WMDNeighborsTransformer(TABLE, n_neighbors=2).fit(COUNTS).transform(COUNTS)
     ),
-    "files": bags_of_a_release,
 }
 
 
@@ -87,8 +72,7 @@ def test_arrays_come_where_they_are_asked_for(tmp_path, arrays, name):
     assert made.dtype == matrix.dtype
     assert made.indices.dtype == matrix.indices.dtype == np.int32
     assert made.indptr.dtype == matrix.indptr.dtype == np.int32
-    if name != "files":  # a release of another key
-        np.testing.assert_array_equal(made.toarray(), matrix.toarray())
+    np.testing.assert_array_equal(made.toarray(), matrix.toarray())
 
 
 def test_what_reads_a_release_takes_either(arrays):

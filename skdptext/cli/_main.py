@@ -47,7 +47,7 @@ exit status:
   2    refused: an argument or an input breaks a rule, as the message says
   3    a release gives away more than you allow (report --fail-above)
   4    a fault of skdptext itself, shown with its traceback: please report it
-  130  interrupted: run the same command again to continue a release
+  130  interrupted
   141  what reads the output has closed it, as head does
 """
 
@@ -107,9 +107,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         traceback.print_exc()  # Python's own status would be 1, which means no
         return 4
     except KeyboardInterrupt:
-        again = " Run the same command again to continue."
-        message = "Interrupted." + (again if parsed.command == "release" else "")
-        print(message, file=sys.stderr)
+        print("Interrupted.", file=sys.stderr)
         return 130
 
 

@@ -27,8 +27,7 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.release import (
     DocumentRelease,
     ReleaseKey,
-    begin_files,
-    seal,
+    release_files,
     verify,
 )
 from skdptext.replacement import DPDocumentReplacer
@@ -38,10 +37,10 @@ Release documents: each is redrawn to --length of its words, and every word is r
 by a noisy one; or, with --public, whole documents are replaced by public ones, which
 hides which document it was. With --author each author answers once, and is hidden
 only among those who write about the same group. If it is interrupted, run the same
-command again: it continues where it stopped, and the files are the same, byte for byte.
+command again, with the same key: the files are the same, byte for byte.
 
 Noise is drawn from a secret key. Anyone who has the key can undo the noise. It is
-needed until the release is complete and sealed; then destroy it, and nobody can.
+needed until the release is complete; then destroy it, and nobody can.
 
 Input and output are Parquet, CSV or JSON lines. Each document needs an id,
 which is released in the clear. _release.json in the output states what is promised.
@@ -63,8 +62,8 @@ _ADVERSARY = (
 _MOST_FAULTS = 20
 
 _VERIFY = """\
-Check that a release is complete and unchanged since it was sealed. What is missing,
-changed or unexpected is printed.
+Check that a release is complete and unchanged. What is missing, changed or unexpected
+is printed.
 
 exit status:
   0  complete and unchanged
@@ -74,7 +73,7 @@ exit status:
 
 _KEY = """\
 Write a key of 256 random bits to a new file, to be given to skdptext release as
---key file:FILE. Keep it apart from the releases, and destroy it once they are sealed:
+--key file:FILE. Keep it apart from the releases, and destroy it once they are complete:
 anyone who has it can undo their noise.
 """
 
@@ -120,7 +119,6 @@ def _add_release(commands: Any) -> None:
     add_option(group, "--output", text, "text", choices=choices)
     text = "format of the output (default: as the input)"
     add_option(group, "--format", text, choices=["parquet", "csv", "jsonl"])
-    add_option(group, "--batch-rows", "documents per file", 4096)
     add_option(group, "--n-jobs", "processes (default 1)", type=int)
     text = (
         "show neither progress, nor the privacy statement, nor advice; a key that is "
@@ -211,26 +209,20 @@ def _release(arguments: argparse.Namespace) -> int:
             allow_shared_texts=arguments.allow_shared_texts,
         )
         with _writing(arguments.out, "--out must be a folder that can be written to"):
-            go_on = begin_files(
+            manifest = release_files(
                 arguments.source,
                 arguments.out,
                 release,
                 format=arguments.format,
-                batch_rows=arguments.batch_rows,
                 n_jobs=arguments.n_jobs,
                 verbose=int(not arguments.quiet),
             )
-            # what is refused was refused above, and draws no noise
-            _tell(advice)
-            go_on()
-    # The command seals at once. What runs on an engine is sealed by whoever knows that
-    # all tasks are done.
-    manifest = seal(arguments.out)
+    _tell(advice)
     if arguments.quiet:
         return 0
     attack = "" if arguments.public else f"{_ADVERSARY}\n\n"
     _tell(
-        f"{manifest['documents']:,} documents are released and sealed in "
+        f"{manifest['documents']:,} documents are released in "
         f"{arguments.out}, whose _release.json states:\n\n"
         f"{manifest['guarantee']['words']}\n\n{attack}"
         f"Now destroy the key ({key.source}): anyone who has it can undo the noise; "
@@ -260,7 +252,7 @@ def _writing(path: str, rule: str) -> Iterator[None]:
 def _key_of(arguments: argparse.Namespace) -> Iterator[tuple[ReleaseKey, str]]:
     """The key, and what to tell of it where none was given.
 
-    One that is made here is deleted if no release was begun with it.
+    One that is made here is deleted if nothing was released with it.
     """
     allow_shared = arguments.allow_shared_key
     if arguments.key is not None:
@@ -279,37 +271,22 @@ def _key_of(arguments: argparse.Namespace) -> Iterator[tuple[ReleaseKey, str]]:
     existing = path.exists()
     drawn = "an existing key" if existing else "a new key"
     advice = (
-        f"No --key was given: the noise is drawn from {drawn}, {path}. Anyone who has "
-        "it can undo the noise: keep it apart from the release, and destroy it when "
-        "that is sealed. It is needed to continue after an interruption."
+        f"No --key was given: the noise was drawn from {drawn}, {path}. Anyone who has "
+        "it can undo the noise: keep it apart from the release, and destroy it."
     )
     if existing:
         yield ReleaseKey(f"file:{path}", allow_shared=allow_shared), advice
         return
-    if _begun(arguments.out):
-        raise InvalidParameterError(
-            f"--key must be given to continue a release: {arguments.out} is not empty, "
-            f"and there is no {path}. A sealed release cannot be repeated once its key "
-            "is gone; skdptext verify checks it without one."
-        )
-    # A new key for a release that was begun would give its other half other noise. We
-    # have refused that above, and draw one only for a folder that is empty.
     rule = "--out must be in a folder that can be written to, for the key beside it"
     with _writing(str(path), rule):
         path.parent.mkdir(parents=True, exist_ok=True)
         key = ReleaseKey.generate(path)
     try:
         yield key, advice
-    # A refusal before anything was written leaves no key behind, which nobody would
-    # know the use of.
-    finally:
-        if not _begun(arguments.out):
-            path.unlink(missing_ok=True)
-
-
-def _begun(out: str) -> bool:
-    """Whether a folder holds something."""
-    return Path(out).is_dir() and any(Path(out).iterdir())
+    # A refusal leaves no key behind, which nobody would know the use of.
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
 
 
 def _tell(text: str) -> None:
@@ -320,11 +297,10 @@ def _tell(text: str) -> None:
 def _verify(arguments: argparse.Namespace) -> int:
     if Path(arguments.out).is_file():
         raise InvalidParameterError(
-            "out must be the folder of a release, which is sealed, got the file "
-            f"{arguments.out!r}. What skdptext learn writes has no seal."
+            f"out must be the folder of a release, got the file {arguments.out!r}."
         )
     faults = verify(arguments.out)
-    sound = f"{arguments.out} is complete and unchanged since it was sealed."
+    sound = f"{arguments.out} is complete and unchanged."
     shown = faults[:_MOST_FAULTS]
     if len(faults) > len(shown):
         shown.append(f"And {len(faults) - len(shown):,} more.")
@@ -338,8 +314,8 @@ def _key(arguments: argparse.Namespace) -> int:
             key = ReleaseKey.generate(arguments.file)
         except FileExistsError:
             raise InvalidParameterError(
-                f"file must not exist, got {arguments.file!r}: releases that a key "
-                "began cannot be finished without it."
+                f"file must not exist, got {arguments.file!r}: a release cannot be "
+                "repeated without its key."
             ) from None
     print(f"--key {key.source}")
     return 0

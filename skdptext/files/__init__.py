@@ -9,10 +9,9 @@ from skdptext.files._formats import (
     find_inputs as find_inputs,
     is_found_in as is_found_in,
     read_columns as read_columns,
-    types_of as types_of,
-    write_table as write_table,
+    table_writer as table_writer,
 )
-from skdptext.files._ids import UniqueIds as UniqueIds
+from skdptext.files._ids import n_repeated as n_repeated
 from skdptext.files._types import (
     CastError as CastError,
     converted as converted,

@@ -1,4 +1,4 @@
-"""Files of documents: Parquet, CSV and JSON lines, a row group at a time."""
+"""Files of documents: Parquet, CSV and JSON lines, some rows at a time."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import io
 import json
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -41,7 +41,7 @@ _BUFFER_ROWS = 256
 _MOST_NAMES, _LOOKED_AT, _SHORT = 10, 20, 40
 # A table has about so many bytes at most, whatever the rows: releases hold some tables
 # of each process in memory. Chosen, not measured.
-_TABLE_BYTES = 2**20
+_TABLE_BYTES, _TABLE_ROWS = 2**20, 4096
 
 
 @dataclass(frozen=True)
@@ -52,26 +52,15 @@ class Input:
     path: Path
     format: str
 
-    def groups(self, types: Mapping[str, Any], n_rows: int) -> Iterator[Iterator[Any]]:
-        """Tables of some rows, of which `n_rows` are together, row group by row group.
+    def tables(self, types: Mapping[str, Any]) -> Iterator[Any]:
+        """Tables of some 1 MB, or of 4,096 rows, or of one row that is larger.
 
         `types` are the columns to read, and what those without a type are read as:
-        None is strings of CSV, and of JSON what it says. Rows n_rows - 1 and n_rows of
-        a group, and so on, are in different tables, each of some 1 MB at most, or of
-        one row. A CSV or JSON file is one group.
+        None is strings of CSV, and of JSON what it says.
         """
-        if self.format != "parquet":
-            read = self._csv_batches if self.format == "csv" else self._json_batches
-            yield _in_tables(self._watched(read(types)), n_rows)
-            return
-        file = self._parquet()
-        columns, size = list(types), min(n_rows, _BUFFER_ROWS)
-        for group in range(file.num_row_groups):
-            batches = file.iter_batches(
-                size, row_groups=[group], columns=columns, use_threads=False
-            )
-            ordered = (batch.select(columns) for batch in batches)
-            yield _in_tables(self._watched(ordered), n_rows)
+        read = {"csv": self._csv_batches, "jsonl": self._json_batches}
+        batches = read.get(self.format, self._parquet_batches)(types)
+        yield from _in_tables(self._watched(batches))
 
     def _watched(self, batches: Iterable[Any]) -> Iterator[Any]:
         """The same batches; an error that comes as they are read is told as ours."""
@@ -166,6 +155,14 @@ class Input:
                 arrays.append(_as_array(values, known[name], name, lines))
             yield pa.record_batch(arrays, names=list(types))
 
+    def _parquet_batches(self, types: Mapping[str, Any]) -> Iterator[Any]:
+        file, columns = self._parquet(), list(types)
+        for group in range(file.num_row_groups):  # all at once would hold several
+            batches = file.iter_batches(
+                _BUFFER_ROWS, row_groups=[group], columns=columns, use_threads=False
+            )
+            yield from (batch.select(columns) for batch in batches)
+
     def _parquet(self) -> Any:
         """The file, buffered: otherwise a row group is held, more than once."""
         import_pyarrow("reading Parquet")
@@ -208,14 +205,6 @@ class Input:
         if separator is None:
             return ""
         return f" The separator must be ',', and seems to be {separator!r}."
-
-    def count_rows(self) -> int:
-        """Documents in the file."""
-        with self._errors():
-            if self.format == "parquet":
-                return self._parquet().metadata.num_rows
-            rows = csv_rows if self.format == "csv" else json_rows
-            return max(0, sum(1 for _ in rows(self.path)) - (self.format == "csv"))
 
 
 def _in_blocks(rows: Iterable[Any]) -> Iterator[tuple[list[int], list[Any]]]:
@@ -265,25 +254,22 @@ def _json_type(read: Any, wanted: Any) -> Any:
     return import_pyarrow("release_files").string()
 
 
-def _in_tables(batches: Iterable[Any], n_rows: int) -> Iterator[Any]:
-    """Batches of whatever size, as tables that are small and keep to `n_rows`."""
+def _in_tables(batches: Iterable[Any]) -> Iterator[Any]:
+    """Batches of whatever size, as tables that are small."""
     pa = import_pyarrow("release_files")
     waiting: list[Any] = []
-    row = held = 0
+    rows = held = 0
     for batch in batches:
         # rows that take about the size of a table, were all of them alike
         few = max(1, len(batch) * _TABLE_BYTES // max(1, batch.nbytes))
-        start = 0
-        while start < len(batch):
-            part = batch.slice(start, min(few, n_rows - row))
+        for start in range(0, len(batch), few):
+            part = batch.slice(start, few)
             waiting.append(part)
-            start += len(part)
-            row += len(part)
+            rows += len(part)
             held += part.nbytes
-            if row == n_rows or held >= _TABLE_BYTES:
+            if rows >= _TABLE_ROWS or held >= _TABLE_BYTES:
                 yield pa.Table.from_batches(waiting)
-                waiting, held = [], 0
-                row %= n_rows
+                waiting, rows, held = [], 0, 0
     if waiting:
         yield pa.Table.from_batches(waiting)
 
@@ -385,19 +371,27 @@ def _is_hidden(path: Path) -> bool:
     return any(part.startswith((".", "_")) for part in path.parts)
 
 
-def write_table(table: Any, file: IO[bytes], form: str) -> None:
-    """Write a table; equal tables give equal bytes."""
+@contextmanager
+def table_writer(file: IO[bytes], form: str) -> Iterator[Callable[[Any], None]]:
+    """What appends tables of one schema to a file; equal tables give equal bytes."""
     from pyarrow import csv as commas
     from pyarrow import parquet
 
-    if form == "parquet":
-        parquet.write_table(table, file)
-    elif form == "csv":
-        commas.write_csv(table, file)
-    else:
-        for row in table.to_pylist():
-            line = json.dumps(_as_json(row), ensure_ascii=False, default=str)
-            file.write(line.encode() + b"\n")
+    with ExitStack() as stack:
+        writers: list[Any] = []
+
+        def write(table: Any) -> None:
+            if form == "jsonl":
+                for row in table.to_pylist():
+                    line = json.dumps(_as_json(row), ensure_ascii=False, default=str)
+                    file.write(line.encode() + b"\n")
+                return
+            if not writers:
+                kind = parquet.ParquetWriter if form == "parquet" else commas.CSVWriter
+                writers.append(stack.enter_context(kind(file, table.schema)))
+            writers[0].write_table(table)
+
+        yield write
 
 
 def _as_json(value: Any) -> Any:
@@ -420,7 +414,8 @@ def check_writable(types: Mapping[str, Any], form: str) -> None:
     ]
     refused = binary[-1:]
     try:
-        write_table(pa.schema(list(types.items())).empty_table(), io.BytesIO(), form)
+        with table_writer(io.BytesIO(), form) as write:
+            write(pa.schema(list(types.items())).empty_table())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         refused = refused or list(types)
     if refused:
@@ -429,12 +424,6 @@ def check_writable(types: Mapping[str, Any], form: str) -> None:
             f"format must be one that can hold the columns kept, got {form!r}: "
             f"{problem}. Parquet can."
         )
-
-
-def types_of(columns: Sequence[str]) -> dict[str, Any]:
-    """What to read columns as: the first as strings, others as they come."""
-    string = import_pyarrow("reading columns").string()
-    return {**dict.fromkeys(columns), columns[0]: string}
 
 
 def column_names(source: Any) -> list[str]:
@@ -463,12 +452,12 @@ def read_columns(source: Any, columns: Sequence[str]) -> list[list[Any]]:
     InvalidParameterError
         If a file or a column is missing.
     """
-    types = types_of(columns)  # each name once
+    string = import_pyarrow("reading columns").string()
+    types = {**dict.fromkeys(columns), columns[0]: string}  # each name once
     columns_read: dict[str, list[Any]] = {name: [] for name in types}
     for place in find_inputs(source):
         place.check_columns(columns, "columns")
-        for group in place.groups(types, 1 << 16):
-            for table in group:
-                for name in types:
-                    columns_read[name] += table[name].to_pylist()
+        for table in place.tables(types):
+            for name in types:
+                columns_read[name] += table[name].to_pylist()
     return [columns_read[name] for name in columns]

@@ -112,7 +112,7 @@ class DocumentRelease:
     -----
     *Privacy.* ``perturber.guarantee()`` holds once, however often
     the release is computed. It is computational, and void for anyone who has the key:
-    destroy it when the release is sealed. It is void, too, for anyone who may *call*
+    destroy it when the release is complete. It is void, too, for anyone who may *call*
     the release with ids of their choice: given the id of a document and a guess of its
     text, it returns the very words that were released if the guess is right. So offer
     it to nobody as a service, and take a new key for each release.
@@ -285,8 +285,7 @@ class DocumentRelease:
         manifest : dict
             Ready for JSON: name, mechanism, ε, λ, length and all other options of the
             perturber, the guarantee in words and numbers, fingerprints of embedding and
-            noise, a check value of the key, the canary, and versions. ``complete`` is
-            False.
+            noise, the canary, and versions.
 
         Raises
         ------

@@ -7,7 +7,7 @@ import re
 import secrets
 import stat
 from dataclasses import KW_ONLY, dataclass
-from hashlib import blake2b, scrypt
+from hashlib import blake2b
 from pathlib import Path
 
 from skdptext.exceptions import InvalidParameterError
@@ -19,8 +19,6 @@ _N_BYTES = 32
 _KEY = re.compile(rb"([0-9a-fA-F]{64})\r?\n?")
 # We read no more of a file, which shows whether it holds anything else.
 _MOST_BYTES = 67
-# Of scrypt: 16 MB and some 40 ms for each guess of a key
-_COST = {"n": 2**14, "r": 8, "p": 1}
 
 
 @dataclass(frozen=True)
@@ -201,9 +199,3 @@ class ReleaseKey:
             f"cannot read the key {self.source}: {reason}. Where an engine runs the "
             "release, each of its workers must be able to read it."
         )
-
-
-def check_value(key: ReleaseKey, name: str) -> str:
-    """What a release tells its key by, which takes 40 ms to compute for a guess."""
-    secret = key.derive(b"check:" + name.encode())
-    return scrypt(secret, salt=b"skdptext-check", dklen=16, **_COST).hex()

@@ -8,7 +8,6 @@ import platform
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import metadata
-from itertools import islice
 from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType
 from typing import Any
@@ -17,8 +16,6 @@ from sklearn.base import BaseEstimator
 
 from skdptext._version import __version__
 from skdptext.exceptions import InvalidParameterError
-from skdptext.files import FORMATS
-from skdptext.release._key import check_value
 from skdptext.utils import replacing
 
 FILE_NAME = "_release.json"
@@ -56,14 +53,12 @@ def describe(release: Any) -> dict[str, Any]:
     stated = ("unit", "epsilon", "metric", "metric_lam", "n_words", "numerical_delta")
     return {
         "format": FORMAT,
-        "complete": False,
         "name": release.name,
         "output": perturber.output,
         **{name: _plain(value) for name, value in details.items()},
         "columns": {
             "id": release.id,
             "text": release.text,
-            # only where it is so: releases begun before go on
             **({"author": release.author} if of_persons else {}),
             "keep": {
                 name: None if kind is None else str(kind)
@@ -84,7 +79,6 @@ def describe(release: Any) -> dict[str, Any]:
             ),
         },
         **({"allow_shared_texts": True} if release.allow_shared_texts else {}),
-        "key_check": check_value(release.key, release.name),
         "canary": release.canary,
         "versions": versions(),
     }
@@ -194,103 +188,13 @@ def read_manifest(out: Any) -> dict[str, Any]:
             f"out must hold a {FILE_NAME} of format {FORMAT!r}, got {str(path)!r}, "
             "which is not one."
         )
-    damaged = _damaged(manifest)
-    if damaged:
+    files = manifest.get("files")
+    if not isinstance(files, dict) or not all(
+        isinstance(told, dict) and isinstance(told.get("digest"), str)
+        for told in files.values()
+    ):
         raise InvalidParameterError(
             f"out must hold a {FILE_NAME} as release_files wrote it, got "
-            f"{str(path)!r}, in which these are missing or damaged: "
-            f"{', '.join(damaged)}."
+            f"{str(path)!r}, whose files are missing or damaged."
         )
     return manifest
-
-
-# The fields that are read later on, with their types, and those that are not "stated":
-# what "follows" from others is told only where nothing stated differs, and what is
-# "free" may differ. Whatever else a release says of itself is stated.
-_SCHEMA: dict[str, tuple[Any, str]] = {
-    "complete": (bool, "free"),
-    "shards": (object, "free"),
-    "guarantee": ({"words": str}, "free"),  # its last digits depend on the machine
-    "output": (str, "stated"),
-    "columns": ({"id": str}, "stated"),
-    "shard_format": (str, "stated"),
-    "batch_rows": (int, "stated"),
-    "key_check": (object, "follows"),
-    "inputs": ([{"name": str, "rows": [int]}], "follows"),
-    "documents": (int, "follows"),
-    "noise_fingerprint": (object, "follows"),
-    "canary": (object, "follows"),
-}
-
-
-def _fits(value: Any, kind: Any) -> bool:
-    """Whether a value of JSON is of a type; an int is a count."""
-    if isinstance(kind, dict):
-        return isinstance(value, dict) and all(
-            _fits(value.get(name), part) for name, part in kind.items()
-        )
-    if isinstance(kind, list):
-        return isinstance(value, list) and all(_fits(part, kind[0]) for part in value)
-    return kind is object or (type(value) is kind and (kind is not int or value >= 0))
-
-
-def _damaged(manifest: dict[str, Any]) -> list[str]:
-    types = {name: kind for name, (kind, _) in _SCHEMA.items()}
-    of = ("public", "documents") if "public" in manifest else ("embedding", "words")
-    types[of[0]] = {of[1]: int}
-    types |= {"shards": dict} if manifest.get("complete") else {}
-    damaged = [n for n, kind in types.items() if not _fits(manifest.get(n), kind)]
-    if damaged:
-        return damaged
-    n_rows = sum(sum(place["rows"]) for place in manifest["inputs"])
-    rules = {
-        "shard_format": manifest["shard_format"] in FORMATS,
-        "batch_rows": manifest["batch_rows"] > 0,
-        "documents": manifest["documents"] == n_rows,
-    }
-    return [name for name, holds in rules.items() if not holds]
-
-
-# An error shows so many differences of one field, such as the names of columns.
-_MOST_CHANGES = 5
-
-
-def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
-    """In what two releases differ; nothing if they are the same."""
-    roles = {
-        name: _SCHEMA.get(name, (object, "stated"))[1]
-        for name in {**_SCHEMA, **there, **here}
-        if there.get(name) != here.get(name)
-    }
-    names = [name for name, role in roles.items() if role != "free"]
-    causes = [name for name in names if roles[name] == "stated"] or names[:1]
-    return [_told(name, there.get(name), here.get(name)) for name in causes]
-
-
-def _told(name: str, old: Any, new: Any) -> str:
-    if name == "key_check":
-        return "it was begun with another key, and cannot be continued without it"
-    if name == "inputs":
-        return "its inputs are different ones, or have changed"
-    return "; ".join(islice(_changes(name, old, new), _MOST_CHANGES))
-
-
-def _changes(name: str, old: Any, new: Any) -> Iterator[str]:
-    if not (isinstance(old, dict) and isinstance(new, dict)):
-        yield f"{name} is {_short(old)} there, got {_short(new)}"
-        return
-    for key in {**old, **new}:
-        if key not in new:
-            yield f"{name} has {_short(key)} there, and not here"
-        elif key not in old:
-            yield f"{name} has {_short(key)} here, and not there"
-        elif old[key] != new[key]:
-            yield from _changes(f"{name}.{_clipped(str(key))}", old[key], new[key])
-
-
-def _short(value: Any) -> str:
-    return _clipped(repr(value))
-
-
-def _clipped(text: str) -> str:
-    return text if len(text) <= 200 else text[:200] + "…"

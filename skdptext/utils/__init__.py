@@ -77,7 +77,6 @@ from skdptext.utils._system import (
     Memo as Memo,
     Threads as Threads,
     blas_threads as blas_threads,
-    delete_abandoned as delete_abandoned,
     import_gensim as import_gensim,
     import_floret as import_floret,
     import_pandas as import_pandas,

@@ -29,18 +29,14 @@ except ImportError:  # Windows, which cannot delete or rename an open file
 
 
 @contextmanager
-def replacing(
-    target: Path, *, tidy: bool = True, private: bool = False
-) -> Iterator[IO[bytes]]:
+def replacing(target: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
     """A file beside `target` that replaces it once written without an error.
 
     After a crash, or from another process, either the old file or the new one is seen.
-    Remains of killed processes beside the same target are deleted first, unless `tidy`
-    is False: it lists the folder, which is slow for each of many files. Only the owner
+    Remains of killed processes beside the same target are deleted first. Only the owner
     may read a file that is `private`.
     """
-    if tidy:
-        delete_abandoned(target.parent, target.name)
+    _delete_abandoned(target)
     file, temporary = _open_locked(target, 0o600 if private else 0o666)
     try:
         with file:
@@ -70,12 +66,11 @@ def _open_locked(target: Path, mode: int) -> tuple[IO[bytes], Path]:
         file.close()  # another save came between the two calls and deleted it
 
 
-def delete_abandoned(folder: Path, name: str | None = None) -> None:
-    """Delete the remains of killed processes beside one target, or beside all."""
-    target = ".+" if name is None else re.escape(name)
-    pattern = re.compile(rf"\.{target}\.[0-9a-f]{{16}}\.tmp")
+def _delete_abandoned(target: Path) -> None:
+    """Delete the remains of killed processes beside a target."""
+    pattern = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{16}}\.tmp")
     with suppress(OSError):  # no such folder: reported where the file is opened
-        for path in folder.iterdir():
+        for path in target.parent.iterdir():
             if pattern.fullmatch(path.name):
                 with suppress(OSError), open(path, "r+b") as file:
                     if fcntl is None or _is_locked(file, fcntl.LOCK_NB):

@@ -1,16 +1,14 @@
-"""Files: shards that are the same however often, and by whom, they are written."""
+"""Files: the same bytes however often, and by how many processes, they are made."""
 
 from __future__ import annotations
 
 import json
 import multiprocessing
 import os
-import re
 import shutil
 import signal
 import time
-import warnings
-from hashlib import sha256
+from collections import Counter
 from itertools import product
 
 import numpy as np
@@ -18,27 +16,17 @@ import pyarrow as pa
 import pytest
 from pyarrow import dataset
 
-from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
-from skdptext.release import ReleaseKey, read_bags, release_files, seal, verify
-from tests.memory import traced_memory
+from skdptext.exceptions import InvalidParameterError
+from skdptext.release import release_files, verify
 from tests.releases import contents, write
 
-OTHER = sha256(b"another key").hexdigest()
 FORMATS = ("parquet", "csv", "jsonl")
 
 
-@pytest.fixture(scope="module")
-def finished(make_release, documents, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("finished")
-    source = write(documents, folder / "in.parquet")
-    release_files(source, folder / "out", make_release())
-    return folder / "out"
-
-
 @pytest.fixture
-def out(finished, tmp_path):
-    """The release of `source`, which is made once and can be changed."""
-    return shutil.copytree(finished, tmp_path / "out")
+def out(make_release, source, tmp_path):
+    release_files(source, tmp_path / "out", make_release())
+    return tmp_path / "out"
 
 
 def rows(out, form="parquet"):
@@ -99,69 +87,32 @@ def test_a_folder_is_released_whole_and_what_is_hidden_is_no_data(
     write(documents.slice(200), folder / "two.jsonl")
     write(documents, folder / "_temporary.parquet")
     (folder / "_SUCCESS").touch()
-    release = make_release()
-    manifest = release_files(folder, tmp_path / "out", release, batch_rows=50)
-    assert [place["name"] for place in manifest["inputs"]] == [
-        "deep/one.parquet",
-        "one.parquet",
-        "two.jsonl",
-    ]
-    assert [place["rows"] for place in manifest["inputs"]] == [
-        [64, 36],
-        [64, 36],
-        [100],
-    ]
-    assert len(contents(tmp_path / "out")) == 3 + 3 + 2
+    manifest = release_files(folder, tmp_path / "out", make_release())
+    files = manifest["files"]
+    assert list(files) == [f"part-0000{i}.parquet" for i in range(3)]
+    inputs = ["deep/one.parquet", "one.parquet", "two.jsonl"]
+    assert [told["input"] for told in files.values()] == inputs
+    assert [told["documents"] for told in files.values()] == [100] * 3
+    assert set(contents(tmp_path / "out")) == set(manifest["files"])
     assert len(rows(tmp_path / "out")) == 300
-    listed = [folder / "one.parquet", folder / "two.jsonl"]
-    release_files(listed, tmp_path / "listed", release, batch_rows=50)
-    both = contents(tmp_path / "listed").keys() & contents(tmp_path / "out").keys()
-    assert len(both) == 3 + 2
 
 
-def test_what_is_there_is_not_written_again(make_release, source, tmp_path):
-    release, out = make_release(), tmp_path / "out"
-    release_files(source, out, release, batch_rows=20)
-    written = contents(out)
-    names = sorted(written)
-    assert len(names) == 4 * 4 + 3  # of 64 rows four each, of 44 three
-    (out / names[3]).unlink()
-    (out / names[4]).unlink()
-    stamps = {name: (out / name).stat().st_mtime_ns for name in names[5:]}
-    release_files(source, out, release, batch_rows=20)
-    assert contents(out) == written
-    assert stamps == {name: (out / name).stat().st_mtime_ns for name in names[5:]}
-
-
-@pytest.mark.no_cover
-@pytest.mark.parametrize(("batch_rows", "n_shards"), [(20, 19), (4, 75)])
-def test_the_folder_is_not_listed_for_every_file(
-    make_release, source, tmp_path, monkeypatch, batch_rows, n_shards
+@pytest.mark.parametrize("form", FORMATS)
+def test_processes_and_sizes_of_tables_change_no_word(
+    make_release, source, tmp_path, capsys, monkeypatch, form
 ):
-    """Or the time of a release would grow with the square of the number of files."""
-    out, listed = tmp_path / "out", []
-
-    def counted(list_folder):
-        def count(folder="."):
-            listed.append(os.fspath(folder))
-            return list_folder(folder)
-
-        return count
-
-    with monkeypatch.context() as patch:
-        for name in ("listdir", "scandir"):  # Path takes one or the other, by version
-            patch.setattr(os, name, counted(getattr(os, name)))
-        release_files(source, out, make_release(), batch_rows=batch_rows)
-    assert len(contents(out)) == n_shards
-    assert listed.count(str(out)) == 3  # is it empty, the manifest, what was left
-
-
-def test_processes_write_the_same_bytes(make_release, source, tmp_path, capsys):
-    release = make_release()
-    release_files(source, tmp_path / "one", release, batch_rows=30)
-    release_files(source, tmp_path / "two", release, batch_rows=30, n_jobs=2, verbose=2)
+    """Nor any byte, but for where groups of rows end in Parquet."""
+    release, given = make_release(), {"format": form}
+    release_files(source, tmp_path / "one", release, **given)
+    release_files(source, tmp_path / "two", release, n_jobs=2, verbose=2, **given)
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
     assert "300/300" in capsys.readouterr().err
+    monkeypatch.setattr("skdptext.files._formats._TABLE_ROWS", 7)
+    monkeypatch.setattr("skdptext.files._formats._BUFFER_ROWS", 5)
+    release_files(source, tmp_path / "small", release, **given)
+    assert rows(tmp_path / "small", form) == rows(tmp_path / "one", form)
+    if form != "parquet":
+        assert contents(tmp_path / "small") == contents(tmp_path / "one")
 
 
 def start(*args, **options):
@@ -173,160 +124,61 @@ def start(*args, **options):
 
 
 @pytest.mark.no_cover
-def test_killed_at_ten_random_moments_it_ends_with_the_same_bytes(
-    make_release, documents, tmp_path
+def test_killed_at_ten_random_moments_it_is_run_again_with_the_same_bytes(
+    make_release, source, tmp_path
 ):
     release, out = make_release(), tmp_path / "out"
-    source = write(documents.slice(0, 160), tmp_path / "in.parquet")
-    release_files(source, tmp_path / "whole", release, batch_rows=4)
+    release_files(source, tmp_path / "whole", release)
     rng = np.random.default_rng(3)
-    n_shards = 0
     for _ in range(10):
-        process = start(source, out, release, batch_rows=4)
-        n_shards += 1 + rng.integers(0, 3)  # of 40
-        while process.is_alive() and len(list(out.glob("*.parquet"))) < n_shards:
-            time.sleep(0.001)
-        time.sleep(rng.uniform(0, 0.004))
+        process = start(source, out, release)
+        time.sleep(rng.uniform(0, 0.1))
         os.kill(process.pid, signal.SIGKILL)
         process.join()
-        assert process.exitcode == -signal.SIGKILL
-        n_shards = len(list(out.glob("*.parquet")))
-    assert n_shards < 40
-    with pytest.raises(InvalidParameterError, match="is missing"):
-        seal(out)
-    release_files(source, out, release, batch_rows=4)
-    seal(out)  # which deletes what was half written
+        # either nothing is there, or all of it
+        if process.exitcode == 0 or out.exists():
+            assert contents(out) == contents(tmp_path / "whole")
+            shutil.rmtree(out)
+    release_files(source, out, release)
     assert contents(out) == contents(tmp_path / "whole")
     assert verify(out) == []
 
 
-@pytest.mark.no_cover
-def test_two_that_write_at_once_write_the_same(make_release, source, tmp_path):
+def test_of_two_that_write_at_once_one_is_there(make_release, source, tmp_path):
     release, out = make_release(), tmp_path / "out"
-    writers = [start(source, out, release, batch_rows=16) for _ in range(2)]
+    writers = [start(source, out, release) for _ in range(2)]
     for writer in writers:
         writer.join()
-    assert [writer.exitcode for writer in writers] == [0, 0]
-    release_files(source, tmp_path / "alone", release, batch_rows=16)
+    assert 0 in [writer.exitcode for writer in writers]
+    release_files(source, tmp_path / "alone", release)
     assert contents(out) == contents(tmp_path / "alone")
-    assert seal(out)["complete"]
+    assert verify(out) == []
+    assert not list(tmp_path.glob(".out*"))
 
 
-CHANGES = {
-    "key": {},
-    "name": {"name": "another"},
-    "epsilon": {"epsilon": 3.0},
-    "lam": {"lam": 0.25},
-    "document_length": {"document_length": 5},
-    "output": {"output": "tokens"},
-    "reading": {"lowercase": False},
-    "columns": {"keep": ("label",)},
-}
+def test_a_run_that_fails_leaves_nothing(make_release, source, tmp_path, monkeypatch):
+    def full(*arguments):
+        raise OSError(28, "No space left on device")
+
+    before = sorted(tmp_path.iterdir())
+    monkeypatch.setattr("skdptext.release._files._released", full)
+    with pytest.raises(OSError, match="No space left"):
+        release_files(source, tmp_path / "out", make_release())
+    assert sorted(tmp_path.iterdir()) == before
 
 
-@pytest.mark.no_cover
-@pytest.mark.parametrize("name", CHANGES)
-def test_another_release_is_refused(make_release, source, out, name, monkeypatch):
+def test_a_folder_that_holds_something_is_refused(make_release, source, out, tmp_path):
     before = contents(out), (out / "_release.json").read_bytes()
-    other = make_release(**CHANGES[name])
-    if name == "key":
-        monkeypatch.setenv("ANOTHER", OTHER)
-        other = make_release(key=ReleaseKey("env:ANOTHER"))
-    # what follows from it, such as digests under the key, is not told beside it
-    why = rf"{name}(\.\w+)? (is|has) .*"
-    why = "it was begun with another key, and .*" if name == "key" else why
-    with pytest.raises(InvalidParameterError, match=f"another: {why}") as e:
-        release_files(source, out, other)
-    assert ";" not in str(e.value)
-    assert OTHER[:32] not in str(e.value)
-    assert before == (contents(out), (out / "_release.json").read_bytes())
-
-
-@pytest.mark.no_cover
-@pytest.mark.parametrize("key", ["versions", "canary", "embedding", "shard_format"])
-def test_a_release_by_other_versions_or_embeddings_is_refused(
-    make_release, source, out, key
-):
-    manifest = json.loads((out / "_release.json").read_text())
-    changed = {
-        "versions": manifest["versions"] | {"numpy": "1.0"},
-        "embedding": manifest["embedding"] | {"fingerprint": "00"},
-        "canary": "00",
-        "shard_format": "csv",
-    }
-    manifest[key] = changed[key]
-    (out / "_release.json").write_text(json.dumps(manifest))
-    with pytest.raises(InvalidParameterError, match=rf"another: {key}[.\w]* is "):
+    with pytest.raises(InvalidParameterError, match=r"new or empty.*holds a release"):
         release_files(source, out, make_release())
-
-
-def test_a_key_that_is_used_for_another_name_is_told(
-    make_release, source, out, tmp_path
-):
-    own = make_release("third", key=ReleaseKey.generate(tmp_path / "key"))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", PrivacyLeakWarning)
-        release_files(source, tmp_path / "same name", make_release())
-        release_files(source, tmp_path / "own key", own)
-    second = make_release("second")
-    with pytest.warns(PrivacyLeakWarning, match="The key of 'out' is used again"):
-        release_files(source, tmp_path / "second", second)
-    with warnings.catch_warnings():  # it is told where a release begins
-        warnings.simplefilter("error", PrivacyLeakWarning)
-        release_files(source, tmp_path / "second", second)
-
-
-@pytest.mark.parametrize(
-    ("ours", "told"),
-    [
-        ({}, "another: columns.keep has 'label' there, and not here."),
-        (
-            {"keep": {"label": pa.int32(), "text2": None}},
-            "another: columns.keep.label is None there, got 'int32'; "
-            "columns.keep has 'text2' here, and not there.",
-        ),
-        ({"keep": ["label"], "text": "b"}, "columns.text is 'text' there, got 'b'."),
-    ],
-)
-def test_columns_that_differ_are_told_in_words(
-    make_release, documents, tmp_path, ours, told
-):
-    both = documents.append_column("b", documents["text"])
-    source = write(
-        both.append_column("text2", documents["text"]), tmp_path / "in.parquet"
-    )
-    release_files(source, tmp_path / "out", make_release(keep=["label"]))
-    with pytest.raises(InvalidParameterError, match=re.escape(told)):
-        release_files(source, tmp_path / "out", make_release("a release", **ours))
-
-
-def test_a_machine_that_rounds_otherwise_goes_on(make_release, source, out):
-    manifest = json.loads((out / "_release.json").read_text())
-    manifest["guarantee"]["scale"][0]["exponent"] *= 1 + 1e-15
-    (out / "_release.json").write_text(json.dumps(manifest))
-    assert release_files(source, out, make_release()) == manifest
-
-
-def test_inputs_that_changed_and_other_batches_are_refused(
-    make_release, documents, source, out
-):
-    release = make_release()
-    with pytest.raises(InvalidParameterError, match="batch_rows is 4096 there, got 9"):
-        release_files(source, out, release, batch_rows=9)
-    write(documents.slice(1), source)
-    with pytest.raises(InvalidParameterError, match="inputs are different ones"):
-        release_files(source, out, release)
-
-
-def test_a_folder_of_other_files_is_refused(make_release, source, tmp_path):
-    with pytest.raises(InvalidParameterError, match=r"holds other files: in\.parquet"):
-        release_files(source, tmp_path, make_release())
-    (tmp_path / "_release.json").write_text("{}")
-    with pytest.raises(InvalidParameterError, match="of format"):
-        release_files(source, tmp_path, make_release())
-    (tmp_path / "_release.json").write_text("none")
-    with pytest.raises(InvalidParameterError, match="which is not one"):
-        verify(tmp_path)
+    assert before == (contents(out), (out / "_release.json").read_bytes())
+    (tmp_path / "other").mkdir()
+    release_files(source, tmp_path / "other", make_release())
+    assert contents(tmp_path / "other") == before[0]
+    (tmp_path / "third").mkdir()
+    (tmp_path / "third" / "notes").touch()
+    with pytest.raises(InvalidParameterError, match="holds notes"):
+        release_files(source, tmp_path / "third", make_release())
 
 
 @pytest.mark.no_cover
@@ -366,7 +218,6 @@ def test_another_separator_is_named(make_release, tmp_path, between):
 
 
 def test_ids_that_are_far_apart_are_compared_too(make_release, tmp_path):
-    # more than are held in memory, so that they come from temporary files
     ids = [f"d{i}" for i in range(70_000)]
     ids[69_000] = ids[10]
     ids[50_000] = ids[30_000] = ids[11]
@@ -402,7 +253,6 @@ def test_columns_that_are_missing_are_named(
             "files that are there, but there is no file or folder 'no.parquet'",
         ),
         ({"source": __file__}, r"source must name files that end in \.parquet"),
-        ({"batch_rows": 0}, "batch_rows must be an integer >= 1, got 0"),
         ({"n_jobs": 0}, "n_jobs must be None or"),
         ({"verbose": -1}, "verbose must be an integer >= 0"),
         ({"format": "xml"}, "format must be one of 'parquet', 'csv', 'jsonl'"),
@@ -430,84 +280,50 @@ def test_bad_sources(make_release, tmp_path):
         )
 
 
-def test_no_documents_are_a_release_too(make_release, documents, tmp_path):
-    path = write(documents.slice(0, 0), tmp_path / "in.parquet")
-    release_files(path, tmp_path / "out", make_release(output="bow"))
-    assert seal(tmp_path / "out")["documents"] == 0
-    ids, bags = read_bags(tmp_path / "out")
-    assert (len(ids), bags.shape) == (0, (0, 60))
+@pytest.mark.parametrize("form", FORMATS)
+def test_no_documents_are_no_release(make_release, documents, tmp_path, form):
+    path = write(documents.slice(0, 0), tmp_path / f"in.{form}")
+    if form == "jsonl":
+        path.write_text("")
+    with pytest.raises(InvalidParameterError, match="must hold documents, got none"):
+        release_files(path, tmp_path / "out", make_release())
+    assert not (tmp_path / "out").exists()
+    whole = write(documents, tmp_path / "whole.parquet")
+    manifest = release_files([path, whole], tmp_path / "out", make_release())
+    assert [of["input"] for of in manifest["files"].values()] == ["whole.parquet"]
 
 
-def test_bags_come_back_as_the_perturber_would_give_them(
-    make_release, documents, source, out, tmp_path
+def test_bags_are_lists_of_numbers_in_parquet(
+    make_release, documents, source, tmp_path
 ):
-    bags = tmp_path / "bags"
-    release_files(source, bags, make_release(output="bow"), batch_rows=37)
-    with pytest.raises(InvalidParameterError, match="out must hold a sealed release"):
-        read_bags(bags)
-    seal(bags)
-    ids, bags = read_bags(bags)
-    assert ids.tolist() == documents["id"].to_pylist()
-    assert bags.sum(axis=1).A1.tolist() == [4] * 300
+    release_files(source, tmp_path / "bags", make_release(output="bow"))
+    table = dataset.dataset(sorted((tmp_path / "bags").glob("*.parquet"))).to_table()
+    assert table["id"].to_pylist() == documents["id"].to_pylist()
     tokens = make_release(output="tokens")(documents)["text"].to_pylist()
-    expected = np.zeros((300, 60), dtype=int)
-    for row, words in enumerate(tokens):
-        for word in words:
-            expected[row, int(word.removeprefix("word"))] += 1
-    assert (bags.toarray() == expected).all()
-    seal(out)
-    with pytest.raises(InvalidParameterError, match=r'output="bow", got \'text\''):
-        read_bags(out)
+    bags = zip(table["word_ids"].to_pylist(), table["counts"].to_pylist(), strict=True)
+    for words, (ids, counts) in zip(tokens, bags, strict=True):
+        numbers = Counter(int(word.removeprefix("word")) for word in words)
+        assert dict(zip(ids, counts, strict=True)) == numbers
 
 
-def test_a_seal_counts_and_names_what_is_wrong(make_release, source, tmp_path):
-    release, out = make_release(), tmp_path / "out"
-    manifest = release_files(source, out, release, batch_rows=40)
-    assert not manifest["complete"]
-    assert verify(out) == ["It is not sealed."]
-    first, second, *_ = sorted(out.glob("*.parquet"))
-    whole = first.read_bytes()
-    first.write_bytes(second.read_bytes())
-    with pytest.raises(InvalidParameterError, match="holds 24 documents instead of 40"):
-        seal(out)
-    first.write_bytes(whole[:-9])
-    with pytest.raises(InvalidParameterError, match="cannot be read"):
-        seal(out)
-    first.unlink()
-    (out / "notes.txt").touch()
-    with pytest.raises(InvalidParameterError, match=r"notes.* not part .* is missing"):
-        seal(out)
-    (out / "notes.txt").unlink()
-    release_files(source, out, release, batch_rows=40)
-    sealed = seal(out)
-    assert sealed["complete"]
-    assert seal(out) == sealed == release_files(source, out, release, batch_rows=40)
+def test_what_is_missing_changed_or_unexpected_is_named(out, tmp_path):
     assert verify(out) == []
-    first.write_bytes(whole + b" ")
-    assert verify(out) == [f"{first.name} has changed since it was sealed."]
-    with pytest.raises(InvalidParameterError, match="has changed since"):
-        seal(out)
-    for path in out.glob("*.parquet"):
-        path.unlink()
-    with pytest.raises(InvalidParameterError, match="And 5 more"):
-        seal(out)
-
-
-@pytest.mark.parametrize("rows", [10**9, 10**18])
-@pytest.mark.parametrize("batch_rows", [1, 10**6])
-def test_a_manifest_of_billions_of_rows_is_refused_at_once(out, rows, batch_rows):
-    seal(out)
-    path = out / "_release.json"
-    manifest = json.loads(path.read_text())
-    manifest["inputs"][0]["rows"] = [rows]
-    path.write_text(
-        json.dumps({**manifest, "batch_rows": batch_rows, "documents": rows})
-    )
-    faults = verify(out)
-    assert faults[-1].endswith("files are there.") or rows // batch_rows < 10_000
-    assert len(faults) < 20_000
-    with pytest.raises(InvalidParameterError, match="is missing"):
-        seal(out)
+    (part,) = contents(out)
+    whole = (out / part).read_bytes()
+    (out / "notes.txt").touch()
+    (out / part).write_bytes(whole + b" ")
+    assert verify(out) == [
+        "notes.txt is not part of the release.",
+        f"{part} has changed since it was written.",
+    ]
+    (out / "notes.txt").unlink()
+    (out / part).unlink()
+    assert verify(out) == [f"{part} is missing."]
+    (out / part).mkdir()
+    assert verify(out) == [f"{part} cannot be read: Is a directory."]
+    (out / part).rmdir()
+    (out / part).symlink_to(tmp_path / "gone")
+    assert verify(out) == [f"{part} cannot be read: No such file or directory."]
 
 
 @pytest.mark.no_cover
@@ -515,24 +331,21 @@ def test_a_manifest_of_billions_of_rows_is_refused_at_once(out, rows, batch_rows
     "name",
     [".x.csv", "_x.csv", "..csv", ".csv", "名.csv", "._.csv", "-.csv", "x y.csv"],
 )
-def test_any_name_of_an_input_gives_shards_that_readers_see(
+def test_any_name_of_an_input_gives_a_file_that_readers_see(
     make_release, tmp_path, name
 ):
     path = tmp_path / name
     path.write_text("id,text\n1,word1\n")
     release_files([path], tmp_path / "out", make_release())
-    sealed = seal(tmp_path / "out")
     assert verify(tmp_path / "out") == []
-    (shard,) = sealed["shards"]
-    assert shard[0] not in "._"
+    assert set(contents(tmp_path / "out")) == {"part-00000.csv"}
 
 
-@pytest.mark.parametrize("call", [seal, verify, read_bags])
-def test_what_is_no_release_is_refused(tmp_path, call):
+def test_what_is_no_release_is_refused(tmp_path):
     with pytest.raises(InvalidParameterError, match="out must be"):
-        call(tmp_path)
+        verify(tmp_path)
     with pytest.raises(InvalidParameterError, match="out must be a path, got 3"):
-        call(3)
+        verify(3)
 
 
 WRONG = (None, True, -1, 0.5, "x", [], [3], [{}], {}, {"id": 3})
@@ -540,7 +353,8 @@ WRONG = (None, True, -1, 0.5, "x", [], [3], [{}], {}, {"id": 3})
 
 @pytest.mark.no_cover
 def test_a_damaged_manifest_is_named_whatever_is_wrong_in_it(source, out):
-    sound, path = seal(out), out / "_release.json"
+    path = out / "_release.json"
+    sound = json.loads(path.read_text())
 
     def refused(changed):
         path.write_text(json.dumps(changed))
@@ -552,21 +366,17 @@ def test_a_damaged_manifest_is_named_whatever_is_wrong_in_it(source, out):
         return ""
 
     assert refused(sound) == ""
-    (place,) = sound["inputs"]
-    for name in ("complete", "documents", "embedding", "shard_format", "shards"):
-        message = refused({k: v for k, v in sound.items() if k != name})
-        assert message.endswith(f"which these are missing or damaged: {name}.")
-        assert repr(str(path)) in message
+    message = refused({k: v for k, v in sound.items() if k != "files"})
+    assert "files are missing or damaged" in message
+    assert repr(str(path)) in message
     for name, wrong in product(sound, WRONG):
         refused({**sound, name: wrong})  # raises nothing else
-    for name, wrong in product(place, WRONG):
-        refused({**sound, "inputs": [{**place, name: wrong}]})
-    for rows in (None, 300, ["300"], [-1, 301], [True]):
-        message = refused({**sound, "inputs": [{**place, "rows": rows}]})
-        assert "damaged: inputs" in message
-    assert "documents" in refused({**sound, "inputs": [{**place, "rows": [299]}]})
-    # so that no count is read of a release that says that it is complete
-    assert "shards" in refused({**sound, "shards": None})
+    ((part, told),) = sound["files"].items()
+    for name, wrong in product(told, WRONG):
+        refused({**sound, "files": {part: {**told, name: wrong}}})
+    # no other file is looked at
+    refused({**sound, "files": {"../in.parquet": told}})
+    assert verify(out)[-1] == "../in.parquet is missing."
     for text in ("", "[]", "[" * 10**5, "\udcff"):
         path.write_bytes(text.encode(errors="surrogateescape"))
         with pytest.raises(InvalidParameterError, match="which is not one"):
@@ -577,27 +387,3 @@ def test_a_damaged_manifest_is_named_whatever_is_wrong_in_it(source, out):
         verify(out)
     with pytest.raises(InvalidParameterError, match="out must be"):
         verify(source)
-
-
-def test_a_folder_or_a_broken_link_in_place_of_a_file_is_a_fault(out, tmp_path):
-    seal(out)
-    first, second, *_ = sorted(out.glob("*.parquet"))
-    first.unlink()
-    first.mkdir()
-    second.unlink()
-    second.symlink_to(tmp_path / "gone")
-    assert verify(out) == [
-        f"{first.name} cannot be read: Is a directory.",
-        f"{second.name} cannot be read: No such file or directory.",
-    ]
-    with pytest.raises(InvalidParameterError, match="cannot be read: Is a directory"):
-        seal(out)
-
-
-def test_files_are_checked_block_by_block(out):
-    seal(out)
-    (shard, *_) = sorted(out.glob("*.parquet"))
-    os.truncate(shard, 8 * 2**20)
-    with traced_memory() as memory:
-        assert f"{shard.name} has changed since it was sealed." in verify(out)
-    assert memory.peak < 2 * 2**20

@@ -235,7 +235,7 @@ def test_bad_guarantees() -> None:
     with pytest.raises(InvalidParameterError, match="Name all of them in groups"):
         topic_shares(["pets", "food"], guarantee)
     with pytest.raises(
-        InvalidParameterError, match="guarantee of one release, got one of 2"
+        InvalidParameterError, match="that of one release, got one of 2"
     ):
         topic_shares(["pets"], guarantee.compose(2), groups=["pets", "food", "rail"])
     with pytest.raises(InvalidParameterError, match="groups must hold the labels of 3"):
