@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import itertools
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -22,7 +23,7 @@ from skdptext import DPWordPerturber, WMDKNNClassifier, WordEmbedding
 from skdptext.exceptions import EmptyDocumentWarning
 from skdptext.metrics import words_changed_scorer
 from skdptext.model_selection import best_under_constraint
-from tests.expected import leaks_allowed
+from tests.expected import leaks_allowed, refused
 from tests.memory import traced_memory
 
 pytestmark = leaks_allowed
@@ -48,6 +49,34 @@ def pipelines(embedding, **params):
         "tfidf": make_pipeline(perturber, TfidfTransformer(), LogisticRegression()),
         "bayes": make_pipeline(perturber, MultinomialNB()),
     }
+
+
+@pytest.mark.parametrize("call", ["transform", "prepare"])
+def test_bags_of_another_embedding_are_refused(small_embedding, call):
+    words, vectors = small_embedding.words, small_embedding.vectors
+    others = {
+        "the same words in another order": WordEmbedding(words[::-1], vectors[::-1]),
+        "other words": WordEmbedding([f"v{i}" for i in range(200)], vectors),
+        "other vectors": WordEmbedding(words, vectors + 1),
+    }
+    texts, labels = [["w1", "w2"], ["w3"], ["w2", "w3"]] * 4, [0, 1, 1] * 4
+    perturber = DPWordPerturber(small_embedding, epsilon=5.0).fit([])
+    noisy = getattr(perturber, call)(texts)
+    equal = WordEmbedding(words, vectors)  # another object
+    model = WMDKNNClassifier(equal, n_neighbors=1).fit(noisy, labels)
+    stored = pickle.loads(pickle.dumps(noisy))
+    assert model.score(stored, labels) == model.score(noisy, labels)
+    for other in others.values():
+        apart = WMDKNNClassifier(other, n_neighbors=1)
+        for X in (noisy, stored):
+            with refused("bags of the same embedding, in the same order"):
+                apart.fit(X, labels)
+        apart.fit(noisy.copy(), labels)  # nothing tells whose words they are
+        with refused("a release by another one"):
+            apart.kneighbors(noisy)
+        with refused("Give one embedding to both"):
+            make_pipeline(perturber, apart).fit(texts, labels)
+    assert WMDKNNClassifier("one-hot", n_neighbors=1).fit(noisy, labels)
 
 
 @pytest.mark.filterwarnings("ignore::skdptext.exceptions.EmptyDocumentWarning")

@@ -79,10 +79,17 @@ def column_names(X: Any) -> list[str] | None:
 
 
 def check_columns(X: Any, embedding: WordEmbedding) -> None:
-    """Refuse a data frame that names a column after another column's word.
+    """Refuse what says that its columns are not the words of this embedding.
 
-    Names that are not words of the embedding are ignored.
+    A data frame does if it names a column after another column's word; names that are
+    not words are ignored. A release does by the fingerprint that it carries.
     """
+    fingerprint = getattr(X, "embedding_fingerprint", None)
+    if fingerprint is not None and fingerprint != embedding.fingerprint:
+        raise InvalidParameterError(
+            "X must hold bags of the same embedding, in the same order of words, got a "
+            "release by another one. Give one embedding to both."
+        )
     names = column_names(X)
     rows = embedding.find(names or ())
     for column, (name, row) in enumerate(zip(names or (), rows, strict=True)):

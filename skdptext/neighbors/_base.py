@@ -246,6 +246,8 @@ class WMDNeighborsBase(DocLinked, BaseEstimator):
 
     def _read(self, X: Any) -> WordBags:
         check_matrix(X)
+        if self._embedding is not None:
+            check_columns(X, self._embedding)
         with as_parameter_error():
             X = validate_data(
                 self, X, accept_sparse="csr", dtype=np.float64, reset=False

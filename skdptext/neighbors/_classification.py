@@ -27,9 +27,10 @@ class WMDKNNClassifier(ClassifierMixin, Predictor):
     Parameters
     ----------
     embedding : WordEmbedding or "one-hot"
-        Word j of the embedding is column j of every matrix given. With ``"one-hot"``
-        all words are √2 apart, and the distance is √2 times the total variation
-        between the documents' word frequencies.
+        Word j of the embedding is column j of every matrix given. After a perturber it
+        must be the perturber's: bags released by another one are refused. With
+        ``"one-hot"`` all words are √2 apart, and the distance is √2 times the total
+        variation between the documents' word frequencies.
     n_neighbors : int, default=5
         Neighbours that vote; at most the number of training documents with words.
     weights : {"uniform", "distance"}, callable or None, default="uniform"

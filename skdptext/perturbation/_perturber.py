@@ -421,10 +421,11 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         Returns
         -------
         noisy : sparse matrix in CSR format, of shape (n_documents, n_words), or list
-            Counts (int64) for ``output="bow"``, lists of str for ``"tokens"``, strings
-            with the words separated by spaces for ``"text"``; from a table of one
-            column, an ndarray of shape (n_documents, 1) of these. See `set_output` for
-            data frames.
+            Counts (int64) for ``output="bow"``, which Word Mover's neighbours with
+            another embedding refuse (a copy or a slice is not checked). Lists of str
+            for ``"tokens"``, strings with the words separated by spaces for ``"text"``;
+            from a table of one column, an ndarray of shape (n_documents, 1) of these.
+            See `set_output` for data frames.
 
         Raises
         ------
@@ -460,11 +461,11 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
             )
         codes, offsets = self._run(streams, documents, sample)
         names = self.embedding_.word_array
+        if self.output == "bow":
+            return as_frame(self._bags(codes, offsets), X, self._container, names)
         released = write_documents(
             codes, offsets, names, documents.in_clear, self.output
         )
-        if self.output == "bow":
-            return as_frame(released, X, self._container, names)
         return as_column(released, X, self._container, self.output)
 
     def prepare(self, X: Any) -> Any:
@@ -522,8 +523,18 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
             offsets = np.arange(len(documents) + 1, dtype=np.int64) * length
             documents = EncodedDocuments(codes, offsets)
         known = documents.known()
-        words = self.embedding_.word_array
-        return write_documents(known.codes, known.offsets, words, (), "bow")
+        return self._bags(known.codes, known.offsets)
+
+    def _bags(self, codes: np.ndarray, offsets: np.ndarray) -> Any:
+        """Counts, which say whose words their columns are.
+
+        As an attribute: the next step of a pipeline gets nothing else. A copy or a
+        slice lacks it, and is then not checked.
+        """
+        bags = write_documents(codes, offsets, self.embedding_.word_array, (), "bow")
+        if not isinstance(self.embedding, str):  # "one-hot" does not know its words
+            bags.embedding_fingerprint = self.embedding_.fingerprint
+        return bags
 
     def _context(self, purpose: str, reader: DocumentReader) -> bytes:
         """All that the noise depends on besides seed and document.
