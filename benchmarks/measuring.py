@@ -8,13 +8,11 @@ alphabet sees to.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
 import resource
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from unittest.mock import patch
+from collections.abc import Callable, Iterable, Mapping
 
 for pool in ("OMP", "OPENBLAS", "MKL"):
     os.environ[f"{pool}_NUM_THREADS"] = "1"
@@ -116,15 +114,3 @@ def bare_product(
             rows[start : start + block] @ vectors.T
 
     return product
-
-
-@contextlib.contextmanager
-def using(loops: object, kernels: object) -> Iterator[None]:
-    """Neighbours are searched by these compiled loops, or by none."""
-    from skdptext.transport import _search
-
-    with (
-        patch.object(_search, "bounds_for", lambda _: loops),
-        patch.object(_search, "kernels_for", lambda _: kernels),
-    ):
-        yield

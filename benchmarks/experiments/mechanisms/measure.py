@@ -105,7 +105,9 @@ def fitted(name: str, of: str, epsilon: float):
     if name == REPLACED:
         public = private.train[::2]
         source = DPDocumentReplacer(public, n_groups=N_GROUPS, epsilon=epsilon).fit([])
-        return source.set_params(grouper=FrozenEstimator(source.grouper_)).fit([])
+        return source.set_params(
+            grouper=FrozenEstimator(source.grouper_), n_groups=None
+        ).fit([])
     return perturber(
         name, private.embedding, epsilon, document_length=private.length,
         resize="sample",
