@@ -34,7 +34,7 @@ from skdptext.privacy._redrawn import (
     largest_log_ratio,
     mixture_exponent,
 )
-from skdptext.privacy._scale import Losses, Stated, measured, median_losses, scales
+from skdptext.privacy._scale import Losses, Stated, measured
 from skdptext.transport import bottleneck_distance, matching_cost, matching_plan
 from skdptext.utils import (
     blocks,
@@ -239,27 +239,13 @@ class PerturbationPart(Part):
         source = self._live._replace(converted=metric)
         return replace(self, facts=facts, source=source, kept=None)
 
-    @property
+    @cached_property
     def stated(self) -> Stated:
         """What is printed of the channel and takes time to find."""
         if self.kept is not None:
             return self.kept
-        law = (
-            law_fingerprint(
-                self.channel.mechanism, self.embedding, self.channel.epsilon, self.lam
-            ),
-            self.facts.channel,
-        )
-        ruler = self.facts.ruler if self.metric_lam is not None else law
-        metric = self.metric
-        scale = scales.get(
-            (self.facts.embedding, ruler),
-            lambda: measured(self.embedding, metric, self.word_exponents),
-        )
-        one, two = median_losses.get(
-            (self.facts.embedding, ruler, law),
-            lambda: _pair(word_losses(self.channel, *scale.pairs.T)),
-        )
+        scale = measured(self.embedding, self.metric, self.word_exponents)
+        one, two = _pair(word_losses(self.channel, *scale.pairs.T))
         said = () if self.facts.converted else tuple(self.channel.law().said())
         return Stated(said, scale.nearest, scale.random, (one, two))
 

@@ -10,7 +10,7 @@ import numpy as np
 from skdptext.embeddings import WordEmbedding
 from skdptext.mechanisms import LossDistribution, MahalanobisMetric
 from skdptext.search import k_nearest_words
-from skdptext.utils import Memo, blocks
+from skdptext.utils import blocks
 
 # To show a guarantee must not take seconds: a sample of words, and the words among
 # which their neighbours are sought: the first of the embedding, mostly frequent ones.
@@ -38,10 +38,6 @@ class Stated(NamedTuple):
     nearest: float  # as in `Scale`
     random: float
     losses: Losses  # of the pairs at these medians
-
-
-scales: Memo[Scale] = Memo(32)
-median_losses: Memo[Losses] = Memo(32)
 
 
 def measured(

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from skdptext.mechanisms import LossDistribution
 from skdptext.privacy._base import COLUMNS, KEY, LARGE, Statement, grade, in_nats
 from skdptext.privacy._part import PerturbationPart
-from skdptext.utils import Memo, odds_factor, rounded_up
+from skdptext.utils import odds_factor, rounded_up
 
 # The small δ that is shown, and words of a message where nothing fixes them.
 _DELTA, _WITH_DELTA = 1e-6, "with δ = 1e-6"
@@ -20,8 +20,6 @@ _NEIGHBOURS_TOLD = math.log(100)
 # Words of a short message: what a printed guarantee speaks of where the length of
 # documents is not fixed.
 _MESSAGE = 10
-# Each view of a guarantee prints the same exponents, each in several places.
-_exponents: Memo[float] = Memo(64)
 
 Parts = Sequence[PerturbationPart]
 
@@ -227,8 +225,7 @@ def _rows(part: PerturbationPart, times: int, near: str, far: str) -> list[Row]:
 
 
 def _with_delta(loss: LossDistribution, times: int) -> float:
-    key = times, loss.step, loss.lowest, loss.infinite, loss.masses.tobytes()
-    return _exponents.get(key, lambda: loss.times(times).exponent(_DELTA))
+    return loss.times(times).exponent(_DELTA)
 
 
 # -- on one screen -------------------------------------------------------------------
