@@ -368,7 +368,7 @@ def test_numbers_of_version_1():
 
 @pytest.mark.parametrize("made", [lambda: perturber(resize="sample"), replacer])
 def test_a_manifest_holds_its_guarantee(made, tmp_path):
-    (tmp_path / "key").write_bytes(np.random.default_rng(0).bytes(32))
+    (tmp_path / "key").write_text(np.random.default_rng(0).bytes(32).hex())
     (tmp_path / "key").chmod(0o600)
     release = DocumentRelease(made(), ReleaseKey(f"file:{tmp_path / 'key'}"), "q4")
     guarantee = release.perturber.guarantee()
