@@ -574,7 +574,6 @@ VALID: dict[Any, Valid] = {
     privacy.Guarantee.epsilon_of: Valid(lambda: (learned().guarantee(), 1)),
     privacy.Guarantee.from_json: Valid(lambda: (learned().guarantee().to_json(),)),
     privacy.Guarantee.with_caveat: Valid(lambda: (learned().guarantee(), "Not so.")),
-    privacy.Guarantee.of_unit: Valid(lambda: (learned().guarantee(), "person")),
     PrivacyGuarantee.from_json: Valid(lambda: (released().guarantee().to_json(),)),
     LearningGuarantee.from_json: Valid(lambda: (learned().guarantee().to_json(),)),
     ReplacementGuarantee.from_json: Valid(
@@ -630,7 +629,6 @@ VALID: dict[Any, Valid] = {
     ),
     replacement.grouper_key: Valid(lambda: (None,)),
     replacement.document_bytes: Valid(lambda: ("w0 w1", 0)),
-    replacement.default_grouper: Valid(lambda: (None, 2, TEXTS)),
     replacement.centres_grouper: Valid(lambda: (2, TEXTS)),
     replacement.has_fitted_steps: Valid(lambda: (None,)),
     replacement.is_classifier: Valid(lambda: (None,)),

@@ -329,11 +329,6 @@ def find_inputs(source: Any) -> list[Input]:
         )
     inputs = []
     for name, path in named.items():
-        if not name.isprintable():
-            raise InvalidParameterError(
-                "source must hold files whose names are printable, as names of shards "
-                f"are made of them, got {shown(name)}."
-            )
         if not path.exists():
             raise InvalidParameterError(
                 "source must name files that are there, but there is no file or folder "

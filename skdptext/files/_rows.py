@@ -9,7 +9,6 @@ import csv
 import gzip
 import io
 import json
-import re
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,13 +17,6 @@ from typing import Any
 # A row may have so many characters. Without a bound one unpaired quote would make a row
 # of the whole file, and hold it in memory. Chosen, not measured.
 MAX_ROW = 2**19
-# A file may have so many blank lines, and 10 more for each row, since some programs
-# write one or two after each. A bomb of blank lines compresses to almost nothing.
-_MAX_BLANK = 10**6
-# Lists and objects in a line of JSON may be nested so deeply. The parser calls itself
-# at every level, and would overflow the stack.
-_MAX_DEPTH = 64
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 _TOO_LONG = (
     f"the row is longer than {MAX_ROW >> 10} KiB. Cut the document into several with "
@@ -33,11 +25,6 @@ _TOO_LONG = (
 _PAIRED = (
     "quotes are not paired: one is not closed, or one within a quoted text is not "
     "doubled."
-)
-
-_TOO_BLANK = (
-    f"more than {_MAX_BLANK:,} blank lines. Remove them: they compress to almost "
-    "nothing, and take long to read."
 )
 
 #: The line where a row begins, the characters that it takes in the file, and the row.
@@ -61,7 +48,6 @@ class _Lines:
         self.row = 1
         self.number = self.size = 0
         self._path, self._blank = path, blank
-        self._blanks_left = _MAX_BLANK
 
     def __iter__(self) -> Iterator[str]:
         # We decode bytes that are not UTF-8 to surrogates, and look for them in each
@@ -85,7 +71,7 @@ class _Lines:
                         self.number, "it is not UTF-8. Save the file as UTF-8."
                     )
                 if between and not line.strip(self._blank):
-                    self._leave_out()
+                    self.row, self.size = self.number + 1, 0
                 else:
                     yield line
 
@@ -96,17 +82,10 @@ class _Lines:
             problem = "the compressed file is cut short or broken."
             raise LineError(self.number + 1, problem) from None
 
-    def _leave_out(self) -> None:
-        self._blanks_left -= 1
-        if self._blanks_left < 0:
-            raise LineError(self.number, _TOO_BLANK)
-        self.row, self.size = self.number + 1, 0
-
     def next_row(self) -> tuple[int, int]:
         """First line of the row that has been read, and its size."""
         ended = self.row, self.size
         self.row, self.size = self.number + 1, 0
-        self._blanks_left += 10
         return ended
 
 
@@ -157,9 +136,6 @@ def json_rows(path: Path) -> Rows:
 
 
 def _parsed(text: str, line: int, decode: Callable[[str], Any]) -> dict[str, Any]:
-    if text.count("[") + text.count("{") > _MAX_DEPTH and _is_too_deep(text):
-        problem = f"lists and objects are nested more than {_MAX_DEPTH} deep."
-        raise LineError(line, problem)
     try:
         row = decode(text)
     except _RepeatedError:
@@ -184,13 +160,3 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse_constant(name: str) -> Any:
     raise ValueError  # NaN and Infinity, which JSON does not have
-
-
-def _is_too_deep(text: str) -> bool:
-    """Whether brackets outside strings are nested more than `_MAX_DEPTH` deep."""
-    depth = 0
-    for sign in re.finditer(r"[][{}]", _STRING.sub("", text)):
-        depth += 1 if sign[0] in "[{" else -1
-        if depth > _MAX_DEPTH:
-            return True
-    return False

@@ -266,21 +266,6 @@ class Guarantee:
         )
         return made
 
-    def of_unit(self, unit: str) -> tuple[Guarantee, ...]:
-        """The guarantees whose numbers are about this.
-
-        Parameters
-        ----------
-        unit : {"word", "document", "person"}
-            What they are about.
-
-        Returns
-        -------
-        guarantees : tuple of guarantees
-            None, one or more.
-        """
-        return tuple(each for each in self.guarantees if each.unit == unit)
-
     def epsilon_of(self, n_documents: int) -> tuple[float, float]:
         """What one person with so many documents loses by all releases together.
 

@@ -4,7 +4,6 @@ from skdptext.replacement._groups import (
     PublicGroups as PublicGroups,
     centres_grouper as centres_grouper,
     check_grouper as check_grouper,
-    default_grouper as default_grouper,
     grouper_key as grouper_key,
     has_fitted_steps as has_fitted_steps,
     in_blocks as in_blocks,

@@ -86,7 +86,7 @@ class PublicGroups:
             labels = PublicLabelling.of(public_labels, len(documents))
         ours = grouper is None or (_is_ours(grouper) and not is_fitted(grouper))
         if grouper is None:
-            grouper = default_grouper(labels, n_groups, documents)
+            grouper = _default_grouper(labels, n_groups, documents)
         own = grouper_key(grouper)
 
         def grouped() -> _Grouping:
@@ -430,7 +430,7 @@ def noise_fingerprint(grouping: bytes, channel: ExactResponse) -> bytes:
     return digest.digest()
 
 
-def default_grouper(labels: Any, n_groups: int, documents: Sequence[Any]) -> Any:
+def _default_grouper(labels: Any, n_groups: int, documents: Sequence[Any]) -> Any:
     """What ``grouper=None`` stands for."""
     from sklearn.feature_extraction.text import TfidfVectorizer  # late, as it is slow
     from sklearn.linear_model import LogisticRegression

@@ -27,7 +27,6 @@ from skdptext.utils._messages import (
     SITE as SITE,
     DocLinked as DocLinked,
     Fragment as Fragment,
-    bound_in_table as bound_in_table,
     bullets as bullets,
     check_tuned_on as check_tuned_on,
     details as details,

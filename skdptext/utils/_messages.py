@@ -344,11 +344,6 @@ def percent_up(share: float) -> str:
     return f"{exact.quantize(Decimal('0.1'), ROUND_CEILING)}%"
 
 
-def bound_in_table(bound: float) -> float:
-    """An upper bound that a table shows with four digits, not below it."""
-    return float(rounded_up(bound)) if math.isfinite(bound) else bound
-
-
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
