@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -125,6 +126,40 @@ def test_graph(data, small_embedding):
     assert (ones.sum(axis=1) == 2).all()
     only = model.kneighbors(queries, return_distance=False)
     assert np.array_equal(only, rows)
+
+
+def bags_of(n, n_words, seed):
+    """Documents of so many different words, of 2,000."""
+    rng = np.random.default_rng(seed)
+    X = np.zeros((n, 2000), dtype=np.int8)
+    for row in X:
+        row[rng.choice(2000, n_words, replace=False)] = 1
+    return X
+
+
+def test_long_searches_are_told_before_they_begin():
+    rng = np.random.default_rng(0)
+    table = WordEmbedding([f"w{i}" for i in range(2000)], rng.normal(size=(2000, 10)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # a fold of 391 texts of 20 words is a matter of a second
+        model = WMDKNNClassifier(table).fit(bags_of(313, 20, 0), np.arange(313) % 2)
+        model.predict(bags_of(78, 20, 1))
+        # one of 300 articles of 200 different words is not, and many folds are minutes
+        model.fit(bags_of(240, 200, 0), np.arange(240) % 2)
+        for ask in (model.predict, model.predict_proba, model.kneighbors):
+            with pytest.raises(
+                UserWarning, match=r"60 documents among 240 .* s of CPU"
+            ):
+                ask(bags_of(60, 200, 1))
+        # of a hundred times as many queries, the estimate is a hundred times as long
+        with pytest.raises(
+            UserWarning, match=r"take about (7|8)\d\d s of CPU \(13 min"
+        ):
+            model.predict(np.tile(bags_of(60, 200, 1), (100, 1)))
+        # total variation is a closed form
+        flat = WMDKNNClassifier("one-hot").fit(bags_of(240, 200, 0), np.arange(240) % 2)
+        flat.predict(bags_of(60, 200, 1))
 
 
 def test_empty_documents(data, small_embedding):
