@@ -14,8 +14,7 @@ from skdptext.utils import sums_by_label
 
 # Words that are added to the counts of each group, and how often naive Bayes learns its
 # groups anew. On SMS, tweets and docstrings, .01 and 1 keep less than .1, a third round
-# keeps no more than two, and one round less on SMS
-# (benchmarks/experiments/frontier/tried.py).
+# keeps no more than two, and one round less on SMS.
 _ADDED, _ROUNDS = 0.1, 2
 
 
