@@ -36,7 +36,7 @@ from skdptext import (
 )
 from skdptext.datasets import load_docstring_embedding, load_docstrings
 from skdptext.documents import KnownTexts
-from skdptext.metrics import ReleaseLikelihood, found_among
+from skdptext.metrics import found_among
 from skdptext.model_selection import calibrate_epsilon
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.utils import half_width, percent_up
@@ -261,7 +261,7 @@ def noisy_words(division: Division, embedding: WordEmbedding) -> dict[str, float
     perturber = word_perturber(embedding, division.public.data)
     bags = perturber.transform(division.protected.data)
     texts = [division.protected.data[row] for row in division.targets]
-    likelihood = ReleaseLikelihood(perturber, texts)(bags[division.targets])
+    likelihood = perturber.log_likelihood(texts, bags[division.targets])
     found = found_among(likelihood, np.arange(len(texts)), len(texts))
     model = ChannelNaiveBayes(perturber, alpha=10.0, prior="uniform")
     return _shown(division, model, bags, float(found.mean()))

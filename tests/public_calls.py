@@ -53,16 +53,14 @@ from skdptext import (
     replacement,
 )
 from skdptext.attacks import (
-    DocumentLinkageAttack,
-    FastTextClassifier,
     KoppelAuthorClassifier,
     WordReconstructionAttack,
 )
+from skdptext.base import WordTransitions
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.learning import DPTextClassifier, LearningGuarantee
 from skdptext.mechanisms import LossDistribution, MahalanobisNoise
-from skdptext.metrics import WordTransitions
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.neighbors import WMDKNNClassifier
 from skdptext.perturbation import DPWordPerturber
@@ -146,35 +144,18 @@ def reconstruction() -> WordReconstructionAttack:
     return WordReconstructionAttack(released(), n_draws=1).fit()
 
 
-def linkage() -> DocumentLinkageAttack:
-    return DocumentLinkageAttack(released(), n_draws=1).fit(TEXTS)
-
-
 def channel_bayes() -> ChannelNaiveBayes:
     return ChannelNaiveBayes(released(), n_draws=1).fit(BAGS, TOPICS)
 
 
 @cache
-def fasttext() -> FastTextClassifier:
-    return FastTextClassifier(table(), n_epochs=1).fit(TEXTS, TOPICS)
-
-
-@cache
 def transitions() -> WordTransitions:
-    return metrics.word_transitions(released(), n_draws=2)
+    return base.transitions_of(released().mechanism_, n_draws=2)
 
 
 @cache
 def deniability() -> metrics.PlausibleDeniability:
     return metrics.plausible_deniability(released(), n_draws=2)
-
-
-@cache
-def report() -> inspection.ObfuscationReport:
-    adversaries = {"Bayes": (MultinomialNB(), "author")}
-    return inspection.obfuscation_report(
-        TEXTS * 2, TOPICS * 2, None, released(), adversaries=adversaries
-    )
 
 
 @cache
@@ -267,24 +248,6 @@ FETCHED = Valid(lambda: (folder(), False), error=OSError, names=("data_home", "u
 
 VALID: dict[Any, Valid] = {
     # -- attacks ---------------------------------------------------------------
-    DocumentLinkageAttack: Valid(
-        lambda: (released(), None, 1), lambda made: made.fit(TEXTS)
-    ),
-    DocumentLinkageAttack.fit: Valid(
-        lambda: (DocumentLinkageAttack(released(), n_draws=1), TEXTS)
-    ),
-    DocumentLinkageAttack.log_likelihood: Valid(lambda: (linkage(), BAGS)),
-    DocumentLinkageAttack.predict: Valid(lambda: (linkage(), BAGS)),
-    DocumentLinkageAttack.score: Valid(lambda: (linkage(), BAGS, [0, 1, 2, 3])),
-    FastTextClassifier: Valid(
-        lambda: (table(), False, 2, 1),
-        lambda made: made.fit(TEXTS, TOPICS).predict(TEXTS),
-    ),
-    FastTextClassifier.fit: Valid(
-        lambda: (FastTextClassifier(table(), n_epochs=1), TEXTS, TOPICS)
-    ),
-    FastTextClassifier.predict: Valid(lambda: (fasttext(), TEXTS)),
-    FastTextClassifier.predict_proba: Valid(lambda: (fasttext(), TEXTS)),
     KoppelAuthorClassifier: Valid(
         lambda: (None,), lambda made: made.fit(TEXTS, TOPICS).predict(TEXTS)
     ),
@@ -295,9 +258,6 @@ VALID: dict[Any, Valid] = {
     KoppelAuthorClassifier.predict_proba: Valid(lambda: (koppel(), TEXTS)),
     WordReconstructionAttack: Valid(lambda: (released(),), lambda made: made.fit()),
     WordReconstructionAttack.fit: Valid(lambda: (reconstruction(),)),
-    WordReconstructionAttack.log_loss: Valid(
-        lambda: (reconstruction(), ["w0"], ["w1"])
-    ),
     WordReconstructionAttack.predict: Valid(lambda: (reconstruction(), ["w0"])),
     WordReconstructionAttack.predict_log_proba: Valid(
         lambda: (reconstruction(), ["w0"])
@@ -373,7 +333,6 @@ VALID: dict[Any, Valid] = {
     inspection.NeighborhoodDisplay.from_estimator: Valid(
         lambda: (released(), "w0", 1, 1, 10)
     ),
-    inspection.ObfuscationReport.plot: Valid(lambda: (report(),)),
     inspection.PlausibleDeniabilityDisplay.from_estimator: Valid(
         lambda: (released(), ["w0"], None, None, 2)
     ),
@@ -381,9 +340,7 @@ VALID: dict[Any, Valid] = {
     inspection.PrivacyUtilityDisplay.from_search: Valid(
         lambda: (searched(), "kept", "right")
     ),
-    inspection.obfuscation_report: Valid(lambda: (TEXTS, TOPICS, None, released())),
     inspection.release_report: Valid(lambda: (TEXTS, TEXTS)),
-    inspection.ReleaseReport.plot: Valid(lambda: (released_report(),)),
     inspection.ReleaseReport.to_html: Valid(
         lambda: (released_report(), folder() / "report.html"), names=("path",)
     ),
@@ -407,35 +364,23 @@ VALID: dict[Any, Valid] = {
     mechanisms.RandomizedResponse.prepare: _prepare(mechanisms.RandomizedResponse),
     # -- metrics ---------------------------------------------------------------
     metrics.PlausibleDeniability.to_frame: Valid(lambda: (deniability(),)),
-    metrics.ReleaseLikelihood: Valid(lambda: (released(), [["w0"], ["w1"]], 1)),
-    metrics.ReleaseLikelihood.__call__: Valid(
-        lambda: (metrics.ReleaseLikelihood(released(), [["w0"]], n_draws=1), BAGS)
-    ),
-    WordTransitions.capacity: Valid(lambda: (transitions(),)),
     WordTransitions.counts: Valid(lambda: (transitions(), np.array([0, 1]))),
-    WordTransitions.expected_distinct: Valid(lambda: (transitions(),)),
-    WordTransitions.expected_unchanged: Valid(lambda: (transitions(),)),
     WordTransitions.log_proba: Valid(lambda: (transitions(), np.array([0, 1]))),
+    WordTransitions.vulnerability: Valid(lambda: (transitions(),)),
     WordTransitions.posterior: Valid(lambda: (transitions(), ["w0"])),
     WordTransitions.profiles: Valid(lambda: (transitions(), np.array([[0.5, 0.5]]))),
-    WordTransitions.summary: Valid(lambda: (transitions(),)),
-    WordTransitions.unmixed: Valid(
-        lambda: (transitions(), np.array([[0.5, 0.5]]), np.array([[1, 2]]))
-    ),
-    WordTransitions.vulnerability: Valid(lambda: (transitions(),)),
     metrics.density_statistics: Valid(lambda: (table(), BAGS)),
     metrics.find_perturber: Valid(lambda: (make_pipeline(released()),)),
     metrics.has_perturber: Valid(lambda: (make_pipeline(released()),)),
     metrics.pairwise_word_movers_distances: Valid(lambda: (BAGS, BAGS, table())),
     metrics.plausible_deniability: Valid(lambda: (released(), ["w0"], None, None, 2)),
-    metrics.released_profiles: Valid(lambda: (released(), [[0.5, 0.5]], 2)),
-    metrics.word_transitions: Valid(lambda: (released(), None, None, 2)),
     metrics.word_movers_distance: Valid(lambda: ([1, 0], [0, 1], table())),
     metrics.found_by_rank: Valid(lambda: (0, 0, 2, 1)),
     metrics.privacy_utility_scoring: Valid(lambda: ()),
     metrics.identified_scorer: Valid(lambda: (released(), TEXTS)),
     metrics.words_changed_scorer: Valid(lambda: (released(), TEXTS)),
     metrics.words_unchanged: Valid(lambda: (released(), TEXTS)),
+    base.transitions_of: Valid(lambda: (released().mechanism_, None, None, 2)),
     base.fitted_releaser: Valid(
         lambda: (DPWordPerturber(table(), document_length=1), TEXTS)
     ),
@@ -460,7 +405,7 @@ VALID: dict[Any, Valid] = {
     model_selection.search_results_frame: Valid(lambda: (searched(),)),
     # -- classifiers -----------------------------------------------------------
     ChannelNaiveBayes: Valid(
-        lambda: (released(), 1.0, 1.0, "uniform", "originals", 1, 1),
+        lambda: (released(), 1.0, "uniform", 1),
         lambda made: made.fit(BAGS, TOPICS).predict(BAGS),
     ),
     ChannelNaiveBayes.fit: Valid(
@@ -660,7 +605,6 @@ RESULTS = {
     audit.WordPrivacyAudit,
     documents.EncodedDocuments,
     inspection.NeighborhoodDisplay,
-    inspection.ObfuscationReport,
     inspection.PlausibleDeniabilityDisplay,
     inspection.PrivacyUtilityDisplay,
     inspection.Bound,
@@ -668,9 +612,8 @@ RESULTS = {
     inspection.ReleaseReport,
     LearningGuarantee,
     metrics.DensityStatistics,
-    metrics.Estimate,
     metrics.PlausibleDeniability,
-    metrics.WordTransitions,
+    WordTransitions,
     model_selection.Calibration,
     privacy.PrivacyGuarantee,
     replacement.PersonAnswers,
@@ -693,7 +636,6 @@ TAKES_NO_TEXT: dict[Any, str] = {
     mechanisms.scaled_covariance: _NUMBERS,
     **dict.fromkeys(
         (
-            attacks.Decoded,
             attacks.by_author,
             attacks.copied,
             attacks.lead,
@@ -703,18 +645,10 @@ TAKES_NO_TEXT: dict[Any, str] = {
             attacks.person_similarities,
             attacks.texts_by_person,
             attacks.ReleasedTexts,
-            attacks.Learning,
-            attacks.check_adversaries,
-            attacks.check_perturbers,
-            attacks.make_splits,
-            attacks.released_by,
-            attacks.setting_of,
-            attacks.take,
-            attacks.Translation,
             attacks.column_findings,
             attacks.common_words,
             attacks.copies,
-            attacks.decode,
+            attacks.known_words,
             attacks.found_at_most,
             attacks.learned_similarity,
             attacks.in_another_order,
@@ -725,18 +659,16 @@ TAKES_NO_TEXT: dict[Any, str] = {
             attacks.text_similarities,
             attacks.word_scores,
         ),
-        "gets what obfuscation_report and release_report have read",
+        "gets what release_report has read",
     ),
     **dict.fromkeys(
         (
             attacks.Linkages.of,
             attacks.ScoreTable.of,
-            inspection.ObfuscationReport.of,
             inspection.ReleaseReport.of,
         ),
         "makes a view of scores that an attack found",
     ),
-    attacks.Setting: "holds numbers of an attack",
     attacks.make_folds: "gets labels that other attacks have read",
     base.BaseReleaser: "is abstract; users define its methods",
     base.CheckedParameters: "is a base class without parameters",
@@ -744,10 +676,8 @@ TAKES_NO_TEXT: dict[Any, str] = {
     base.is_releaser: "looks for methods only",
     base.perturbs_words: "looks for a base class only",
     base.check_word_releaser: "looks for a base class only",
-    base.Estimate: _NUMBERS,
     base.expected_distinct: _NUMBERS,
-    base.profiles_of: "what released_profiles gives its arguments to",
-    base.transitions_of: "what word_transitions gives its arguments to",
+    base.profiles_of: "gets a channel and checked weights of words",
     base.WordLikelihood: "gets what the perturber has read, and releases",
     base.NoiseRun: "gets ids of words that the perturber has read",
     DPWordPerturber.seeded: "gets a random state, which the copy checks in use",

@@ -23,7 +23,7 @@ from skdptext import DPDocumentReplacer, DPWordPerturber
 from skdptext.attacks import linkage_attack
 from skdptext.audit import audit_document_pair, audit_training, audit_word_privacy
 from skdptext.datasets import make_embedding
-from skdptext.inspection import obfuscation_report, release_report
+from skdptext.inspection import release_report
 from skdptext.mechanisms import RandomizedResponse
 from skdptext.model_selection import calibrate_epsilon, search_results
 from skdptext.replacement import topic_shares
@@ -44,9 +44,8 @@ def of_linkage(seed):
         EMBEDDING, epsilon=1e-3, document_length=12, resize="truncate"
     )
     result = linkage_attack(
-        texts(np.random.default_rng(seed), 24), source, n_draws=2, distances=False,
-        random_state=seed,
-    )  # fmt: skip
+        texts(np.random.default_rng(seed), 24), source, n_draws=2, random_state=seed
+    )
     best = result.scores["linkage"]
     yield "the strongest", best.low, result.chance, best.high
 
@@ -92,19 +91,6 @@ def of_copies(seed):
     for name, score in report.scores.items():
         if name.startswith("copies"):
             yield name, score.low, 0.97, score.high
-
-
-def of_obfuscation(seed):
-    rng = np.random.default_rng(seed)
-    authors = rng.permutation(np.arange(40) % 2).astype(str)
-    source = DPWordPerturber(
-        EMBEDDING, epsilon=20.0, document_length=12, resize="truncate"
-    )
-    report = obfuscation_report(
-        texts(rng, 40), authors, None, source, linkage=False, random_state=seed
-    )
-    best = report.scores["author"]
-    yield "the strongest", best.low, 0.5, best.high
 
 
 def of_a_search(seed):
@@ -191,7 +177,6 @@ TRIALS = {
     "release_report, people": (of_people, 5),
     "release_report, control": (of_control, 5),
     "release_report, copies": (of_copies, 5),
-    "obfuscation_report": (of_obfuscation, 0),
     "search_results": (of_a_search, 5),
     "calibrate_epsilon": (of_a_calibration, 15),
     "audits": (of_audits, 10),

@@ -94,7 +94,7 @@ def once(find):
     found = {}
 
     def find_once(texts, **options):
-        given = repr((texts.original, texts.releases, options))
+        given = repr((texts.original, texts.released, options))
         if given not in found:
             found[given] = find(texts, **options)
         return found[given]

@@ -23,8 +23,6 @@ from skdptext import (
     WordEmbedding,
 )
 from skdptext.attacks import (
-    DocumentLinkageAttack,
-    FastTextClassifier,
     KoppelAuthorClassifier,
     WordReconstructionAttack,
 )
@@ -66,8 +64,6 @@ ESTIMATORS = [
     # They read text: of scikit-learn's checks few apply, and those below do.
     DPDocumentReplacer(PUBLIC, n_groups=2, random_state=0),
     DPTextClassifier(PUBLIC, random_state=0),
-    DocumentLinkageAttack(),
-    FastTextClassifier(random_state=0),
     KoppelAuthorClassifier(random_state=0),
     WordReconstructionAttack(random_state=0),
 ]
@@ -77,7 +73,6 @@ READERS = [
     PERTURBER,
     DPDocumentReplacer(PUBLIC, n_groups=2, random_state=0),
     DPTextClassifier(PUBLIC, random_state=0),
-    FastTextClassifier(n_epochs=2, dim=3, random_state=0),
     KoppelAuthorClassifier(n_rounds=3, random_state=0),
     MeanVectorEncoder(EMBEDDING, 1),
     TopicEncoder(1),
@@ -110,10 +105,9 @@ def test_every_public_estimator_is_checked():
     fitted = {each for each in public_estimators() if hasattr(each, "fit")}
     assert fitted == {type(each) for each in ESTIMATORS}
     assert public_estimators() - fitted == set(map(type, SETTINGS.values()))
-    # the others read matrices, or candidates of a link, which has tests of its own
+    # the others read matrices
     others = {ChannelNaiveBayes, TopicWordSelector, WMDKNNClassifier}
     others |= {WMDKNNRegressor, WMDNeighbors, WMDNeighborsTransformer}
-    others.add(DocumentLinkageAttack)
     assert {type(each) for each in READERS} == fitted - others
 
 

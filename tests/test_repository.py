@@ -79,7 +79,7 @@ LATE = (
     "sklearn.linear_model",
     "sklearn.model_selection",
     "tqdm",
-    *("floret", "matplotlib", "pandas", "polars", "pyarrow"),
+    *("matplotlib", "pandas", "polars", "pyarrow"),
 )
 
 # What a distribution installs, where its name is another one.
@@ -417,9 +417,7 @@ def test_every_package_that_is_imported_is_declared():
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     optional = declared["optional-dependencies"]
     listed = declared["dependencies"] + [
-        line
-        for extra in ("frames", "plot", "fasttext", "arrow")
-        for line in optional[extra]
+        line for extra in ("frames", "plot", "arrow") for line in optional[extra]
     ]
     names = {re.match(r"[\w-]+", line).group() for line in listed}
     known = {IMPORTED_AS.get(name, name) for name in names} | UNDECLARED

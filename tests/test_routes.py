@@ -14,20 +14,14 @@ import pytest
 from sklearn.base import clone
 
 from skdptext import DPDocumentReplacer, DPWordPerturber, WMDKNNClassifier
-from skdptext.attacks import (
-    DocumentLinkageAttack,
-    WordReconstructionAttack,
-    linkage_attack,
-)
+from skdptext.attacks import WordReconstructionAttack, linkage_attack
+from skdptext.base import profiles_of, transitions_of
 from skdptext.datasets import make_documents, make_embedding
 from skdptext.mechanisms import Exponential
 from skdptext.metrics import (
-    ReleaseLikelihood,
     pairwise_word_movers_distances,
     plausible_deniability,
-    released_profiles,
     word_movers_distance,
-    word_transitions,
     words_changed_scorer,
     words_unchanged,
 )
@@ -74,12 +68,7 @@ def of_words(mechanism, output):
     released = source.transform(TEXTS)
     return {
         "perturber": lambda: source.log_likelihood(TEXTS, released, **SIMULATED),
-        "metrics": lambda: ReleaseLikelihood(source, TEXTS, **SIMULATED)(released),
-        "attack": lambda: (
-            DocumentLinkageAttack(source, **SIMULATED)
-            .fit(TEXTS)
-            .log_likelihood(released)
-        ),
+        "one for all": lambda: source.likelihood(TEXTS, **SIMULATED)(released),
     }
 
 
@@ -88,28 +77,25 @@ def of_stand_ins(output):
     released = source.transform(TEXTS)
     return {
         "replacer": lambda: source.log_likelihood(TEXTS, released),
-        "metrics": lambda: ReleaseLikelihood(source, TEXTS)(released),
-        "attack": lambda: (
-            DocumentLinkageAttack(source).fit(TEXTS).log_likelihood(released)
-        ),
+        "one for all": lambda: source.likelihood(TEXTS)(released),
     }
 
 
 def of_a_word(mechanism):
     """Pr[z | w] of all words; estimates as they are smoothed."""
     source, every = noisy(mechanism), np.arange(len(WORDS))
-    transitions = word_transitions(source, **SIMULATED)
+    transitions = transitions_of(source.mechanism_, **SIMULATED)
     routes = {
         "log_proba": lambda: np.exp(transitions.log_proba(every)).T,
         "profiles": lambda: transitions.profiles(np.eye(len(WORDS))),
-        "released_profiles": lambda: released_profiles(
-            source, np.eye(len(WORDS)), **SIMULATED
+        "profiles_of": lambda: profiles_of(
+            source.mechanism_, np.eye(len(WORDS)), **SIMULATED
         ),
         "texts of one word": lambda: (
             np.exp(
-                ReleaseLikelihood(
-                    noisy(mechanism, "text", document_length=1), WORDS, **SIMULATED
-                )(WORDS)
+                noisy(mechanism, "text", document_length=1).log_likelihood(
+                    WORDS, WORDS, **SIMULATED
+                )
             ).T
         ),
     }
@@ -124,7 +110,9 @@ def of_a_posterior():
     source = noisy(EXACT)
     law = source.mechanism_.log_proba(np.arange(len(WORDS))).T
     return {
-        "transitions": lambda: np.log(word_transitions(source).posterior(WORDS)),
+        "transitions": lambda: np.log(
+            transitions_of(source.mechanism_).posterior(WORDS)
+        ),
         "attack": lambda: (
             WordReconstructionAttack(source).fit().predict_log_proba(WORDS)
         ),
@@ -183,24 +171,24 @@ def of_exact_shares():
     def mean(n_unchanged):
         return float(np.asarray(n_unchanged).ravel() @ often) / (100 * often.sum())
 
+    def stay(source):
+        law = transitions_of(source.mechanism_, words=words)
+        return 100 * law.proba[np.arange(len(words)), EMBEDDING.find(words)]
+
     def found():
-        own = word_transitions(source, words=words).expected_unchanged(100)
+        own = mean(stay(source))
         return calibrate_epsilon(
-            source, mean(own), documents=TEXTS, tuned_on="public", random_state=0
+            source, own, documents=TEXTS, tuned_on="public", random_state=0
         )
 
     return {
-        "transitions": lambda: mean(
-            word_transitions(source, words=words).expected_unchanged(100)
-        ),
+        "transitions": lambda: mean(stay(source)),
         "deniability": lambda: mean(
             plausible_deniability(source, words=words, n_draws=100).n_unchanged
         ),
         "calibration": lambda: found().share,
         "of the calibrated ε": lambda: mean(
-            word_transitions(
-                clone(source).set_params(epsilon=found().epsilon).fit([]), words=words
-            ).expected_unchanged(100)
+            stay(clone(source).set_params(epsilon=found().epsilon).fit([]))
         ),
     }
 
@@ -219,10 +207,9 @@ def of_found():
     guarantee = replacer().guarantee()
     allowed = guarantee.found_at_most(12)
     again = guarantee.epsilon_for(found=allowed, n_candidates=12)
-    attack = {"distances": False, "random_state": 0}
     return {
         "guarantee": lambda: allowed,
-        "attack": lambda: linkage_attack(TEXTS, replacer(), **attack).bound,
+        "attack": lambda: linkage_attack(TEXTS, replacer(), random_state=0).bound,
         "its inverse": lambda: (
             clone(replacer())
             .set_params(epsilon=again)

@@ -1,14 +1,5 @@
 """Adversaries, to measure what a release hides from them."""
 
-from skdptext.attacks._attribution import (
-    TRAINED_ON as TRAINED_ON,
-    Setting as Setting,
-    check_adversaries as check_adversaries,
-    check_perturbers as check_perturbers,
-    make_splits as make_splits,
-    released_by as released_by,
-    setting_of as setting_of,
-)
 from skdptext.attacks._background import (
     person_rows as person_rows,
     person_similarities as person_similarities,
@@ -16,22 +7,17 @@ from skdptext.attacks._background import (
 )
 from skdptext.attacks._columns import ColumnFinding as ColumnFinding
 from skdptext.attacks._columns import column_findings as column_findings
-from skdptext.attacks._decoding import Decoded as Decoded
-from skdptext.attacks._decoding import decode as decode
 from skdptext.attacks._documents import found_at_most as found_at_most
 from skdptext.attacks._documents import in_another_order as in_another_order
 from skdptext.attacks._documents import linkage_rows as linkage_rows
 from skdptext.attacks._documents import same_person_rows as same_person_rows
 from skdptext.attacks._documents import similar_documents as similar_documents
-from skdptext.attacks._fasttext import FastTextClassifier
+from skdptext.attacks._folds import make_folds as make_folds
+from skdptext.attacks._folds import near_copies as near_copies
 from skdptext.attacks._koppel import KoppelAuthorClassifier
-from skdptext.attacks._labels import Learning as Learning
 from skdptext.attacks._labels import label_scores as label_scores
-from skdptext.attacks._linkage import (
-    DocumentLinkageAttack,
-    Linkages as Linkages,
-    linkage_attack,
-)
+from skdptext.attacks._linkage import Linkages as Linkages
+from skdptext.attacks._linkage import linkage_attack
 from skdptext.attacks._membership import (
     MOST_COMPARED as MOST_COMPARED,
     by_author as by_author,
@@ -52,17 +38,12 @@ from skdptext.attacks._similarity import (
 from skdptext.attacks._table import Score as Score
 from skdptext.attacks._table import lead as lead
 from skdptext.attacks._table import ScoreTable as ScoreTable
-from skdptext.attacks._translation import Translation as Translation
-from skdptext.attacks._trials import make_folds as make_folds
-from skdptext.attacks._trials import near_copies as near_copies
-from skdptext.attacks._trials import take as take
 from skdptext.attacks._words_left import common_words as common_words
 from skdptext.attacks._words_left import copies as copies
+from skdptext.attacks._words_left import known_words as known_words
 from skdptext.attacks._words_left import word_scores as word_scores
 
 __all__ = [
-    "DocumentLinkageAttack",
-    "FastTextClassifier",
     "KoppelAuthorClassifier",
     "WordReconstructionAttack",
     "linkage_attack",

@@ -19,10 +19,6 @@ from skdptext.attacks._similarity import (
     words_of,
 )
 from skdptext.attacks._table import Score, make_halves
-from skdptext.embeddings import WordEmbedding
-
-# Similarities that are also compared with those of the other releases.
-_RELATIVE = ("tf-idf", "BM25")
 
 
 def texts_by_person(
@@ -41,7 +37,6 @@ def person_similarities(
     released: Sequence[Any],
     truth: np.ndarray,
     *,
-    embedding: WordEmbedding | None = None,
     seed: int = 0,
 ) -> dict[str, np.ndarray]:
     """How like what is held of each person every release is, (n_released, n_people).
@@ -49,19 +44,14 @@ def person_similarities(
     `truth` numbers the person of each release; those who combine the others learn from
     other releases whose people they know.
     """
-    scores = text_similarities(
-        held, released, embedding=embedding, ordered=False, distances=False
-    )
-    # somebody of whom much is held is like all releases: how much more than usual?
-    relative = {
-        f"{name}, more than usual": scores[name] - scores[name].mean(axis=0)
-        for name in _RELATIVE
-        if name in scores and len(released) > 1
-    }
-    every = scores | relative
+    scores = text_similarities(held, released)
+    if len(released) > 1:
+        # somebody of whom much is held is like all releases: how much more than usual?
+        alike = scores["tf-idf"]
+        scores["tf-idf, more than usual"] = alike - alike.mean(axis=0)
     if len(truth) < FEWEST_PAIRS or len(held) < 2:
-        return every
-    return {"learned": learned_similarity(every, truth, random_state=seed)} | every
+        return scores
+    return {"learned": learned_similarity(scores, truth, random_state=seed)} | scores
 
 
 def person_rows(
@@ -69,14 +59,13 @@ def person_rows(
     released: Sequence[Any],
     truth: np.ndarray,
     *,
-    embedding: WordEmbedding | None = None,
     seed: int = 0,
 ) -> list[Score]:
     """How often the person of a release is named, among all of whom texts are held.
 
     And by an adversary who abstains unless nine of ten names are right.
     """
-    scores = person_similarities(held, released, truth, embedding=embedding, seed=seed)
+    scores = person_similarities(held, released, truth, seed=seed)
     halves = make_halves(np.arange(len(truth)), seed)
     adversaries = DocumentAdversaries(scores, {"learned": "pairs"})
     rows = adversaries.rows("person", truth, halves, len(held))

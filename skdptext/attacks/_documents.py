@@ -1,4 +1,4 @@
-"""Which document was it? By words, by patterns, by other pairs, by the mechanism."""
+"""Which document was it? By words, by other pairs, by the mechanism."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from skdptext.attacks._labels import N_DRAWS
 from skdptext.attacks._pairs import ReleasedTexts
-from skdptext.attacks._patterns import pattern_similarities
 from skdptext.attacks._similarity import (
     FEWEST_PAIRS,
     learned_similarity,
@@ -28,8 +28,7 @@ from skdptext.attacks._table import (
     read_off,
     scored,
 )
-from skdptext.attacks._translation import Translation
-from skdptext.attacks._trials import N_DRAWS
+from skdptext.attacks._translation import translations
 from skdptext.exceptions import (
     EmptyDocumentWarning,
     PrivacyLeakWarning,
@@ -102,21 +101,14 @@ def gathered(
 
 
 def similar_documents(
-    texts: ReleasedTexts,
-    *,
-    embedding: Any = None,
-    mechanism: Any = None,
-    written: Sequence[Any] | None = None,
-    translation: Translation | None = None,
+    texts: ReleasedTexts, *, embedding: Any = None, mechanism: Any = None
 ) -> DocumentAdversaries:
-    """Adversaries who look for the original of each release.
-
-    `written` has the releases as they were, where the texts were decoded.
-    """
+    """Adversaries who look for the original of each release."""
     similarities = text_similarities(texts.clear, texts.noisy, embedding=embedding)
-    released = texts.released if written is None else written
-    patterns = pattern_similarities(texts.original, released)
-    similarities |= {name: with_ties(score) for name, score in patterns.items()}
+    sizes = [np.log1p(list(map(len, part))) for part in (texts.noisy, texts.clear)]
+    longer = np.median(sizes[0]) - np.median(sizes[1])  # than the originals, as a rule
+    apart = np.abs(np.subtract.outer(sizes[0] - longer, sizes[1]))
+    similarities["number of words"] = with_ties(-apart)
     likelihoods, pairs = {}, {}
     if mechanism is not None:
         with quiet(PrivacyLeakWarning, EmptyDocumentWarning):  # known to an attacker
@@ -125,8 +117,8 @@ def similar_documents(
                 texts.original, n_draws=N_DRAWS, random_state=texts.seed
             )
             likelihoods["mechanism"] = likelihood(texts.released)
-    if translation is not None:
-        pairs["translation learned from other pairs"] = translation.similarity()
+    if len(texts) >= FEWEST_PAIRS:
+        pairs = translations(texts.clear, texts.noisy)
     truth = np.arange(len(texts))
     return gathered(likelihoods, similarities, truth, texts.seed, pairs)
 
@@ -152,7 +144,7 @@ def same_person_rows(
 
     Nobody's name is needed, and no original.
     """
-    scores = text_similarities(texts.noisy, texts.noisy, ordered=False, distances=False)
+    scores = text_similarities(texts.noisy, texts.noisy)
     n, rng = len(texts), np.random.default_rng([texts.seed, 4])
     mine = authors[:, None] == authors
     others = ~mine

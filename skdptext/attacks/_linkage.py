@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
-from skdptext.attacks._bags import TextEstimator
 from skdptext.attacks._documents import found_at_most, gathered
 from skdptext.attacks._similarity import text_similarities
 from skdptext.attacks._table import ScoreTable, make_halves
@@ -21,12 +19,9 @@ from skdptext.exceptions import (
     OutOfVocabularyWarning,
     PrivacyLeakWarning,
 )
-from skdptext.metrics import ReleaseLikelihood, found_among, words_unchanged
+from skdptext.metrics import words_unchanged
 from skdptext.utils import (
-    check_flag,
     check_integer,
-    check_labels,
-    check_prior,
     check_rng,
     is_count_matrix,
     lined_up,
@@ -44,174 +39,6 @@ _LEARNED = (
     '"learned" combines the adversaries who know words, and "all, learned" all of '
     "them: how much each counts is learned from other documents and their releases."
 )
-
-
-class DocumentLinkageAttack(TextEstimator):
-    r"""Find the most likely candidate document, knowing the mechanism.
-
-    The adversary holds candidates in the clear, one of which was released, and knows
-    the embedding, ε and λ. For a bag z_1, …, z_n, the log-likelihood of document d is
-    taken to be :math:`\sum_j \ln \sum_w p_d(w) \Pr[z_j \mid w]`, p_d(w) the share of
-    word w in d. For a text in order it is :math:`\sum_j \ln \Pr[z_j \mid w_j]`. For a
-    finite mechanism Pr[z | w] is known, so that this is exact, and no adversary does
-    better. For noise on vectors it is estimated from draws, and what is found is a
-    lower bound. Log-likelihoods of several releases of a document add up.
-
-    Parameters
-    ----------
-    perturber : DPWordPerturber, or any releaser with `log_likelihood`
-        The mechanism under attack, fitted or not. Its `output` says whether order is
-        released; its `random_state` is not used, because the adversary does not know
-        it. Others, such as `~skdptext.DPDocumentReplacer`, state their likelihood.
-    prior : array-like of shape (n_candidates,), default=None
-        Prior probability of each candidate, in any unit. None: uniform.
-    n_draws : int, default=100
-        Simulated draws per word of the candidates, as for `word_transitions`.
-    random_state : None, int or numpy.random.Generator, default=None
-        Fixes the simulation, which is not secret.
-    verbose : int, default=0
-        Above 0, show a progress bar on a terminal or in a notebook; above 1, anywhere.
-
-    Attributes
-    ----------
-    n_candidates_ : int
-
-    See Also
-    --------
-    linkage_attack : Tries it, and simpler adversaries, on your documents.
-    skdptext.audit.audit_document_pair : Two documents, as a test with a bound.
-
-    Notes
-    -----
-    *Privacy.* A guarantee bounds by how much a release may change the odds between two
-    documents. This attack shows how much a release does change them. Its success proves
-    a leak; its failure proves nothing about adversaries who know more.
-
-    References
-    ----------
-    .. [1] Linking by retrieval, which ranks candidates by the similarity of texts, is
-       the subject of arXiv:2504.21035; tests of hypotheses on text are the subject of
-       arXiv:2603.22968.
-
-    Examples
-    --------
-    >>> from skdptext import DPWordPerturber, WordEmbedding
-    >>> from skdptext.attacks import DocumentLinkageAttack
-    >>> embedding = WordEmbedding(["cat", "dog", "tea"], [[0.0], [1.0], [9.0]])
-    >>> perturber = DPWordPerturber(
-    ...     embedding, mechanism="exponential", lam=0, epsilon=2.0, document_length=3)
-    >>> attack = DocumentLinkageAttack(perturber, random_state=0)
-    >>> attack = attack.fit(["cat dog dog", "tea tea dog", "tea tea tea"])
-    >>> attack.predict(["cat cat dog", "tea tea cat"])
-    array([0, 1])
-    >>> attack.predict(["tea tea tea"] * 3, groups=[0, 0, 0])  # of one document
-    array([2])
-    """
-
-    def __init__(
-        self,
-        perturber: Any = None,
-        *,
-        prior: Any = None,
-        n_draws: int = 100,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.perturber = perturber
-        self.prior = prior
-        self.n_draws = n_draws
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def fit(self, X: Any, y: Any = None) -> DocumentLinkageAttack:
-        """Compute what each candidate would be released as.
-
-        Parameters
-        ----------
-        X : iterable of str, of lists of str, or count matrix (n_candidates, n_words)
-            Candidates, in the clear.
-        y : ignored
-            Not used; here for scikit-learn's interface.
-
-        Returns
-        -------
-        self : DocumentLinkageAttack
-            The estimator itself.
-
-        Raises
-        ------
-        InvalidParameterError
-            If a parameter or an input breaks its rule.
-        """
-        likelihood = ReleaseLikelihood(
-            self.perturber,
-            X,
-            n_draws=self.n_draws,
-            random_state=self.random_state,
-            verbose=self.verbose,
-        )
-        n = likelihood.n_documents
-        log_prior = np.log(check_prior(self.prior, n, "candidate"))
-        self._likelihood, self._log_prior = likelihood, log_prior
-        self.n_candidates_ = n
-        return self
-
-    def log_likelihood(self, releases: Any, groups: Any = None) -> np.ndarray:
-        """Compute ln Pr[release | candidate], up to a constant per release.
-
-        Parameters
-        ----------
-        releases : iterable of str, of lists of str, or count matrix
-            What the perturber released. Several releases of a document are added up.
-        groups : array-like of shape (n_releases,), default=None
-            Equal for releases of the same document. None: each release is of another
-            document.
-
-        Returns
-        -------
-        log_likelihood : ndarray of shape (n_releases or n_groups, n_candidates)
-            Groups in sorted order. −inf where the length rules a candidate out.
-        """
-        check_is_fitted(self)
-        return _added(self._likelihood(releases), groups)
-
-    def predict(self, releases: Any, groups: Any = None) -> np.ndarray:
-        """Index of the most likely candidate.
-
-        Parameters
-        ----------
-        releases : see `log_likelihood`
-            Released documents.
-        groups : see `log_likelihood`
-            As for `log_likelihood`.
-
-        Returns
-        -------
-        candidates : ndarray of int, shape (n_releases or n_groups,)
-            Rows of the candidates.
-        """
-        joint = self.log_likelihood(releases, groups) + self._log_prior
-        return joint.argmax(axis=1)
-
-    def score(self, releases: Any, truth: Any, groups: Any = None) -> float:
-        """Share of the releases whose document is the most likely one.
-
-        Parameters
-        ----------
-        releases : iterable of str, of lists of str, or count matrix
-            Released documents.
-        truth : array-like of int, shape (n_releases or n_groups,)
-            Indices of the candidates that were released; for groups, in sorted order.
-        groups : array-like of shape (n_releases,), default=None
-            As for `log_likelihood`.
-
-        Returns
-        -------
-        success : float in [0, 1]
-            Ties between equally likely candidates are shared.
-        """
-        joint = self.log_likelihood(releases, groups) + self._log_prior
-        return float(found_among(joint, truth, self.n_candidates_).mean())
 
 
 @dataclass(eq=False, repr=False)
@@ -304,11 +131,10 @@ def linkage_attack(
     n_targets: int | None = None,
     n_releases: int = 1,
     n_draws: int = 100,
-    distances: bool = True,
     random_state: Any = None,
     verbose: int = 0,
 ) -> Linkages:
-    """Which document was it? Adversaries who know the mechanism, and those who do not.
+    r"""Which document was it? Adversaries who know the mechanism, and those who do not.
 
     Some documents are released. Each adversary holds all documents in the clear, and
     says which of them was released.
@@ -327,10 +153,7 @@ def linkage_attack(
     n_releases : int, default=1
         How often each is released, with fresh noise.
     n_draws : int, default=100
-        As for `DocumentLinkageAttack`.
-    distances : bool, default=True
-        Also try the nearest candidate by Word Mover's Distance; not if words become
-        topics.
+        Simulated draws per word, where a mechanism does not state its probabilities.
     random_state : None, int or numpy.random.Generator, default=None
         Seeds the choice of targets, the noise and the simulation. None: fresh noise, as
         in a release.
@@ -355,7 +178,23 @@ def linkage_attack(
 
     Notes
     -----
-    *Privacy.* The result is computed from the documents in the clear.
+    *Likelihood.* For a bag z_1, …, z_n, the log-likelihood of document d is taken to be
+    :math:`\sum_j \ln \sum_w p_d(w) \Pr[z_j \mid w]`, p_d(w) the share of word w in d.
+    For a text in order it is :math:`\sum_j \ln \Pr[z_j \mid w_j]`. For a finite
+    mechanism Pr[z | w] is known, so that this is exact, and no adversary does better.
+    For noise on vectors it is estimated from draws, and what is found is a lower bound.
+    Log-likelihoods of several releases of a document add up. For releases that are
+    there already, ``perturber.log_likelihood(documents, released).argmax(axis=1)`` is
+    this adversary's guess.
+
+    *Privacy.* The result is computed from the documents in the clear. Success proves a
+    leak; failure proves nothing about adversaries who know more.
+
+    References
+    ----------
+    .. [1] Linking by retrieval, which ranks candidates by the similarity of texts, is
+       the subject of arXiv:2504.21035; tests of hypotheses on text are the subject of
+       arXiv:2603.22968.
 
     Examples
     --------
@@ -369,8 +208,8 @@ def linkage_attack(
     ...     resize="truncate")
     >>> linkages = linkage_attack(texts, perturber, n_draws=50, random_state=0)
     >>> [row.adversary for row in linkages.rows]  # doctest: +NORMALIZE_WHITESPACE
-    ['ordered text', 'bag', 'shared words', 'tf-idf', 'BM25', 'character n-grams',
-     'mean vectors', 'word by word', "Word Mover's nearest", 'all, learned', 'learned']
+    ['ordered text', 'bag', 'tf-idf', 'character n-grams', 'word by word',
+     'all, learned', 'learned']
     """
     of_words = perturbs_words(perturber)
     if not of_words:
@@ -386,7 +225,6 @@ def linkage_attack(
     n_targets = n_candidates if n_targets is None else n_targets
     n_targets = check_integer("n_targets", n_targets, low=1, high=n_candidates)
     n_releases = check_integer("n_releases", n_releases, low=1)
-    check_flag("distances", distances)
     rng = check_rng(random_state)
     targets = np.sort(rng.choice(n_candidates, n_targets, replace=False))
     seed = int(rng.integers(_SEEDS))
@@ -407,7 +245,7 @@ def linkage_attack(
             verbose=verbose,
         )  # fmt: skip
         similar = _similarities(
-            noisy, clear, released, groups, "ordered text" in likelihoods, distances
+            noisy, clear, released, groups, "ordered text" in likelihoods
         )
     adversaries = gathered(likelihoods, similar, targets, seed)
     halves = make_halves(np.arange(n_targets), seed)
@@ -434,31 +272,19 @@ def _likelihoods(
 
 
 def _similarities(
-    noisy: Any,
-    clear: Any,
-    released: Any,
-    groups: np.ndarray,
-    ordered: bool,
-    distances: bool,
+    noisy: Any, clear: Any, released: Any, groups: np.ndarray, ordered: bool
 ) -> dict[str, np.ndarray]:
     """By those who know words; none where no words are released."""
     embedding = None
-    if perturbs_words(noisy):
+    if ordered:
         embedding = noisy.embedding_
-    elif not isinstance(released, list) or not all(
-        isinstance(text, str) for text in released
+    elif not perturbs_words(noisy) and not (
+        isinstance(released, list) and all(isinstance(text, str) for text in released)
     ):
         return {}
-    return text_similarities(
-        clear, released, embedding=embedding, ordered=ordered, groups=groups,
-        distances=distances,
-    )  # fmt: skip
+    return text_similarities(clear, released, embedding=embedding, groups=groups)
 
 
-def _added(values: Any, groups: Any) -> Any:
-    """Sums over equal groups, in sorted order."""
-    if groups is None:
-        return values
-    labels = check_labels("groups", groups, values.shape[0], of="release")
-    names, numbers = np.unique(labels, return_inverse=True)
-    return sums_by_label(numbers, values, len(names))
+def _added(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """Sums over equal groups, which are numbered."""
+    return sums_by_label(groups, values, int(groups.max()) + 1)

@@ -17,7 +17,6 @@ import numpy as np
 from skdptext.attacks._similarity import text_similarities, words_of
 from skdptext.attacks._table import Score
 from skdptext.attacks._words_left import SPAN, sentences_of, spans_of
-from skdptext.embeddings import WordEmbedding
 from skdptext.utils import (
     Excess,
     Membership,
@@ -36,10 +35,7 @@ _AT_ONCE, MOST_COMPARED = 2000, 10_000
 
 
 def membership_scores(
-    texts: Sequence[Any],
-    synthetic: Sequence[Any],
-    *,
-    embedding: WordEmbedding | None = None,
+    texts: Sequence[Any], synthetic: Sequence[Any]
 ) -> dict[str, np.ndarray]:
     """How sure each adversary is that a text was used, shape (n_texts,) each.
 
@@ -48,10 +44,7 @@ def membership_scores(
     """
     scores: dict[str, np.ndarray] = {}
     for block in blocks(min(len(synthetic), MOST_COMPARED), _AT_ONCE):
-        alike = text_similarities(
-            texts, synthetic[block], embedding=embedding, distances=False
-        )
-        for by, score in alike.items():
+        for by, score in text_similarities(texts, synthetic[block]).items():
             name, nearest = f"nearest by {by}", score.max(axis=0)
             scores[name] = np.maximum(nearest, scores.get(name, nearest))
     words = [words_of(text) for text in texts]
@@ -68,7 +61,6 @@ def membership_rows(
     synthetic: Sequence[Any],
     *,
     authors: tuple[np.ndarray, np.ndarray] | None = None,
-    embedding: WordEmbedding | None = None,
     seed: int = 0,
 ) -> tuple[list[Score], Membership, dict[str, Excess]]:
     """What synthetic texts give away of those that they were made from.
@@ -76,7 +68,7 @@ def membership_rows(
     Each score is what is found of the training texts, less what is found of the control
     texts. `authors`: their numbers; −1 for texts that do not count.
     """
-    scores = membership_scores([*training, *control], synthetic, embedding=embedding)
+    scores = membership_scores([*training, *control], synthetic)
     columns = np.stack(list(scores.values()), axis=1)
     used, others = columns[: len(training)], columns[len(training) :]
     rng = np.random.default_rng([seed, 5])

@@ -10,9 +10,8 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from skdptext.attacks._bags import TextEstimator
-from skdptext.base import check_word_releaser
+from skdptext.base import check_word_releaser, transitions_of
 from skdptext.exceptions import InvalidParameterError
-from skdptext.metrics import word_transitions
 from skdptext.utils import (
     as_array,
     blocks,
@@ -29,7 +28,7 @@ class WordReconstructionAttack(TextEstimator):
 
     The adversary knows everything but the word and the noise: the mechanism, the
     embedding and how frequent words are. It computes how likely each word is released
-    as each other one (`word_transitions`), and turns a released word, or several
+    as each other one, and turns a released word, or several
     releases of one word, into a posterior over the words that may have been
     written. No adversary who guesses from the released word alone does better, up to
     the error of the simulation.
@@ -69,8 +68,7 @@ class WordReconstructionAttack(TextEstimator):
 
     See Also
     --------
-    DocumentLinkageAttack : Looks for the document.
-    skdptext.metrics.word_transitions : The transition probabilities.
+    linkage_attack : Looks for the document.
 
     Notes
     -----
@@ -87,8 +85,9 @@ class WordReconstructionAttack(TextEstimator):
     weighs only the released word itself against `prior`. A given number is used as it
     is, even if it is set after `fit`.
 
-    *Cost.* That of `word_transitions`, once. Memory: 4 bytes for each pair
-    of a word that may have been written and a word of the embedding.
+    *Cost.* For noise on vectors, a product of (n_draws n_words × dim) by (dim ×
+    n_words), another for the nearest words, and as many exponentials. Memory: 4 bytes
+    for each pair of a word that may have been written and a word of the embedding.
 
     References
     ----------
@@ -152,8 +151,8 @@ class WordReconstructionAttack(TextEstimator):
         fitted = clone(self.perturber).set_params(
             random_state=None, document_length=1, oov="drop", output="bow"
         )
-        self.transitions_ = word_transitions(
-            fitted.fit([]),
+        self.transitions_ = transitions_of(
+            fitted.fit([]).channel_at(),
             self.prior,
             words=self.words,
             n_draws=self.n_draws,
@@ -291,36 +290,3 @@ class WordReconstructionAttack(TextEstimator):
                 f"y must hold a word per row of X ({n}), got {len(truth)}."
             )
         return truth
-
-    def log_loss(self, X: Any, y: Iterable[str]) -> float:
-        """Count the bits that the adversary lacks about a word, on average.
-
-        Parameters
-        ----------
-        X : array-like of str, shape (n_releases,) or (n_words_written, n_releases)
-            The released words.
-        y : iterable of str
-            The written words, which must be in `classes_`.
-
-        Returns
-        -------
-        bits : float
-            Mean of −log₂ of the posterior probability of the written word; inf if
-            `prior` rules one out, NaN if there are no words. Unlike the entropy of the
-            posterior, it rewards neither false certainty nor false doubt.
-        """
-        check_is_fitted(self)
-        ids = self._ids(X)
-        truth = self._truth(y, len(ids))
-        number = {word: i for i, word in enumerate(self.classes_)}
-        unknown = [word for word in truth if word not in number]
-        if unknown:
-            raise InvalidParameterError(
-                f"y must hold words of classes_, got {shown_words(unknown)}."
-            )
-        columns = np.array([number[word] for word in truth], dtype=np.intp)
-        nats = 0.0
-        for rows in blocks(len(ids), 256):
-            logs = self._log_posterior(ids[rows])
-            nats -= logs[np.arange(len(logs)), columns[rows]].sum()
-        return float(nats / np.log(2) / len(ids)) if len(ids) else np.nan

@@ -40,13 +40,10 @@ class Score:
         off (copies and rare words), all documents that have it.
     knows : str
         What the adversary used besides the release and the candidates.
-    clear, cut : float or None
-        What the strongest adversary reaches on whole original texts; and on original
-        texts cut to as many words as their releases have.
+    clear : float or None
+        What the strongest adversary reaches on the original texts.
     strongest : bool
         Whether this adversary was the strongest on the half that chose.
-    release : int
-        Which of several releases.
     """
 
     question: str
@@ -58,9 +55,7 @@ class Score:
     n_documents: int
     knows: str = ""
     clear: float | None = None
-    cut: float | None = None
     strongest: bool = True
-    release: int = 0
 
 
 @dataclass(eq=False, repr=False)
@@ -70,33 +65,31 @@ class ScoreTable:
     Attributes
     ----------
     rows : list of Score
-        A row for each release, question and adversary.
+        A row for each question and adversary.
     """
 
     rows: list[Score]
 
-    def of(self, question: str, release: int = 0) -> list[Score]:
+    def of(self, question: str) -> list[Score]:
         """The rows of one question.
 
         Parameters
         ----------
         question : str
             What was looked for.
-        release : int, default=0
-            Which of several releases.
 
         Returns
         -------
         rows : list of Score
             The strongest adversary first; empty if nobody looked for it.
         """
-        every = [r for r in self.rows if (r.question, r.release) == (question, release)]
+        every = [row for row in self.rows if row.question == question]
         return sorted(every, key=lambda row: not row.strongest)
 
     @property
     def scores(self) -> dict[str, Score]:
-        """The strongest adversary of each question, of the first release."""
-        return {r.question: r for r in self.rows if r.strongest and not r.release}
+        """The strongest adversary of each question."""
+        return {row.question: row for row in self.rows if row.strongest}
 
     def to_frame(self) -> Any:
         """All rows, as a pandas data frame.

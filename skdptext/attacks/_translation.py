@@ -1,136 +1,74 @@
-"""What each released word stands for, learned from other pairs of texts."""
+"""What released words stand for, learned from other pairs of texts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+from sklearn.feature_extraction.text import TfidfTransformer
 
-from skdptext.attacks._similarity import (
-    FEWEST_PAIRS,
-    bags_of,
-    numbered,
-    tf_idf_cosines,
-)
+from skdptext.attacks._similarity import bags_of, numbered
 
-_FOLDS = 5
-# Words of a text that are aligned; places that a word may have moved by, and how fast
-# the odds of that fall.
-_PLACES, _MOVED, _DECAY = 500, 3, 0.5
-_ROUNDS = 4
-# Lengths that differ by more are not aligned; shares of a word that are kept.
-_RATIO, _KEPT = 1.25, 0.02
+# The penalty of the ridge regression, for rows of length 1.
+_RIDGE = 0.3
 
 
-class Translation:
-    """Releases in the words of the originals, by tables learned from the other folds.
+def translations(
+    clear: Sequence[Sequence[str]], noisy: Sequence[Sequence[str]]
+) -> dict[str, np.ndarray]:
+    """How like the originals are to what the releases stand for, and the reverse.
 
-    IBM's second alignment model, with a prior around the diagonal: a word that is
-    inserted or dropped moves the others by one place. None of the tables that
-    translate a release has seen it.
+    Ridge regression carries weighted counts of words from one side to the other. It
+    needs no word in common: a fixed other word, or a keyed hash, for each will do.
     """
-
-    def __init__(
-        self, clear: Sequence[Sequence[str]], noisy: Sequence[Sequence[str]], seed: int
-    ) -> None:
-        self.words, (self._clear, self._noisy) = numbered(clear, noisy)
-        n = len(clear)
-        self._fold = np.random.default_rng([seed, 2]).permutation(np.arange(n) % _FOLDS)
-        self._tables = self._learn()
-
-    @staticmethod
-    def applies(clear: Sequence[Sequence[str]], noisy: Sequence[Sequence[str]]) -> bool:
-        """Whether most lengths agree, and there are pairs to learn from."""
-        sizes = [(len(a), len(b)) for a, b in zip(clear, noisy, strict=True)]
-        alike = [a and 1 / _RATIO <= b / a <= _RATIO for a, b in sizes]
-        return len(sizes) >= FEWEST_PAIRS and sum(map(bool, alike)) >= len(sizes) / 2
-
-    def _learn(self) -> list[sp.csr_array]:
-        """For each fold, what a released word stands for, in all others."""
-        text, place, z, w, prior = self._aligned()
-        size = len(self.words)
-        pairs, number = np.unique(z * size + w, return_inverse=True)
-        of_pair_z, of_pair_w = np.divmod(pairs, size)
-        starts = np.flatnonzero(np.diff(place, prepend=-1))
-        widths = np.diff(np.append(starts, len(place)))
-        tables = []
-        for fold in range(_FOLDS):
-            seen = prior * (self._fold[text] != fold)
-            odds = np.ones(len(pairs))
-            for _ in range(_ROUNDS):
-                share = seen * odds[number]
-                total = np.add.reduceat(share, starts) if len(starts) else share
-                share /= np.repeat(np.where(total > 0, total, 1), widths)
-                counts = np.bincount(number, share, len(pairs))
-                of_w = np.bincount(of_pair_w, counts, size)
-                odds = counts / np.maximum(of_w[of_pair_w], 1e-12)
-            of_z = np.bincount(of_pair_z, counts, size)
-            share = counts / np.maximum(of_z[of_pair_z], 1e-12)
-            kept = share >= _KEPT
-            tables.append(
-                _with_unknown(of_pair_z[kept], of_pair_w[kept], share[kept], size)
-            )
-        return tables
-
-    def _aligned(self) -> tuple[np.ndarray, ...]:
-        """Each released word beside the words around its place in the original.
-
-        Their text, the number of the released word among all, both words, and the odds.
-        """
-        parts, before = [], 0
-        for i, (z, w) in enumerate(zip(self._noisy, self._clear, strict=True)):
-            z, w = z[:_PLACES], w[:_PLACES]
-            if not (len(z) and len(w) and 1 / _RATIO <= len(z) / len(w) <= _RATIO):
-                continue
-            # the end of the shorter text may be that of the longer one, or before it
-            centre = np.minimum(np.arange(len(z)), len(w) - 1)
-            moves = np.arange(-_MOVED, _MOVED + 1)
-            to = centre[:, None] + moves
-            inside = (to >= 0) & (to < len(w))
-            rows, columns = np.nonzero(inside)
-            odds = np.exp(-_DECAY * np.abs(moves))[columns]
-            at = np.full(len(rows), i), before + rows, z[rows], w[to[inside]], odds
-            parts.append(at)
-            before += len(z)
-        if not parts:
-            empty = np.array([], dtype=int)
-            return (*[empty] * 4, np.array([]))
-        return tuple(map(np.concatenate, zip(*parts, strict=True)))
-
-    def texts(self) -> list[list[str]]:
-        """Each release, word by word, in what its words most likely stand for."""
-        best = []
-        for table in self._tables:
-            likeliest = np.arange(len(self.words))
-            order = np.argsort(table.data, kind="stable")
-            rows = np.repeat(likeliest, np.diff(table.indptr))
-            likeliest[rows[order]] = table.indices[order]
-            best.append(likeliest)
-        return [
-            [self.words[w] for w in best[fold][z]]
-            for fold, z in zip(self._fold, self._noisy, strict=True)
-        ]
-
-    def similarity(self) -> np.ndarray:
-        """tf-idf between the originals and what the releases stand for."""
-        size = len(self.words)
-        noisy, clear = (bags_of(texts, size) for texts in (self._noisy, self._clear))
-        translated = sp.vstack(
-            [noisy[self._fold == k] @ table for k, table in enumerate(self._tables)],
-            format="csr",
-        )
-        order = np.argsort(self._fold, kind="stable")
-        translated = translated[np.argsort(order)]
-        # shares of words have no logarithm to be weighted by
-        return tf_idf_cosines(translated, clear, sublinear=False)
+    words, (clear_codes, noisy_codes) = numbered(clear, noisy)
+    size = max(len(words), 1)
+    of_clear, of_noisy = (
+        _likeness(bags_of(codes, size)) for codes in (clear_codes, noisy_codes)
+    )
+    return {
+        "translation": _carried(of_noisy, of_clear, back=False),
+        "translation of originals": _carried(of_clear, of_noisy, back=True),
+    }
 
 
-def _with_unknown(
-    z: np.ndarray, w: np.ndarray, share: np.ndarray, size: int
-) -> sp.csr_array:
-    """A table, in which words of no pair stand for themselves."""
-    unknown = np.setdiff1d(np.arange(size), z)
-    values = np.concatenate([share, np.ones(len(unknown))])
-    places = np.concatenate([z, unknown]), np.concatenate([w, unknown])
-    return sp.csr_array((values, places), shape=(size, size))
+def _likeness(bags: Any) -> np.ndarray:
+    """Cosines of the weighted counts of texts, less their mean."""
+    weighted = TfidfTransformer(sublinear_tf=True).fit_transform(bags)
+    like = np.asarray((weighted @ weighted.T).toarray())
+    mean = like.mean(axis=0)
+    like = like - mean - mean[:, None] + mean.mean()
+    size = np.sqrt(np.maximum(np.diagonal(like), 1e-12))
+    return like / np.outer(size, size)
+
+
+def _carried(known: np.ndarray, other: np.ndarray, *, back: bool) -> np.ndarray:
+    """Likeness of each candidate (column) to each release, on the other side.
+
+    Both are likenesses within a side: `known` of the side that is carried over, the
+    candidates if `back`. The candidate and the original of a release are compared by
+    what all pairs *but these two* have taught, in closed form: by a model that learned
+    from the candidate's own pair, a wrong one looks unlike the release, so that even
+    unrelated texts seem to be found.
+    """
+    inverse = np.linalg.inv(known + _RIDGE * np.eye(len(known)))
+    own, change = np.diagonal(inverse), inverse @ other
+    # of the rows and columns of two pairs in the inverse, which leave it together
+    det = np.outer(own, own) - inverse**2
+    np.fill_diagonal(det, 1)
+    if back:
+        change = change.T
+        of_own, of_candidate = np.diagonal(change)[:, None], own
+        wrong = other - (own[:, None] * change - inverse * of_own) / det
+        right = of_candidate * of_own - inverse * change
+    else:
+        wrong = other - (own * change - inverse * np.diagonal(change)) / det
+        right = own * np.diagonal(change)[:, None] - inverse * change.T
+    right = np.diagonal(other)[:, None] - right / det
+    np.fill_diagonal(right, 0)
+    # differences from the original, on one scale for all candidates of a release
+    mean = right.sum(axis=1, keepdims=True) / (len(right) - 1)
+    found = wrong - right + mean
+    np.fill_diagonal(found, mean.ravel())
+    return found

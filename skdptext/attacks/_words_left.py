@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from skdptext.attacks._pairs import ReleasedTexts
-from skdptext.attacks._similarity import split_words
-from skdptext.attacks._table import Score, read_off, scored, strongest_of
+from skdptext.attacks._similarity import split_words, words_of
+from skdptext.attacks._table import Score, read_off
 from skdptext.utils import mean_interval, share_interval
 
 # Releases of other documents that each original is compared with, for chance.
@@ -21,6 +21,8 @@ SPAN = 5
 _SENTENCE_END = re.compile(r"[.!?…。！？؟۔।\n]+")
 # Share of documents that a common word occurs in.
 _RARE = 1e-3
+# Share of the releases that a placeholder is in.
+_PLACEHOLDER = 0.2
 
 
 def spelled(document: Any) -> list[str]:
@@ -34,30 +36,35 @@ def common_words(public: Sequence[Any]) -> set[str]:
     return {w for w, n in texts_with.items() if n >= max(1, _RARE * len(public))}
 
 
-def word_scores(
-    texts: ReleasedTexts,
-    common: set[str] | None,
-    translated: Sequence[Sequence[str]] | None = None,
-) -> list[Score]:
-    """Words of the originals that are recovered from the releases, and rare ones.
+def known_words(
+    original: Sequence[Any], released: Sequence[Any]
+) -> tuple[float, float]:
+    """Shares of words: of releases that originals hold, of an original that others do.
 
-    `translated` has each release in the words that an adversary makes of it who has
-    learned from other pairs.
+    Placeholders, in a fifth of the releases and in no original, need no reading.
     """
-    guesses: dict[str, Sequence[Sequence[str]]] = {
-        "the released word itself": texts.noisy
-    }
-    if translated is not None:
-        guesses["translation learned from other pairs"] = translated
-    counts = [Counter(words) for words in texts.clear]
-    guessed = {name: [Counter(g) for g in guess] for name, guess in guesses.items()}
-    right = {
-        name: np.array([_overlap(a, b) for a, b in zip(counts, guess, strict=True)])
-        for name, guess in guessed.items()
-    }
-    best = guessed[strongest_of(right, texts.halves)]
-    chance = _by_chance(texts, texts.halves.scoring, counts, best)
-    rows = scored("words", right, texts.halves, chance, interval=mean_interval)
+    clear, noisy = (list(map(words_of, texts)) for texts in (original, released))
+    texts_with, often = (
+        Counter(word for words in texts for word in set(words))
+        for texts in (clear, noisy)
+    )
+    most = max(1, _PLACEHOLDER * len(noisy))
+    left = [
+        sum(w in texts_with for w in words)
+        / max(1, sum(w in texts_with or often[w] <= most for w in words))
+        for words in noisy
+    ]
+    usual = [np.mean([texts_with[w] > 1 for w in words]) for words in clear if words]
+    return float(np.mean(left)), float(np.mean(usual)) if usual else 0.0
+
+
+def word_scores(texts: ReleasedTexts, common: set[str] | None) -> list[Score]:
+    """Words of the originals that are left in the releases, and rare ones."""
+    counts, left = ([Counter(w) for w in part] for part in (texts.clear, texts.noisy))
+    shares = np.array([_overlap(a, b) for a, b in zip(counts, left, strict=True)])
+    chance = _by_chance(texts, np.arange(len(texts)), counts, left)
+    by = "the released word itself"
+    rows = [read_off("words", shares, chance, mean_interval, by)]
     return rows + _rare_words(texts, common)
 
 

@@ -199,15 +199,15 @@ def audit_document_pair(
     See Also
     --------
     audit_word_privacy : Pairs of words, from released words alone.
-    skdptext.attacks.DocumentLinkageAttack : Many candidates.
+    skdptext.attacks.linkage_attack : Many candidates.
 
     Notes
     -----
     *Membership.* To ask whether a document contains a certain word, pass the document
     as x, and the same document with that word replaced as y.
 
-    *Method.* One statistic is ln Pr[release | x] − ln Pr[release | y] of
-    `skdptext.metrics.ReleaseLikelihood`. By the lemma of Neyman and Pearson no other
+    *Method.* One statistic is ln Pr[release | x] − ln Pr[release | y], by the
+    perturber's `log_likelihood`. By the lemma of Neyman and Pearson no other
     test is better for a text in order, if the mechanism does what it says; for bags the
     statistic is an approximation. The others need no mechanism. They count what the
     releases show: each token (also unknown ones), the number of tokens, the release as

@@ -12,7 +12,6 @@ from skdptext.base._releaser import (
     perturbs_words as perturbs_words,
 )
 from skdptext.base._transitions import (
-    Estimate as Estimate,
     WordTransitions as WordTransitions,
     expected_distinct as expected_distinct,
     profiles_of as profiles_of,

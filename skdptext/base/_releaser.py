@@ -223,7 +223,7 @@ class BaseReleaser(
         candidates : iterable of str, or of lists of str
             Candidates in the clear.
         n_draws, ordered, random_state, verbose : object
-            As for `skdptext.metrics.ReleaseLikelihood`. Only releasers of words use
+            As for `skdptext.DPWordPerturber.likelihood`. Only releasers of words use
             them.
 
         Returns

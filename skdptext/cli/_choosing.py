@@ -29,11 +29,7 @@ from skdptext.cli._settings import (
 )
 from skdptext.exceptions import CalibrationWarning, InvalidParameterError
 from skdptext.files import column_names, read_columns
-from skdptext.inspection import (
-    ReleaseReport,
-    obfuscation_report,
-    release_report,
-)
+from skdptext.inspection import ReleaseReport, release_report
 from skdptext.model_selection import calibrate_epsilon
 from skdptext.privacy import Guarantee
 from skdptext.utils import quiet
@@ -71,7 +67,7 @@ those that were used, and not of these?
 
 With one source and --epsilon: the same documents are released by skdptext, and
 attacked by those who know how; all of them are candidates. See also
-skdptext.attacks.linkage_attack and skdptext.inspection.obfuscation_report.
+skdptext.attacks.linkage_attack; with --author, skdptext.inspection.release_report.
 
 A report is as sensitive as the documents, but quotes none unless --examples is given.
 
@@ -210,7 +206,7 @@ def _report(arguments: argparse.Namespace) -> int:
                 "made from them."
             )
         reason = "with --control: no row belongs to another."
-        refuse(arguments, "--candidates --background --n-jobs", reason)
+        refuse(arguments, "--candidates --background --n-jobs --embedding", reason)
     if held is not None and arguments.author is None:
         raise InvalidParameterError(
             "--background needs --author: the column that says whose each text is, in "
@@ -218,7 +214,7 @@ def _report(arguments: argparse.Namespace) -> int:
         )
     if released is None:
         reason = "without originals."
-        refuse(arguments, "--n-jobs --guarantee", reason)
+        refuse(arguments, "--n-jobs --guarantee --embedding", reason)
     if arguments.control is not None or released is None:
         refuse(arguments, "--id --public --examples --label", reason)
     refuse(arguments, f"--epsilon {OF_WORDS}", reason)
@@ -327,13 +323,19 @@ def _report_on_own(arguments: argparse.Namespace) -> int:
     if "--author" not in read:
         print(linkage_attack(documents, perturber, verbose=1))
         return 0
-    authors, topics = read["--author"], read.get("--label")
-    report = obfuscation_report(
-        documents, authors, topics, perturber, n_jobs=arguments.n_jobs
+    perturber.set_params(output="text").fit(documents)
+    report = release_report(
+        documents,
+        perturber.transform(documents),
+        authors=read["--author"],
+        topics=read.get("--label"),
+        mechanism=perturber,
+        n_jobs=arguments.n_jobs,
+        verbose=1,
     )
     print(report)
     if arguments.html is not None:
-        arguments.html.write_text(report._repr_html_(), encoding="utf-8")
+        report.to_html(arguments.html)
     return 0
 
 

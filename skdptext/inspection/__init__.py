@@ -2,8 +2,6 @@
 
 from skdptext.inspection._deniability import PlausibleDeniabilityDisplay
 from skdptext.inspection._neighborhood import NeighborhoodDisplay
-from skdptext.inspection._obfuscation import ObfuscationReport as ObfuscationReport
-from skdptext.inspection._obfuscation_report import obfuscation_report
 from skdptext.inspection._privacy_utility import PrivacyUtilityDisplay
 from skdptext.inspection._release_display import Provenance as Provenance
 from skdptext.inspection._release_display import ReleaseReport as ReleaseReport
@@ -14,6 +12,5 @@ __all__ = [
     "NeighborhoodDisplay",
     "PlausibleDeniabilityDisplay",
     "PrivacyUtilityDisplay",
-    "obfuscation_report",
     "release_report",
 ]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,6 @@ from skdptext.attacks import (
     holds_words,
     texts_by_person,
 )
-from skdptext.datasets import load_docstring_embedding
-from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection._wording import IN_ORDER, ids_kept
 from skdptext.privacy import Guarantee
@@ -29,10 +26,6 @@ from skdptext.utils import check_labels, kind_of
 _TAKEN = (
     "linkage", "when sure", "words", "rare words", "copies", "same person", "person"
 )  # fmt: skip
-# Words that make up a twentieth of English text or more.
-_ENGLISH, _OF_ENGLISH = frozenset(("the", "of", "and", "to", "a", "in", "is")), 0.05
-# Share of the words of the originals that built-in vectors must have.
-_COVERED = 0.5
 _SHOWN = {"author": "authors", "topic": "topics"}
 # People, sorted, and the words of all that is held of each.
 Held = tuple[np.ndarray, list[list[str]]]
@@ -353,29 +346,6 @@ def held_texts(background: Any, ids: Any, given: Given) -> Held | None:
             f"{len(names)}."
         )
     return names, held
-
-
-def vectors_of(
-    embedding: WordEmbedding | None, mechanism: Any, texts: Sequence[Sequence[str]]
-) -> tuple[WordEmbedding | None, str]:
-    """Vectors for adversaries who compare words, and what they are called."""
-    if embedding is not None:
-        return embedding, "the word vectors given"
-    own = getattr(mechanism, "embedding", None)
-    if isinstance(own, WordEmbedding):
-        return own, "the mechanism's word vectors"
-    words = [word for text in texts for word in text]
-    if sum(word in _ENGLISH for word in words) >= _OF_ENGLISH * len(words):
-        built_in = _built_in()
-        if (built_in.find(words) >= 0).mean() >= _COVERED:
-            return built_in, "built-in word vectors (documentation in English)"
-    return None, "word vectors learned from these texts"
-
-
-@cache
-def _built_in() -> WordEmbedding:
-    """Read once in a process: it takes as long as the attacks on a few texts."""
-    return load_docstring_embedding()
 
 
 def check_proof(guarantee: Any, of_learning: bool) -> None:

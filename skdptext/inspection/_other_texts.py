@@ -15,9 +15,8 @@ from skdptext.attacks import (
     membership_rows,
     words_of,
 )
-from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.inspection._given import some_of, texts_and_columns, vectors_of
+from skdptext.inspection._given import some_of, texts_and_columns
 from skdptext.inspection._release_display import Provenance, ReleaseReport
 from skdptext.utils import (
     FEWEST_CASES,
@@ -87,14 +86,11 @@ def control_report(
     training: Used,
     held_back: Used,
     synthetic: list[Any],
-    embedding: WordEmbedding | None,
     guarantee: Any,
     most: int,
     rng: np.random.Generator,
 ) -> ReleaseReport:
     """What synthetic texts give away of training texts, less what they do of others."""
-    words = list(map(words_of, training.texts))
-    embedding, called = vectors_of(embedding, None, words)
     seed = int(rng.integers(2**31))
     n_given, notes = len(training.texts), [_SAME_SOURCE]
     training, held_back = (
@@ -110,7 +106,7 @@ def control_report(
         synthetic = [synthetic[i] for i in rng.permutation(len(synthetic))]
     rows, found, copies = membership_rows(
         training.texts, held_back.texts, synthetic,
-        authors=_authors(training, held_back, notes), embedding=embedding, seed=seed,
+        authors=_authors(training, held_back, notes), seed=seed,
     )  # fmt: skip
     return ReleaseReport(
         rows,
@@ -122,8 +118,6 @@ def control_report(
             n_given=n_given,
             n_candidates=0,
             matched=f"{len(held_back.texts):,} control, {len(synthetic):,} synthetic",
-            vectors=called,
-            codes=[],
         ),
         epsilon=found.epsilon,
         epsilon_shown=found.largest,

@@ -1,20 +1,16 @@
-"""A report on a release: its table as text, data, HTML and figure."""
+"""A report on a release: its table as text, data and HTML."""
 
 from __future__ import annotations
 
 import html
 import os
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from skdptext._version import __version__
 from skdptext.attacks import ColumnFinding, Score, ScoreTable
-from skdptext.inspection._drawing import COLORS, make_axes, place_legend
 from skdptext.inspection._wording import (
     HEADINGS,
     PROVES,
@@ -53,10 +49,6 @@ class Provenance:
         Candidates of ``scores["linkage"]``.
     matched : str
         How rows were matched.
-    vectors : str
-        The word vectors that adversaries used.
-    codes : list of str
-        Codes that were undone before the attack.
     seed : int or None
         The `random_state` of the report; None if no integer was given, so that another
         report would draw other halves.
@@ -68,8 +60,6 @@ class Provenance:
     n_given: int
     n_candidates: int
     matched: str
-    vectors: str
-    codes: list[str]
     seed: int | None = None
 
 
@@ -91,9 +81,9 @@ class ReleaseReport(ScoreTable):
         Whether the releases share too few words with the originals for these
         adversaries to read them; `unread_because` says so in a sentence.
     notes : list of str
-        What the reader must know: samples, documents left out, codes undone.
+        What the reader must know: samples, documents left out.
     provenance : Provenance
-        Sources, numbers of documents, vectors.
+        Sources, numbers of documents.
     examples : list of tuple of str
         Originals and releases that were found most surely; empty unless asked for.
     bounds : dict of str to Bound
@@ -229,8 +219,8 @@ class ReleaseReport(ScoreTable):
         seed = "no seed" if at.seed is None else f"seed {at.seed}"
         today = date.today()
         return (
-            f"{at.n_documents:,}{few} texts, {at.matched}; {at.vectors}; skdptext "
-            f"{__version__}, {seed}, {today.day} {today:%B %Y}"
+            f"{at.n_documents:,}{few} texts, {at.matched}; skdptext {__version__}, "
+            f"{seed}, {today.day} {today:%B %Y}"
         )
 
     # -- as data -----------------------------------------------------------------------
@@ -259,32 +249,6 @@ class ReleaseReport(ScoreTable):
             "notes": self.before(),
             "provenance": asdict(self.provenance) | {"skdptext": __version__},
         }
-
-    # -- as a figure -------------------------------------------------------------------
-
-    def plot(self, *, ax: Any = None) -> ReleaseReport:
-        """Draw the scores with their intervals, chance, and what is found in the clear.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw. If None, a new figure.
-
-        Returns
-        -------
-        report : ReleaseReport
-            Itself, with the axes and the figure as attributes `ax_` and `figure_`.
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
-        """
-        rows = [score for _, scores in self.lines() for score in scores]
-        (self.ax_,) = make_axes(ax, 1, (6.4, 1.8 + 0.42 * len(rows)))
-        self.figure_ = self.ax_.figure
-        draw_scores(self.ax_, rows, [question_of(s).name for s in rows], self._title())
-        return self
 
     # -- as a page ---------------------------------------------------------------------
 
@@ -362,8 +326,7 @@ def _card(score: Score, unread: bool, bound: Bound | None) -> Fragment:
     )
     clear = ""
     if score.clear is not None:
-        cut = f", cut to length {percent(score.cut)}"
-        clear = f" On the originals: {percent(score.clear)}{cut}."
+        clear = f" On the originals: {percent(score.clear)}."
     numbers = (
         f"<strong>{percent(score.value)}</strong> found; at least "
         f"{at_least(score.low)}, guessing {percent(score.chance)}"
@@ -383,42 +346,6 @@ def _card(score: Score, unread: bool, bound: Bound | None) -> Fragment:
 
 
 _ENDS = ("value", "low", "high", "chance")
-
-
-def draw_scores(
-    ax: Any, rows: Sequence[Score], names: Sequence[str], title: str
-) -> None:
-    """Scores, intervals, chance, and what is found in the clear, a line each."""
-    places = np.arange(len(rows))[::-1]
-    values = np.array([[getattr(s, end) for end in _ENDS] for s in rows])
-    value, low, high, chance = values.T
-    ax.hlines(places, chance, value, color="0.8", zorder=1)
-    ax.errorbar(
-        value,
-        places,
-        xerr=np.maximum([value - low, high - value], 0),
-        fmt="s",
-        color=COLORS[1],
-        capsize=3,
-        label="released",
-    )
-    ax.plot(chance, places, "|", color="black", markersize=14, label="chance")
-    clear = [
-        (s.clear, place)
-        for s, place in zip(rows, places, strict=True)
-        if s.clear is not None
-    ]
-    if clear:
-        ax.plot(*zip(*clear, strict=True), "o", color=COLORS[0], label="in the clear")
-    ax.set(
-        yticks=places,
-        yticklabels=list(names),
-        xlim=(-0.02, 1.02),
-        ylim=(-0.6, len(rows) - 0.4),
-        xlabel="share (95 % intervals)",
-        title=title,
-    )
-    place_legend(ax)
 
 
 _PAGE_STYLE = """<style>

@@ -10,16 +10,14 @@ from typing import Any
 import numpy as np
 
 from skdptext.attacks import (
-    Learning,
     ReleasedTexts,
     Score,
-    Translation,
     as_texts,
     common_words,
     copies,
-    decode,
     found_at_most,
     in_another_order,
+    known_words,
     label_scores,
     linkage_rows,
     person_rows,
@@ -39,7 +37,6 @@ from skdptext.inspection._given import (
     named_labels,
     read,
     refuse,
-    vectors_of,
 )
 from skdptext.inspection._other_texts import control_report, read_used
 from skdptext.inspection._release_display import Provenance, ReleaseReport
@@ -144,10 +141,8 @@ def release_report(
         `DPDocumentReplacer`, or with `control` of `DPTextClassifier`. Stored ones are
         read by ``Guarantee.from_json``. If None, that of `mechanism`.
     embedding : WordEmbedding, default=None
-        Public vectors for adversaries who compare words. If None, those of `mechanism`;
-        for English, the built-in ones (`~skdptext.datasets.load_docstring_embedding`),
-        if they have half of the words; or else vectors learned from the texts, in any
-        language.
+        Public vectors, for an adversary who compares words place by place. If None,
+        those of `mechanism`, if it has any.
     n_candidates : int >= 2, default=100
         How many originals an adversary has to choose from; with fewer documents, all.
     max_documents : int >= 2, default=1000
@@ -165,7 +160,7 @@ def release_report(
     Returns
     -------
     report : ReleaseReport
-        Print it, or look at ``scores``, ``to_frame()``, ``to_dict()``, ``plot()`` and
+        Print it, or look at ``scores``, ``to_frame()``, ``to_dict()`` and
         ``to_html()``.
 
     Raises
@@ -173,33 +168,25 @@ def release_report(
     InvalidParameterError
         If a parameter or an input breaks its rule.
 
-    See Also
-    --------
-    obfuscation_report : The same questions, for a mechanism and documents to be
-        released.
-
     Notes
     -----
     *Privacy.* All numbers are what was found: at least so much is given away. A report
     is computed from the original texts. It quotes none unless `examples` is set.
 
-    *Reading.* Codes that anybody undoes are undone first, and named in the notes: other
-    forms of characters, look-alike letters, reversal, base64 and its kin, numbers of
-    bytes, compression, hidden characters, moved alphabets, hashes without a key. If the
-    releases then hold less than half as many words of the originals as originals hold
-    of each other, the report says that these adversaries cannot read them.
+    *Reading.* If the releases hold less than half as many words of the originals as
+    originals hold of each other, the report says that these adversaries cannot read
+    them: low scores then say nothing. Undo a code, such as base64, before.
 
     *Linkage.* The share of releases whose original is the most similar one, among
     itself and ``n_candidates - 1`` others, averaged over all draws of these.
-    Adversaries compare words, parts and meanings of words; where words and characters
-    are repeated, how often, and lengths; and words in a translation learned from other
-    pairs.
+    Adversaries compare words, parts of words and numbers of words; and words in a
+    translation that ridge regression has learned from other pairs, both ways.
 
     *Same person.* Of one release, another of its author is to be told from those of
     `n_candidates` − 1 others.
 
     *Words.* The share of a text's words, as often as they occur, that are in the
-    release, or in what an adversary makes of it who has learned from other pairs.
+    release.
 
     *People.* With `background` a release is found if its person, of all people of
     whom texts are held, is named. Adversaries compare words, also with how much the
@@ -244,7 +231,8 @@ def release_report(
     if embedding is not None:
         embedding = check_embedding(embedding)
     of_pairs = {"ids": ids, "topics": topics, "labels": labels, "known": known,
-                "public": public, "mechanism": mechanism}  # fmt: skip
+                "public": public, "mechanism": mechanism,
+                "embedding": embedding}  # fmt: skip
     check_proof(guarantee, of_learning=control is not None)
     if background is None:
         refuse("without background", background_ids=background_ids)
@@ -253,7 +241,7 @@ def release_report(
                examples=examples or None)  # fmt: skip
         sources = read_used(original, control, released, text, authors)
         with show_progress(verbose):
-            report = control_report(*sources, embedding, guarantee, max_documents, rng)
+            report = control_report(*sources, guarantee, max_documents, rng)
     else:
         if original is None and background is not None:
             refuse("without original", **of_pairs, guarantee=guarantee)
@@ -293,23 +281,20 @@ class _Attack:
         self.given, self.held, self.mechanism = given, held, mechanism
         self.most, self.rng, self.seed = most, rng, int(rng.integers(_SEEDS))
         self.picked = given.sample(most, rng)
-        original, self.written = given.pick(self.picked)
+        original, released = given.pick(self.picked)
         # who holds no original knows the words of other texts
         clear = held[1] if held is not None and given.original is None else original
-        self.decoded = decode(clear, self.written)
-        if given.original is None:
-            original = self.decoded.texts
-        self.texts = ReleasedTexts(original, [self.decoded.texts], self.seed)
-        words = self.texts.clear if given.original is not None else clear
-        self.embedding, self.vectors = vectors_of(embedding, mechanism, words)
+        self.shares = known_words(clear, released)
+        self.texts = ReleasedTexts(original, released, self.seed)
+        own = getattr(mechanism, "embedding", None)
+        if embedding is None and isinstance(own, WordEmbedding):
+            embedding = own
+        self.embedding = embedding
         self.similar: np.ndarray | None = None
-        blank = sum(len(text) == 0 for text in self.written)
+        blank = sum(len(text) == 0 for text in released)
         if blank:
             verb = "is" if blank == 1 else "are"
             given.notes.append(f"{blank:,} of the releases {verb} empty.")
-        if self.decoded.codes:
-            codes = "; then ".join(self.decoded.codes)
-            given.notes.insert(0, f"The releases were decoded first: {codes}.")
 
     def documents(self, n_candidates: int, common: set[str] | None) -> list[Score]:
         """Linkage, words and copies."""
@@ -319,23 +304,15 @@ class _Attack:
         if n_candidates > len(texts):
             n_candidates = len(texts)
             given.notes.append(f"There are only {n_candidates:,} candidates.")
-        translation = None
-        if Translation.applies(texts.clear, texts.noisy):
-            translation = Translation(texts.clear, texts.noisy, self.seed)
         adversaries = similar_documents(
-            texts,
-            embedding=self.embedding,
-            mechanism=self.mechanism,
-            written=self.written if self.decoded.codes else None,
-            translation=translation,
+            texts, embedding=self.embedding, mechanism=self.mechanism
         )
         rows = linkage_rows(texts, adversaries, n_candidates)
         best = next(row for row in rows if row.strongest)
         self.similar = adversaries.scores[best.adversary]
         if best.value < 0.5 and in_another_order(texts, self.picked, given.original):
             given.notes.insert(0, ANOTHER_ORDER)
-        translated = None if translation is None else translation.texts()
-        return [*rows, *word_scores(texts, common, translated), *copies(texts)]
+        return [*rows, *word_scores(texts, common), *copies(texts)]
 
     def people(self) -> list[Score]:
         """Whose text each release is, by other texts of many."""
@@ -360,7 +337,6 @@ class _Attack:
             texts,
             [self.texts.released[i] for i in rows.tolist()],
             np.searchsorted(names, people[rows]),
-            embedding=self.embedding,
             seed=self.seed,
         )
 
@@ -378,12 +354,11 @@ class _Attack:
             )
             return []
         original, released = given.pick(rows)
-        if self.decoded.codes:
-            released = decode(original, released).texts
-        texts, found = ReleasedTexts(original, [released], self.seed), []
+        texts, found = ReleasedTexts(original, released, self.seed), []
         if given.original is not None:
-            learning = Learning(known=known, n_jobs=n_jobs)
-            found = label_scores(texts, values, target, self.mechanism, learning)
+            found = label_scores(
+                texts, values, target, self.mechanism, known=known, n_jobs=n_jobs
+            )
         if target == "author":
             found += same_person_rows(texts, values, n_candidates)
         return found
@@ -392,14 +367,14 @@ class _Attack:
         self, rows: list[Score], n_candidates: int, guarantee: Any, examples: bool
     ) -> ReleaseReport:
         """The report on what was found."""
-        given, decoded, alone = self.given, self.decoded, self.given.original is None
+        given, alone = self.given, self.given.original is None
         n, n_people = len(self.texts), 0 if self.held is None else len(self.held[0])
         matched = "matched by id" if given.by_id else "matched by order"
         n_candidates = min(n_candidates, n)
         return ReleaseReport(
             _in_order_of_report(rows, given.labels),
             columns=given.columns,
-            unread_because=unread_sentence(decoded),
+            unread_because=unread_sentence(*self.shares),
             notes=[*proof_notes(guarantee), *given.notes],
             provenance=Provenance(
                 original="texts of people" if alone else "originals",
@@ -408,8 +383,6 @@ class _Attack:
                 n_given=given.n_given,
                 n_candidates=n_people if alone else n_candidates,
                 matched=f"{n_people:,} people" if alone else matched,
-                vectors=self.vectors,
-                codes=decoded.codes,
             ),
             examples=self.surest() if examples else [],
             bounds=_bounds(guarantee, rows, given.labels.get("author")),

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from skdptext.attacks import ColumnFinding, Decoded, Score
+from skdptext.attacks import ColumnFinding, Score
 from skdptext.privacy import exposure
 from skdptext.utils import percent_up, rounded_up
 
@@ -170,13 +170,11 @@ def question_of(score: Score) -> Question:
 
 
 _NAMES = {
-    "tf-idf": "rare words in common",
-    "BM25": "search engine (BM25)",
-    "shared words": "words in common",
+    "tf-idf": "words in common",
     "character n-grams": "parts of words in common",
-    "mean vectors": "mean meaning (word vectors)",
     "word by word": "meaning of the words, place by place",
-    "Word Mover's nearest": "meaning of the words, each to the nearest",
+    "translation": "words as translated, learned from other pairs",
+    "translation of originals": "originals as translated, learned from other pairs",
     "mechanism": "likelihood by the known mechanism",
     "learned": "several at once, weighted by other pairs",
     "all, learned": "several at once, with the mechanism",
@@ -464,13 +462,19 @@ def column_sentence(column: ColumnFinding) -> str:
     return f"{whose} are given away by the column {column.name!r}, equal in {rows}."
 
 
-def unread_sentence(decoded: Decoded) -> str | None:
-    """Why a low score says nothing; None where releases can be read."""
-    if not decoded.unread:
+# Releases that share less with originals, of what texts of one language share, cannot
+# be read.
+_READABLE = 0.5
+
+
+def unread_sentence(readable: float, usual: float) -> str | None:
+    """Why a low score says nothing; None where releases can be read.
+
+    By the shares of words, of releases and of originals, that (other) originals hold.
+    """
+    if readable >= _READABLE * usual:
         return None
     return (
-        f"{percent(decoded.readable)} of the words of the releases occur in the "
-        f"originals; of those of an original, {percent(decoded.usual)} occur in "
-        "others. The releases are in a code or a language that these adversaries do "
-        "not know, or nothing is left. Low scores say nothing here."
+        f"Only {percent(readable)} of the words occur in the originals, where it is "
+        f"{percent(usual)} of those of another original: low scores say nothing."
     )

@@ -1,9 +1,5 @@
 """Distances between documents, and measures of what a perturber does to words."""
 
-from skdptext.base import (
-    Estimate as Estimate,
-    WordTransitions as WordTransitions,
-)
 from skdptext.metrics._deniability import (
     PlausibleDeniability as PlausibleDeniability,
     plausible_deniability,
@@ -18,7 +14,6 @@ from skdptext.metrics._identified import (
     identified_scorer,
     privacy_utility_scoring,
 )
-from skdptext.metrics._likelihood import ReleaseLikelihood
 from skdptext.metrics._wmd import (
     pairwise_word_movers_distances,
     word_movers_distance,
@@ -30,19 +25,13 @@ from skdptext.metrics._words import (
     words_unchanged as words_unchanged,
     warn_of_halving as warn_of_halving,
 )
-from skdptext.metrics._word_transitions import (
-    released_profiles as released_profiles,
-    word_transitions,
-)
 
 __all__ = [
-    "ReleaseLikelihood",
     "density_statistics",
     "identified_scorer",
     "pairwise_word_movers_distances",
     "plausible_deniability",
     "privacy_utility_scoring",
     "word_movers_distance",
-    "word_transitions",
     "words_changed_scorer",
 ]

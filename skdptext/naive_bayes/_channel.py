@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,18 +10,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
-from skdptext.base import fitted_releaser, perturbs_words
+from skdptext.base import fitted_releaser, perturbs_words, profiles_of
 from skdptext.documents import DocumentReader, read_release
-from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
-from skdptext.metrics import released_profiles, word_transitions
-from skdptext.naive_bayes._mixture import DocumentMixture
+from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.utils import (
     DocLinked,
     as_array,
     blocks,
     check_bags,
     check_classes,
-    check_integer,
     check_option,
     check_prior,
     check_real,
@@ -31,9 +27,6 @@ from skdptext.utils import (
     sums_by_label,
     working_memory_bytes,
 )
-
-# Values of τ that "auto" tries, the simplest first, and its folds.
-_TAUS, _FOLDS = (1.0, 0.9, 0.7, 0.5, 0.3, 0.1), 3
 
 
 class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
@@ -56,23 +49,11 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
     alpha : float > 0, default=100.0
         Smoothing of p_c: this many words are added to each class, in the proportions of
         all classes together (after adding one of every word, if there is no noise).
-    tau : float in (0, 1] or "auto", default=1.0
-        How much a class is like one text. 1: all its documents are of the frequencies
-        q_c. Below, a release is of one of the known documents d of the class, with the
-        frequencies (1 − τ) q_d + τ q_c, and the class is as likely as these are on
-        average; this takes time in proportion to the known documents. ``"auto"``: the
-        best of several values, by cross-validation on releases of the known documents.
-        With known texts only, and not for releasers of whole documents.
     prior : str or array-like of shape (n_classes,), default="frequency"
         The π_c: ``"frequency"``, the class frequencies in `fit`; ``"uniform"``; or one
         number per class, in any unit.
-    trained_on : {"originals", "releases"}, default="originals"
-        What `fit` is given: clean public texts, or releases by `perturber`. From
-        releases, p_c is inferred by expectation maximization.
-    n_iter : int, default=30
-        Steps of expectation maximization.
     n_draws : int, default=100
-        As for `skdptext.metrics.word_transitions`, which estimates Pr[z | w].
+        Simulated draws per word, where the mechanism does not state Pr[z | w].
     random_state : None, int or numpy.random.Generator, default=None
         Seeds this simulation, which is not secret.
 
@@ -85,8 +66,6 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         p_c.
     feature_log_prob_ : ndarray of shape (n_classes, n_words)
         ln q_c, with a column for each word that may be released.
-    tau_ : float
-        τ in use.
     perturber_ : DPWordPerturber
         A fitted copy of `perturber`, for releasing what is to be classified. Absent if
         `perturber` is None.
@@ -100,24 +79,14 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
     Notes
     -----
     *Use.* `fit` takes clean text, `predict` releases. So it cannot follow the perturber
-    in a pipeline, unless ``trained_on="releases"``. In a search, a scorer releases the
-    held-out documents, as in the last example.
+    in a pipeline. In a search, a scorer releases the held-out documents, as in the last
+    example.
 
     *Privacy.* The classifier adds no privacy: it keeps word frequencies of its training
-    texts, which must be public. Fitted on releases, it is post-processing and costs no
-    privacy. Used as an adversary, it shows how far releases give away the classes of
-    documents.
+    texts, which must be public. Used as an adversary, it shows how far releases give
+    away the classes of documents.
 
     *Smoothing.* Classes with few words need more smoothing than classes with many.
-
-    *Mixture.* Measured gains of ``tau="auto"`` are small: .03 more of the docstrings of
-    six topics were named rightly, and .07 where near-copies of them were known, which
-    the mixture knows again; none was seen on SMS and tweets.
-
-    References
-    ----------
-    .. [1] A. Dempster, N. Laird, D. Rubin (1977). Maximum likelihood from incomplete
-       data via the EM algorithm.
 
     Examples
     --------
@@ -150,19 +119,13 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         perturber: Any = None,
         *,
         alpha: float = 100.0,
-        tau: float | str = 1.0,
         prior: Any = "frequency",
-        trained_on: str = "originals",
-        n_iter: int = 30,
         n_draws: int = 100,
         random_state: Any = None,
     ) -> None:
         self.perturber = perturber
         self.alpha = alpha
-        self.tau = tau
         self.prior = prior
-        self.trained_on = trained_on
-        self.n_iter = n_iter
         self.n_draws = n_draws
         self.random_state = random_state
 
@@ -172,9 +135,8 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
-            Clean texts, or releases: see `trained_on`. All words of clean texts count,
-            whatever the `document_length`. Without a perturber, a matrix of counts or
-            other weights.
+            Clean texts. All of their words count, whatever the `document_length`.
+            Without a perturber, a matrix of counts or other weights.
         y : array-like of shape (n_documents,)
             Classes, at least two.
 
@@ -189,9 +151,6 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             If a parameter or an input breaks its rule.
         """
         alpha = check_real("alpha", self.alpha, low=0, open_low=True)
-        check_option("trained_on", self.trained_on, ("originals", "releases"))
-        check_integer("n_iter", self.n_iter, low=1)
-        tau = self._check_tau()
         if self._of_documents:
             return self._fit_documents(X, y)
         if self.perturber is None or is_count_matrix(X, name="X"):
@@ -201,24 +160,15 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             )
             check_classification_targets(y)
             bags = check_bags(X)
-            # only the width of the matrix matters, and only to one that learns it
-            learns = getattr(self.perturber, "embedding", None) == "one-hot"
-            public = learns or self.trained_on == "originals"
-            fitted = self._fitted(sp.csr_array((1, bags.shape[1])) if public else [])
-            if fitted is not None and not public:
-                check_bags(bags, n_words=len(fitted.embedding_))
+            # only the width of the matrix matters
+            fitted = self._fitted(sp.csr_array((1, bags.shape[1])))
         else:
             X = list(X)
             fitted = self._fitted(X)
             assert fitted is not None
-            if self.trained_on == "originals":
-                reader = DocumentReader.of(fitted, fitted.embedding_)
-                bags = reader.read(X, whole=True, counted=True).bags(
-                    len(fitted.embedding_)
-                )
-            else:
-                vocabulary = fitted.embedding_
-                bags = read_release(X, vocabulary).bags(len(vocabulary))
+            reader = DocumentReader.of(fitted, fitted.embedding_)
+            read = reader.read(X, whole=True, counted=True)
+            bags = read.bags(len(fitted.embedding_))
         classes, labels = check_classes(y, bags.shape[0])
         log_prior = self._check_prior(np.bincount(labels))
         counts = sums_by_label(labels, bags, len(classes)).toarray()
@@ -226,15 +176,13 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             profiles = _smoothed(counts, counts.sum(axis=0) + 1, alpha)
             released = profiles
         else:
-            profiles, released = self._through_noise(fitted, counts, alpha)
+            # words of no class may have frequency 0: noise makes all words possible
+            profiles = _smoothed(counts, counts.sum(axis=0), alpha)
+            released = profiles_of(
+                fitted.channel_at(), profiles, n_draws=self.n_draws,
+                random_state=self.random_state,
+            )  # fmt: skip
             self.perturber_ = fitted
-        if tau == "auto":
-            tau = self._chosen_tau(fitted, bags, labels, alpha)
-        self.tau_ = float(tau)
-        self._mixture = None
-        if self.tau_ < 1:
-            through = self._pushed(fitted, bags)
-            self._mixture = DocumentMixture(bags, labels, released, through)
         if is_count_matrix(X, name="X"):
             validate_data(self, X, skip_check_array=True)
         self.n_features_in_ = counts.shape[1]
@@ -251,11 +199,6 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
 
     def _fit_documents(self, X: Any, y: Any) -> ChannelNaiveBayes:
         """Keep each class's documents: their distributions are mixed for a release."""
-        if self.trained_on == "releases":
-            raise InvalidParameterError(
-                'trained_on must be "originals" for a releaser of whole documents, got '
-                "'releases'."
-            )
         fitted = fitted_releaser(self.perturber, X)
         documents = list(X)
         classes, numbers = check_classes(y, len(documents))
@@ -290,104 +233,12 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
                 joint[part] = np.where(mixed.any(axis=1)[:, None], np.log(mixed), 0)
         return joint
 
-    def _check_tau(self) -> float | str:
-        if isinstance(self.tau, str):
-            return check_option("tau", self.tau, ("auto",))
-        tau = check_real("tau", self.tau, low=0, high=1, open_low=True)
-        if tau < 1 and (self._of_documents or self.trained_on == "releases"):
-            raise InvalidParameterError(
-                "tau must be 1 for releasers of whole documents, and with "
-                f'trained_on="releases", got {tau:g}.'
-            )
-        return tau
-
-    def _pushed(
-        self, fitted: Any, bags: sp.csr_array
-    ) -> Callable[[sp.csr_array], np.ndarray]:
-        """From word frequencies of these documents to those of their releases."""
-        if fitted is None:
-            return lambda profiles: profiles.toarray()
-        share = np.asarray(bags.sum(axis=0)).ravel()
-        ids = np.flatnonzero(share)
-        transitions = word_transitions(
-            fitted,
-            share[ids],
-            words=fitted.embedding_.word_array[ids].tolist(),
-            n_draws=self.n_draws,
-            random_state=self.random_state,
-        )
-        return lambda profiles: transitions.profiles(profiles[:, ids])
-
-    def _chosen_tau(
-        self,
-        fitted: Any,
-        bags: sp.csr_array,
-        labels: np.ndarray,
-        alpha: float,
-    ) -> float:
-        """The τ that classifies most releases of documents that were held out."""
-        from sklearn.model_selection import StratifiedKFold
-
-        if self.trained_on == "releases" or np.bincount(labels).max() < _FOLDS:
-            return 1.0
-        noisy = bags
-        if fitted is not None:
-            with quiet(Warning):  # these texts are known
-                source = clone(fitted).set_params(output="bow", random_state=None)
-                noisy = sp.csr_array(source.fit(bags).transform(bags))
-        through = self._pushed(fitted, bags)
-        right = np.zeros(len(_TAUS))
-        # classes of few documents
-        with quiet(UserWarning):
-            folds = StratifiedKFold(_FOLDS, shuffle=True, random_state=0)
-            splits = list(folds.split(labels, labels))
-        log_prior = self._check_prior(np.bincount(labels))
-        for learn, ask in splits:
-            counts = sums_by_label(labels[learn], bags[learn], len(log_prior)).toarray()
-            total = counts.sum(axis=0) + (fitted is None)
-            profiles = _smoothed(counts, total, alpha)
-            classes = profiles if fitted is None else through(sp.csr_array(profiles))
-            mixture = DocumentMixture(bags[learn], labels[learn], classes, through)
-            # (values of τ, documents, classes)
-            joint = mixture.joint(noisy[ask], _TAUS) + log_prior
-            right += (joint.argmax(axis=2) == labels[ask]).sum(axis=1)
-        return _TAUS[int(right.argmax())]  # the simplest of equally good ones
-
     def _fitted(self, X: Any) -> Any:
         if self.perturber is None:
             return None
         # the texts are public
         with quiet(PrivacyLeakWarning):
             return clone(self.perturber).fit(X)
-
-    def _through_noise(
-        self, fitted: Any, counts: np.ndarray, alpha: float
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Word frequencies of the classes, before and after the noise."""
-        options = {"n_draws": self.n_draws, "random_state": self.random_state}
-        if self.trained_on == "originals":
-            # words of no class may have frequency 0: noise makes all words possible
-            profiles = _smoothed(counts, counts.sum(axis=0), alpha)
-            return profiles, released_profiles(fitted, profiles, **options)
-        transitions = word_transitions(fitted, **options)
-        total = counts.sum(axis=0, keepdims=True)
-        n_words = len(fitted.embedding_)
-        even = np.full((1, n_words), 1 / n_words)
-        # Expectation maximization [1]. E: of the words released as z, the share
-        # p(w) Pr[z | w] / q(z) were w; `unmixed` gives these counts as frequencies. M:
-        # counts plus α b, the mode for a Dirichlet prior of parameters 1 + α b. First
-        # for all classes together, from equal frequencies; that result is the start,
-        # and the background b, of each class.
-        shared = even
-        for _ in range(self.n_iter):
-            shared = transitions.unmixed(shared, total)
-            shared = _smoothed(shared * total.sum(), even[0], 1.0)
-        profiles = np.repeat(shared, len(counts), axis=0)
-        sizes = counts.sum(axis=1, keepdims=True)
-        for _ in range(self.n_iter):
-            profiles = transitions.unmixed(profiles, counts)
-            profiles = _smoothed(profiles * sizes, shared[0], alpha)
-        return profiles, transitions.profiles(profiles)
 
     def _check_prior(self, sizes: np.ndarray) -> np.ndarray:
         if isinstance(self.prior, str):
@@ -412,19 +263,14 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "classes_")
         if self._of_documents:
             return self._by_documents(X) + self.class_log_prior_
-        n_columns = self.feature_log_prob_.shape[1]
-        if n_columns != self.n_features_in_ and is_count_matrix(X, name="X"):
-            # `fit` was given counts of words, and this is what words became
-            bags = check_bags(X, n_words=n_columns)
-        elif self.perturber is None or is_count_matrix(X, name="X"):
+        if self.perturber is None or is_count_matrix(X, name="X"):
             X = validate_data(
                 self, X, accept_sparse="csr", dtype=np.float64, reset=False
             )
             bags = check_bags(X)
         else:
-            bags = read_release(X, self.perturber_.embedding_).bags(n_columns)
-        if self._mixture is not None:
-            return self._mixture.joint(bags, [self.tau_])[0] + self.class_log_prior_
+            vocabulary = self.perturber_.embedding_
+            bags = read_release(X, vocabulary).bags(len(vocabulary))
         # Σ_j ln q_c(z_j), as counts times logarithms: (documents, classes)
         return bags @ self.feature_log_prob_.T + self.class_log_prior_
 

@@ -697,7 +697,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
 
         See Also
         --------
-        skdptext.metrics.ReleaseLikelihood : The same, for one call after the other.
+        likelihood : The same, for one call after the other.
 
         Notes
         -----
@@ -731,11 +731,13 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         candidates : iterable of str, of lists of str, or count matrix
             Candidates in the clear.
         n_draws : int, default=100
-            As for `skdptext.metrics.ReleaseLikelihood`. None: some thousand draws for
-            all words together, and likelihoods up to a factor for each release. Then
-            they take a fraction of a second.
-        ordered, random_state, verbose : object
-            As for `skdptext.metrics.ReleaseLikelihood`.
+            As for `log_likelihood`. None: some thousand draws for all words together,
+            and likelihoods up to a factor for each release. Then they take a fraction
+            of a second.
+        ordered : bool, default=None
+            Whether releases come in order. None: as `output` says.
+        random_state, verbose : object
+            As for `log_likelihood`.
 
         Returns
         -------

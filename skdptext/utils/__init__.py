@@ -77,7 +77,6 @@ from skdptext.utils._system import (
     Threads as Threads,
     blas_threads as blas_threads,
     import_gensim as import_gensim,
-    import_floret as import_floret,
     import_pandas as import_pandas,
     import_pyarrow as import_pyarrow,
     limit_blas_threads as limit_blas_threads,

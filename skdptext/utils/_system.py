@@ -99,11 +99,6 @@ def import_pandas(needed_by: str) -> Any:
     return _import("pandas", needed_by, "pip install pandas")
 
 
-def import_floret(needed_by: str) -> Any:
-    """floret, or an error that says what needs it and how to install it."""
-    return _import("floret", needed_by, "pip install floret")
-
-
 def import_pyarrow(needed_by: str) -> Any:
     """pyarrow, or an error that says what needs it and how to install it."""
     return _import(

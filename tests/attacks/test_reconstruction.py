@@ -52,16 +52,6 @@ def test_it_reaches_the_optimum_where_counting_does_not():
     counts = np.stack([rng.multinomial(100, row / row.sum()) for row in law])
     counted = joint[(counts * prior[:, None]).argmax(axis=0), np.arange(n)].sum()
     assert optimum - counted > 0.02
-    written = rng.choice(table.word_array, 4000, p=prior / prior.sum())
-    released = DPWordPerturber(
-        table, epsilon=epsilon, lam=0.0, document_length=1, resize="truncate"
-    )
-    released = released.fit([]).perturb_words(written.tolist())[:, 0]
-    bits = -np.log2(np.maximum(joint / joint.sum(axis=0), 1e-300))
-    entropy = (joint * bits).sum()
-    spread = np.sqrt((joint * bits**2).sum() - entropy**2) / np.sqrt(4000)
-    # five standard errors, and what the estimate adds
-    assert abs(attack.log_loss(released, written) - entropy) < 5 * spread + 0.02
 
 
 @pytest.mark.parametrize("words", ["abc", "ca"])
@@ -76,9 +66,6 @@ def test_posterior_is_bayes_rule(words):
     posterior = np.exp(attack.predict_log_proba(list("abc")))
     np.testing.assert_allclose(posterior, expected, atol=0.02)
     np.testing.assert_allclose(posterior.sum(axis=1), 1)
-    truth = [words[i] for i in (1, 0, -1)]
-    bits = -np.log2(expected[[0, 1, 2], [1, 0, -1]]).mean()
-    assert attack.log_loss(list("abc"), truth) == pytest.approx(bits, abs=0.05)
     order = np.argsort(-expected, axis=1)
     ranked = np.array(list(words))[order]
     assert attack.predict(list("abc")).tolist() == ranked[:, 0].tolist()
@@ -206,7 +193,6 @@ def test_the_secret_seed_is_not_used():
 def test_no_words():
     attack = make(n_draws=1).fit()
     assert attack.predict([]).shape == (0,)
-    assert np.isnan(attack.log_loss([], []))
 
 
 @refusals(
@@ -240,11 +226,3 @@ def test_bad_words(X):
 )
 def test_bad_guesses(truth, k):
     make(n_draws=1).fit().score(["a"], truth, k)
-
-
-@refusals(
-    (None, "x", "y must hold words of classes_"),
-    (["c", "a"], "b", "y must hold words of classes_"),  # known, but not at hand
-)
-def test_words_that_are_not_at_hand(words, truth):
-    make(n_draws=1, words=words).fit().log_loss(["b"], [truth])

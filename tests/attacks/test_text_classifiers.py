@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from skdptext import WordEmbedding
-from skdptext.attacks import FastTextClassifier, KoppelAuthorClassifier
+from skdptext.attacks import KoppelAuthorClassifier
 from tests.expected import refusals
 
 WORDS = [f"w{i}" for i in range(38)] + ["__label__1", "</s>"]  # two of them odd
@@ -25,18 +24,9 @@ def koppel(*args, **params):
     return KoppelAuthorClassifier(*args, **options | params)
 
 
-def fasttext(*args, **params):
-    options = {"dim": 8, "n_epochs": 10, "random_state": 0}
-    return FastTextClassifier(*args, **options | params)
-
-
-KINDS = pytest.mark.parametrize("make", [koppel, fasttext])
-
-
-@KINDS
-def test_learns_and_a_seed_fixes_it(make):
+def test_learns_and_a_seed_fixes_it():
     first, again, other = (
-        make(random_state=seed).fit(TEXTS[:80], Y[:80]) for seed in (3, 3, 4)
+        koppel(random_state=seed).fit(TEXTS[:80], Y[:80]) for seed in (3, 3, 4)
     )
     assert first.classes_.tolist() == sorted(TOPICS)
     assert first.score(TEXTS[80:], Y[80:]) > 0.7  # by chance, a third
@@ -46,25 +36,22 @@ def test_learns_and_a_seed_fixes_it(make):
     assert (proba != other.predict_proba(TEXTS)).any()
 
 
-@KINDS
-def test_texts_tokens_and_bags_are_one(make):
+def test_texts_tokens_and_bags_are_one():
     """Whatever kind was learned from, each is read."""
     tokens = [text.split() for text in TEXTS]
-    on_bags = make(TABLE).fit(BAGS, Y)
+    on_bags = koppel(TABLE).fit(BAGS, Y)
     assert on_bags.score(BAGS, Y) > 0.8
     expected = on_bags.predict_proba(BAGS)
     for documents in (TEXTS, tokens, iter(TEXTS)):
         np.testing.assert_allclose(on_bags.predict_proba(documents), expected)
     on_tokens, on_texts = (
-        make().fit(documents, Y).predict_proba(TEXTS)
+        koppel().fit(documents, Y).predict_proba(TEXTS)
         for documents in (tokens, iter(TEXTS))
     )
     np.testing.assert_array_equal(on_tokens, on_texts)
-    if make is koppel:  # fastText's vectors begin by the numbers of its words
-        np.testing.assert_allclose(on_texts, expected)
+    np.testing.assert_allclose(on_texts, expected)
 
 
-@KINDS
 @refusals(
     ("one text", [0], "got a single str"),
     (None, [0], "got None"),
@@ -75,5 +62,5 @@ def test_texts_tokens_and_bags_are_one(make):
     ([None, "a"], [0, 1], "as document 0"),
     (np.eye(2), [0, 1], "embedding must be given for bags-of-words"),
 )
-def test_bad_documents(make, texts, labels):
-    make().fit(texts, labels)
+def test_bad_documents(texts, labels):
+    koppel().fit(texts, labels)

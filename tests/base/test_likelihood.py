@@ -7,10 +7,8 @@ import pytest
 from sklearn import config_context
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.datasets import make_documents, make_embedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import Exponential, RandomizedResponse
-from skdptext.metrics import ReleaseLikelihood
 from tests.expected import leaks_allowed
 from tests.laws import nearest_on_a_line
 
@@ -73,12 +71,12 @@ def test_redrawn_documents_have_no_order_and_may_be_empty():
 
 
 @pytest.mark.parametrize("output", ["text", "bow"])
-def test_it_agrees_with_the_likelihood_of_attacks(output):
+def test_one_likelihood_serves_many_calls(output):
     perturber = fitted(output=output)
     released = perturber.transform(DOCUMENTS[:3] * 100)
     options = {"n_draws": 5000, "random_state": 1}
     ours = perturber.log_likelihood(DOCUMENTS, released, **options)
-    theirs = ReleaseLikelihood(perturber, DOCUMENTS, **options)(released)
+    theirs = perturber.likelihood(DOCUMENTS, **options)(released)
     np.testing.assert_array_equal(ours, theirs)
     again = perturber.log_likelihood(DOCUMENTS, released, **options)
     np.testing.assert_array_equal(again, ours)
@@ -93,29 +91,14 @@ def test_of_known_probabilities_both_are_the_same(output, length):
     documents = [*DOCUMENTS, "", "zebra", "tea"]
     released = perturber.transform(documents * 20)
     ours = perturber.log_likelihood(documents, released)
-    theirs = ReleaseLikelihood(perturber, documents)(released)
+    theirs = perturber.likelihood(documents)(released)
     np.testing.assert_allclose(ours, theirs, rtol=1e-5)
     # the document itself is possible, and of an empty one all is known
     assert np.isfinite(np.diag(ours[:7])).all()
     if length is None:
         assert (ours[4, 4:6] == 0).all()
-        alone = ReleaseLikelihood(perturber, ["", ""])(released)
+        alone = perturber.likelihood(["", ""])(released)
         np.testing.assert_array_equal(alone == 0, np.isfinite(ours[:, 4:6]))
-
-
-def test_it_finds_with_few_draws_what_the_likelihood_of_attacks_finds():
-    """Of 80 documents one found .2, the other .65: only that smoothed its draws."""
-    embedding = make_embedding(400, 12, n_clusters=20, random_state=0)
-    texts, _ = make_documents(embedding, 40, length=25, random_state=0)
-    perturber = DPWordPerturber(
-        embedding, epsilon=3.0, document_length=25, resize="truncate"
-    )
-    perturber.fit([])
-    released = perturber.set_params(random_state=1).transform(texts)
-    options = {"n_draws": 30, "random_state": 1}
-    ours = perturber.log_likelihood(texts, released, **options)
-    theirs = ReleaseLikelihood(perturber, texts, **options)(released)
-    np.testing.assert_array_equal(ours, theirs)
 
 
 def test_bad_input():

@@ -18,12 +18,12 @@ from skdptext import (
     DPWordPerturber,
     WordEmbedding,
 )
-from skdptext.attacks import DocumentLinkageAttack, linkage_attack
+from skdptext.attacks import linkage_attack
 from skdptext.audit import audit_document_pair
 from skdptext.base import BaseReleaser, fitted_releaser
 from skdptext.exceptions import InvalidParameterError
-from skdptext.inspection import obfuscation_report, release_report
-from skdptext.metrics import ReleaseLikelihood, find_perturber, has_perturber
+from skdptext.inspection import release_report
+from skdptext.metrics import find_perturber, has_perturber
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.release import DocumentRelease, ReleaseKey
 from skdptext.utils import is_fitted
@@ -107,14 +107,11 @@ def test_adversaries_take_it(kind):
     teller = kind()
     fitted = clone(teller).fit()
     for releaser in (teller, fitted):
-        for likelihood in (
-            ReleaseLikelihood(releaser, TEXTS),
-            DocumentLinkageAttack(releaser).fit(TEXTS).log_likelihood,
-        ):
-            np.testing.assert_array_equal(
-                likelihood(["long", "short"]),
-                fitted.log_likelihood(TEXTS, ["long", "short"]),
-            )
+        likelihood = fitted_releaser(releaser, TEXTS).likelihood(TEXTS)
+        np.testing.assert_array_equal(
+            likelihood(["long", "short"]),
+            fitted.log_likelihood(TEXTS, ["long", "short"]),
+        )
         # the best finds one of the 12 of a length, if the answer is honest
         linkages = linkage_attack(TEXTS, releaser, n_releases=5, random_state=0)
         best = next(row for row in linkages.rows if row.adversary == "likelihood")
@@ -126,9 +123,11 @@ def test_adversaries_take_it(kind):
 @pytest.mark.no_cover
 def test_attributions_take_it(kind):
     authors = np.array(["ann", "bob"])[np.arange(24) % 2]
-    report = obfuscation_report(
-        TEXTS, authors, perturber=kind(6.0), linkage=False, cv=2, random_state=0
-    )
+    teller = kind(6.0).fit(TEXTS)
+    report = release_report(
+        TEXTS, teller.transform(TEXTS), authors=authors, mechanism=teller,
+        random_state=0,
+    )  # fmt: skip
     # length tells the author, and the adversary who knows the release reads it
     assert max(row.value for row in report.of("author")) > 0.9
 

@@ -18,10 +18,7 @@ from skdptext.attacks import WordReconstructionAttack
 from skdptext.audit import audit_noise_law, audit_word_privacy
 from skdptext.base import NoiseRun
 from skdptext.documents import DocumentReader
-from skdptext.inspection import (
-    NeighborhoodDisplay,
-    obfuscation_report,
-)
+from skdptext.inspection import NeighborhoodDisplay
 from skdptext.mechanisms import (
     Exponential,
     ExponentialChannel,
@@ -260,27 +257,6 @@ def test_displays_and_tables(steps):
     assert display.points.shape == (0, 2)
     assert len(display.plot(label_words=False).contours_) == 0
     assert words_unchanged(steps.set_params(epsilon=60.0).fit([]), [["w1"] * 3]) == 1
-
-
-@pytest.mark.no_cover
-def test_reports_tell_mechanisms_apart():
-    X, y = documents()
-    authors = np.array(["ann", "bob"])[np.arange(len(X)) // 2 % 2]
-    settings = {"epsilon": 2.0, "document_length": 3}
-    report = obfuscation_report(
-        X,
-        authors,
-        y,
-        [DPWordPerturber(ROW, mechanism=m, **settings) for m in (None, Steps())],
-        adversaries={who: (MultinomialNB(), who) for who in ("author", "topic")},
-        linkage=False,
-        random_state=0,
-    )
-    assert set(report.to_frame()["noise"]) == {"λ = 0.5", "Steps(), λ = 0.5"}
-    for kind in ("privacy", "trade"):
-        legend = report.plot(kind=kind).figure_.axes[0].get_legend()
-        assert any("Steps()" in text.get_text() for text in legend.texts)
-    assert "Steps(), λ = 0.5" in repr(report)
 
 
 def test_reconstruction_comes_near_the_optimum(steps):

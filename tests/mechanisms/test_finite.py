@@ -8,6 +8,7 @@ from sklearn import config_context
 from sklearn.base import clone
 
 from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.base import transitions_of
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import (
     Exponential,
@@ -18,7 +19,7 @@ from skdptext.mechanisms import (
     WordMechanism,
     check_law,
 )
-from skdptext.metrics import plausible_deniability, word_transitions
+from skdptext.metrics import plausible_deniability
 from tests.channels import Stated, StatedChannel
 from tests.laws import assert_counts, catches, losses
 
@@ -267,7 +268,7 @@ def test_rows_that_are_no_distributions_neither_draw_nor_promise(kind, monkeypat
         lambda: guarantee.exponent("a", "b"),
         lambda: guarantee.exponent("a", "b", delta=1e-6),
         lambda: sampled.exponent(["a"], ["b", "c"]),
-        lambda: word_transitions(perturber),
+        lambda: transitions_of(perturber.mechanism_),
         lambda: plausible_deniability(perturber),
     ):
         with pytest.raises(InvalidParameterError, match="log_proba of TurningChannel"):

@@ -14,11 +14,10 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.pipeline import make_pipeline
 
-from skdptext.attacks import DocumentLinkageAttack, Linkages, linkage_attack
+from skdptext.attacks import Linkages, linkage_attack
 from skdptext.audit import audit_document_pair
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection import release_report
-from skdptext.metrics import ReleaseLikelihood
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.preprocessing import TopicEncoder
 from tests.expected import no_warning
@@ -91,13 +90,11 @@ def test_linkage_finds_what_the_best_adversary_finds(replacer, private):
     texts = private[0]
     for output in ("text", "index", "group"):
         replacer.set_params(output=output).fit()
-        attack = DocumentLinkageAttack(replacer).fit(texts)
-        assert attack.n_candidates_ == len(texts)
         released = replacer.transform(texts)
         np.testing.assert_array_equal(
-            attack.log_likelihood(released), replacer.log_likelihood(texts, released)
+            replacer.likelihood(texts)(released),
+            replacer.log_likelihood(texts, released),
         )
-        assert attack.predict(released).shape == (len(texts),)
     linkages = linkage_attack(texts, replacer.set_params(output="text"), n_releases=2)
     bound = replacer.guarantee().compose(2).found_at_most(len(texts))
     assert linkages.bound == bound
@@ -168,7 +165,7 @@ def test_what_the_strongest_found_at_least_is_seldom_above_the_bound(
     fitted, texts = replacer.set_params(epsilon=4.0).fit(), private[0]
     above = {"found": 0, "at least": 0}
     for _ in range(repeats):
-        linkages = linkage_attack(texts, fitted, distances=False)
+        linkages = linkage_attack(texts, fitted)
         for name in above:
             percent = re.search(rf"{name} ([\d.]+)%", linkages.in_words())[1]
             above[name] += float(percent) / 100 > linkages.bound
@@ -234,9 +231,7 @@ def test_a_false_claim_of_a_replacer_is_seen(replacer):
 @pytest.mark.no_cover
 def test_a_releaser_of_a_users_own_gets_them_all():
     releaser = LengthTeller(2.0)
-    likelihood = ReleaseLikelihood(releaser, TEXTS)
-    assert likelihood(["long"]).argmax(axis=1).tolist() == [1]
-    linkages = linkage_attack(TEXTS * 10, releaser, distances=False)
+    linkages = linkage_attack(TEXTS * 10, releaser)
     assert linkages.bound is None
     best = 2 * releaser.p / 40
     (likelihood,) = (r for r in linkages.rows if r.adversary == "likelihood")
@@ -251,8 +246,6 @@ def test_a_releaser_of_a_users_own_gets_them_all():
 
 def test_what_is_no_releaser_is_refused(replacer):
     for use in (
-        lambda thing: ReleaseLikelihood(thing, TEXTS),
-        lambda thing: DocumentLinkageAttack(thing).fit(TEXTS),
         lambda thing: linkage_attack(TEXTS, thing),
         lambda thing: audit_document_pair(thing, *TEXTS[:2]),
         lambda thing: ChannelNaiveBayes(thing).fit(TEXTS, [0, 1, 0, 1]),
@@ -265,10 +258,7 @@ def test_what_is_no_releaser_is_refused(replacer):
             return super().log_likelihood(documents, released).T
 
     with pytest.raises(InvalidParameterError, match="must return an array of shape"):
-        ReleaseLikelihood(Wrong(1.0), TEXTS)(["long"])
-    model = ChannelNaiveBayes(replacer, trained_on="releases")
-    with pytest.raises(InvalidParameterError, match='must be "originals"'):
-        model.fit(TEXTS, [0, 1, 0, 1])
+        linkage_attack(TEXTS, Wrong(1.0))
     with pytest.raises(InvalidParameterError, match="one label per document"):
         ChannelNaiveBayes(replacer).fit(TEXTS, [0, 1])
     with pytest.raises(InvalidParameterError, match="at least 2 classes"):

@@ -18,9 +18,10 @@ from skdptext.audit import (
     audit_noise_law,
     audit_word_privacy,
 )
+from skdptext.base import transitions_of
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import Exponential, RandomizedResponse
-from skdptext.metrics import plausible_deniability, word_transitions
+from skdptext.metrics import plausible_deniability
 from skdptext.model_selection import calibrate_epsilon
 from skdptext.utils import progress, progress_bar, show_progress
 
@@ -96,9 +97,8 @@ def release():
 
 
 def simulate():
-    word_transitions(
-        DPWordPerturber(TOY, epsilon=1.0, document_length=2).fit([]), random_state=0
-    )
+    perturber = DPWordPerturber(TOY, epsilon=1.0, document_length=2).fit([])
+    transitions_of(perturber.mechanism_, random_state=0)
 
 
 @pytest.mark.parametrize("work", [count, release, simulate])
@@ -169,7 +169,8 @@ LONG = {
         lambda v: calibrated(Exponential("exact", next(CAPS)))(v), "pairs of words"
     ),
     "transitions": (
-        lambda v: word_transitions(fitted(), random_state=rng, verbose=v), "draw"
+        lambda v: transitions_of(fitted().mechanism_, random_state=rng, verbose=v),
+        "draw",
     ),
     **{f"neighbours, {ask}": (neighbours(ask), "neighbours: 100%")
        for ask in ("predict", "predict_proba", "kneighbors")},

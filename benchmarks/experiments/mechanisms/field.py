@@ -9,6 +9,7 @@ import numpy as np
 from experiments.mechanisms.corpora import embedding, prior
 
 from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.base import transitions_of
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import (
     Exponential,
@@ -17,7 +18,6 @@ from skdptext.mechanisms import (
     WordMechanism,
     tem_distance,
 )
-from skdptext.metrics import word_transitions
 
 # Bayes-optimal reconstruction at which they are matched.
 SUCCESSES = (0.10, 0.25, 0.50, 0.75)
@@ -56,8 +56,8 @@ def perturber(name: str, table: str, epsilon: float, **options: object):
 
 def channel(name: str, table: str, epsilon: float, n_draws: int = N_DRAWS):
     """Its law, exact or estimated, with the public prior."""
-    return word_transitions(
-        perturber(name, table, epsilon).fit([]),
+    return transitions_of(
+        perturber(name, table, epsilon).fit([]).mechanism_,
         prior=prior(table),
         n_draws=n_draws,
         random_state=0,
@@ -81,7 +81,7 @@ def match(name: str, table: str) -> list[Point]:
     """The ε at which each success is met, and what is met there; None where none is."""
 
     def success(epsilon: float) -> float:
-        return channel(name, table, epsilon, N_DRAWS // 3).vulnerability().value
+        return channel(name, table, epsilon, N_DRAWS // 3).vulnerability()
 
     return _solve(success, SUCCESSES, TOLERANCE)
 

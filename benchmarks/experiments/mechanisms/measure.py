@@ -20,7 +20,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from skdptext.attacks import text_similarities
-from skdptext.metrics import ReleaseLikelihood, found_among, plausible_deniability
+from skdptext.metrics import found_among, plausible_deniability
 from skdptext.replacement import DPDocumentReplacer
 
 N_RELEASES = 5
@@ -43,7 +43,7 @@ def words(name: str, table: str, epsilon: float) -> dict[str, object]:
     drawn = plausible_deniability(
         fitted, [names[i] for i in some], n_draws=100, random_state=0
     )
-    stays = law.expected_unchanged(1)
+    stays = np.diagonal(law.proba)
     exact = {
         kind: [
             _nats(guarantee, names[i], names[j], MESSAGE)
@@ -53,8 +53,8 @@ def words(name: str, table: str, epsilon: float) -> dict[str, object]:
     }
     facts: dict[str, object] = {
         "method": law.method,
-        "success": law.vulnerability().value,
-        "success10": law.vulnerability(10).value,
+        "success": law.vulnerability(),
+        "success10": law.vulnerability(10),
         "kept": float(stays @ prior(table)),
         "kept_evenly": float(stays.mean()),
         "distinct": float(np.mean(drawn.n_distinct)),
@@ -196,8 +196,8 @@ def linkage(name: str, of: str, epsilon: float) -> dict[str, object]:
     clear: list[object] = texts
     if name != REPLACED:
         clear = source.known_words(texts)
-        likelihood = ReleaseLikelihood(
-            source, texts, n_draws=N_DRAWS, random_state=np.random.default_rng(0)
+        likelihood = source.likelihood(
+            texts, n_draws=N_DRAWS, random_state=np.random.default_rng(0)
         )
     for release in range(N_RELEASES):
         again = clone(source)
@@ -212,10 +212,7 @@ def linkage(name: str, of: str, epsilon: float) -> dict[str, object]:
                 np.repeat(array[r.indices], r.data.astype(int)).tolist()
                 for r in (noisy[[i]] for i in range(len(texts)))
             ]
-        scores = text_similarities(
-            clear, words_of, embedding=embedding(private.embedding), ordered=False,
-            distances=False,
-        )  # fmt: skip
+        scores = text_similarities(clear, words_of)
         scores["mechanism"] = with_noise(law)
         for adversary, score in scores.items():
             right = found_among(score, truth, N_CANDIDATES)

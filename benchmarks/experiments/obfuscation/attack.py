@@ -6,6 +6,7 @@ from functools import cache, lru_cache, partial
 from typing import Any
 
 import numpy as np
+from experiments.fasttext import FastTextClassifier
 from experiments.obfuscation.corpora import FANDOMS, PAIR, Problem, fan_fiction
 from experiments.obfuscation.grid import VERSION, Setting, as_marks
 from experiments.store import Cell
@@ -15,10 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from skdptext import DPWordPerturber, WMDKNNClassifier, WordEmbedding
-from skdptext.attacks import (
-    FastTextClassifier,
-    KoppelAuthorClassifier,
-)
+from skdptext.attacks import KoppelAuthorClassifier
 from skdptext.metrics import words_unchanged
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from experiments.fasttext import FastTextClassifier
 from experiments.paper import deniability
 from experiments.paper.plan import SEED, Plan
 from experiments.store import Cell, Store
@@ -20,7 +21,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 
 from skdptext import WMDKNNClassifier, WordEmbedding
-from skdptext.attacks import FastTextClassifier
 
 METRICS = ("accuracy", "precision", "recall")
 # Which side is noisy.
