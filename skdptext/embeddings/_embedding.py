@@ -415,8 +415,7 @@ class WordEmbedding:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the embedding to a file; the suffix determines the format.
 
-        The file appears under its name only once it is complete. Remains of a killed
-        save are deleted.
+        The file appears under its name only once it is complete.
 
         Parameters
         ----------

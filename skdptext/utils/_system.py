@@ -5,13 +5,11 @@ from __future__ import annotations
 import builtins
 import importlib
 import os
-import re
 import secrets
-import sys
-import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import IO, Any, Generic, Self, TypeVar
 
@@ -22,68 +20,28 @@ T = TypeVar("T")
 
 # -- files that appear complete or not at all ---------------------------------------
 
-try:
-    import fcntl
-except ImportError:  # Windows, which cannot delete or rename an open file
-    fcntl = None  # type: ignore[assignment]
-
 
 @contextmanager
 def replacing(target: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
     """A file beside `target` that replaces it once written without an error.
 
-    After a crash, or from another process, either the old file or the new one is seen.
-    Remains of killed processes beside the same target are deleted first. Only the owner
-    may read a file that is `private`.
+    After a crash, or from another process, either the old file or the new one is seen;
+    a process that is killed leaves a hidden file. Only the owner may read a file that
+    is `private`.
     """
-    _delete_abandoned(target)
-    file, temporary = _open_locked(target, 0o600 if private else 0o666)
+    # Not tempfile: only the owner may ever read its files, even after a rename
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
+    mode = 0o600 if private else 0o666
     try:
-        with file:
+        with open(
+            temporary, "xb", opener=lambda path, flags: os.open(path, flags, mode)
+        ) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-            if fcntl:
-                os.replace(temporary, target)  # before the lock ends
-        if not fcntl:
-            os.replace(temporary, target)
+        os.replace(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def _open_locked(target: Path, mode: int) -> tuple[IO[bytes], Path]:
-    """A new file; the lock, which ends with the process, says that it is in use."""
-    while True:
-        # Not tempfile: only the owner may ever read its files, even after a rename
-        temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
-        file = open(  # noqa: SIM115
-            temporary, "xb", opener=lambda path, flags: os.open(path, flags, mode)
-        )
-        if fcntl:
-            _is_locked(file, 0)
-        if temporary.exists():
-            return file, temporary
-        file.close()  # another save came between the two calls and deleted it
-
-
-def _delete_abandoned(target: Path) -> None:
-    """Delete the remains of killed processes beside a target."""
-    pattern = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{16}}\.tmp")
-    with suppress(OSError):  # no such folder: reported where the file is opened
-        for path in target.parent.iterdir():
-            if pattern.fullmatch(path.name):
-                with suppress(OSError), open(path, "r+b") as file:
-                    if fcntl is None or _is_locked(file, fcntl.LOCK_NB):
-                        path.unlink()
-
-
-def _is_locked(file: IO[bytes], wait: int) -> bool:
-    """Whether the file is locked for this process now."""
-    try:
-        fcntl.flock(file.fileno(), fcntl.LOCK_EX | wait)
-    except OSError:  # locked by another, or a file system without locks
-        return False
-    return True
 
 
 # -- packages that are imported where they are used ---------------------------------
@@ -151,83 +109,21 @@ class Memo(Generic[T]):
 # -- threads of the linear algebra library ------------------------------------------
 
 
+@cache  # to look for them takes milliseconds, more than a short document does
+def _libraries() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
 def blas_threads() -> int:
     """Threads that a matrix product takes."""
-    limits = _limits  # read once: the last to leave may set it to None at any time
-    if limits:  # by others, who will set it back
-        return int(limits[0])
-    return _counted(_libraries())
+    blas = [each for each in _libraries().info() if each["user_api"] == "blas"]
+    return max([1, *(each["num_threads"] for each in blas)])
 
 
-_known: tuple[int, ThreadpoolController] | None = None
-
-
-def _libraries() -> ThreadpoolController:
-    """The libraries that are loaded.
-
-    To look for them takes milliseconds, more than a short document does: they are
-    looked for again when modules have been imported since, which is how a library
-    comes to be loaded.
-    """
-    global _known
-    if _known is None or _known[0] != len(sys.modules):
-        _known = len(sys.modules), ThreadpoolController()
-    return _known[1]
-
-
-def _counted(controller: ThreadpoolController) -> int:
-    most = 1
-    for library in controller.info():
-        if library["user_api"] == "blas":
-            most = max(most, library["num_threads"])
-    return most
-
-
-# Number of threads before the first user, and the first user's limit.
-_limits: tuple[int, Any] | None = None
-_users = 0
-_set = 0  # the latest user's setting
-_lock = threading.RLock()
-
-
-@contextmanager
-def limit_blas_threads(n: int) -> Iterator[None]:
-    """Let each matrix product take `n` threads.
-
-    The setting is global: the first user saves it and the last one restores it, so that
-    releases may run concurrently. A change made by others in between is kept:
-    scikit-learn's estimators limit it for a while, too.
-    """
-    global _users, _limits, _set
-    with _lock:
-        controller = _libraries()
-        before = _counted(controller)
-        limiter = controller.limit(limits=n, user_api="blas")
-        _let_others_set(controller)
-        _set = _counted(controller)
-        if not _users:
-            _limits = before, limiter
-        _users += 1
-    try:
-        yield
-    finally:
-        with _lock:
-            _users -= 1
-            if not _users and _limits is not None:
-                if _counted(controller) == _set:
-                    _limits[1].restore_original_limits()
-                    _let_others_set(controller)
-                _limits = None
-
-
-def _let_others_set(controller: ThreadpoolController) -> None:
-    """Allow the last user to restore what the first one set.
-
-    threadpoolctl 3.8 silently ignores all threads but the one that set OpenBLAS first,
-    until one of its blocks ends.
-    """
-    with controller.limit(limits=None):
-        pass
+def limit_blas_threads(n: int) -> AbstractContextManager[Any]:
+    """Let each matrix product take `n` threads, in the whole process meanwhile."""
+    limit: AbstractContextManager[Any] = _libraries().limit(limits=n, user_api="blas")
+    return limit
 
 
 class Threads:

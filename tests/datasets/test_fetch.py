@@ -328,10 +328,3 @@ def test_a_cached_file_that_grew_is_fetched_anew(server, tmp_path, logged, monke
     monkeypatch.setenv("SKDPTEXT_DATA", str(tmp_path))
     with pytest.raises(OSError, match="it has more than 128 MiB"):
         fetch_sms_spam()
-
-
-def test_what_a_killed_fetch_left_is_deleted_by_the_next(server, tmp_path):
-    server.script = [good()]
-    (tmp_path / ".sms_spam.tsv.0123456789abcdef.tmp").write_text("half")
-    fetch_small(server, tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["sms_spam.tsv"]
