@@ -594,7 +594,7 @@ COMMANDS = {
         *("release", path, "--keep", "n", "-o", "out", "--name", "canary"),
         *OPTIONS,
     ],
-    "report": lambda path: ["report", path, "--author", "n", *OPTIONS],
+    "report": lambda path: ["report", path, path, "--author", "n"],
     "calibrate": lambda path: ["calibrate", *OPTIONS[:2], "--public", path],
     "key": lambda path: ["key", path],
     "verify": lambda path: ["verify", path],

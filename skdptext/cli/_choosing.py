@@ -10,19 +10,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from skdptext.attacks import linkage_attack
 from skdptext.cli._settings import (
     FILES,
-    OF_WORDS,
     add_command,
+    add_embedding,
     add_noise,
     add_option,
     add_public,
-    add_reading,
-    add_stop_words,
     load_embedding,
     make_perturber,
-    make_releaser,
     read_flagged,
     read_public,
     refuse,
@@ -65,24 +61,17 @@ With --control, texts of the same source that were not used: the second source h
 synthetic texts, as many as there are, made from the first. What do they give away of
 those that were used, and not of these?
 
-With one source and --epsilon: the same documents are released by skdptext, and
-attacked by those who know how; all of them are candidates. See also
-skdptext.attacks.linkage_attack; with --author, skdptext.inspection.release_report.
-
 A report is as sensitive as the documents, but quotes none unless --examples is given.
 
 examples:
   skdptext report posts.csv redacted.csv --text body --id number --author user
-  skdptext report posts.csv --embedding glove.6B.100d.txt --epsilon 3 --length 20
-  skdptext report posts.csv --author user --label forum --embedding glove.6B.100d.txt \\
-    --epsilon 3 --length 20
   skdptext report posts.csv redacted.csv --text body --fail-above linkage=0.1,columns=0
   skdptext report redacted.csv --background profiles.csv --text body --author user
   skdptext report used.csv synthetic.csv --control held_back.csv --text body
 
 exit status: 3 if more is found than --fail-above allows.
 """
-# Where the page about two sources is written.
+# Where the page is written.
 _PAGE = Path("release-report.html")
 # What scores of reports begin with, as in "linkage among 1,000".
 _SCORES = (
@@ -95,14 +84,13 @@ def add_calibrate(commands: Any) -> None:
     """The command that comes before a release."""
     summary = "find the ε for a given amount of noise"
     parser = add_command(commands, "calibrate", summary, _CALIBRATE, _calibrate)
-    add_noise(parser, epsilon=False)
+    add_noise(parser.add_argument_group("noise"))
     text = "share of words that change, between 0 and 1"
     add_option(parser, "--target", text, 0.25)
     add_option(parser, "--public", f"public texts: {FILES}", metavar="SOURCE")
     text = "its column with the texts"
     add_option(parser, "--public-text", text, "text", metavar="COLUMN")
     add_option(parser, "--draws", "draws per word", 100)
-    add_stop_words(parser)
 
 
 def add_report(commands: Any) -> None:
@@ -110,64 +98,53 @@ def add_report(commands: Any) -> None:
     summary = "attack a release: which document was it, and whose?"
     parser = add_command(commands, "report", summary, _REPORT, _report)
     add_option(parser, "source", FILES)
-    text = "the same documents as released by any tool (default: release them here)"
+    text = "the same documents as released by any tool; left out with --background"
     add_option(parser, "released", text, nargs="?")
     text = "column with the texts, in every source"
     add_option(parser, "--text", text, "text", metavar="COLUMN")
     add_option(parser, "--author", "column with the authors", metavar="COLUMN")
-    text = "column with the topics; with one source it needs --author"
-    add_option(parser, "--label", text, metavar="COLUMN")
-    text = (
-        "write the report to this file, as a page; one that is there is replaced (with "
-        f"two sources: default {_PAGE}; with one it needs --author)"
-    )
-    add_option(parser, "--html", text, type=Path)
+    add_option(parser, "--label", "column with the topics", metavar="COLUMN")
+    text = "write the report to this file, as a page; one that is there is replaced"
+    add_option(parser, "--html", f"{text} (default {_PAGE})", type=Path)
     add_option(parser, "--n-jobs", "processes (default 1)", type=int)
-    group = parser.add_argument_group("with two sources")
     text = "column of both that says which rows belong together (default: their order)"
-    add_option(group, "--id", text, metavar="COLUMN")
+    add_option(parser, "--id", text, metavar="COLUMN")
     text = (
         "originals that an adversary has to choose from, at most as many as are "
         "attacked, which are 1000 or fewer"
     )
-    add_option(group, "--candidates", text, 100)
+    add_option(parser, "--candidates", text, 100)
     what = "public texts of the same kind, to tell rare words by (default: originals)"
-    add_public(group, what)
+    add_public(parser, what)
     text = "other texts of the people, with --author in both: whose is each release?"
-    add_option(group, "--background", text, metavar="SOURCE")
+    add_option(parser, "--background", text, metavar="SOURCE")
     text = "texts of the same source that were not used to make the second one"
-    add_option(group, "--control", text, metavar="SOURCE")
+    add_option(parser, "--control", text, metavar="SOURCE")
     text = (
         "what is proved of the release: its folder, or a corpus's file .json (default: "
         "what a folder of stand-ins states itself)"
     )
-    add_option(group, "--guarantee", text, metavar="FILE")
+    add_option(parser, "--guarantee", text, metavar="FILE")
     text = "integer >= 0 that makes the report repeatable (default: drawn anew)"
-    add_option(group, "--seed", text, type=int)
+    add_option(parser, "--seed", text, type=int)
     text = "print the report as JSON"
-    add_option(group, "--json", text, action="store_const", const=True)
+    add_option(parser, "--json", text, action="store_const", const=True)
     text = (
         "end with status 3 if what was found is above a limit, such as "
         "linkage=0.1,author=0.2: the share found here, not at least; a limit must be "
         "above guessing. columns=0 allows no column that names rows, but --id"
     )
-    add_option(group, "--fail-above", text, metavar="LIMITS")
+    add_option(parser, "--fail-above", text, metavar="LIMITS")
     text = "QUOTE the documents that were found most surely"
-    add_option(group, "--examples", text, action="store_true")
-    add_noise(parser, required=False)
-    add_reading(parser)
+    add_option(parser, "--examples", text, action="store_true")
+    add_embedding(parser)
 
 
 def _calibrate(arguments: argparse.Namespace) -> int:
     texts = None
     if arguments.public is not None:
         texts, _ = read_public(arguments, "text")
-    perturber = make_perturber(
-        arguments,
-        document_length=1,
-        resize="sample",  # as released: each document counts alike
-        stop_words=arguments.stop_words,
-    )
+    perturber = make_perturber(arguments, document_length=1)
     # what is counted is printed below
     with quiet(CalibrationWarning):
         chosen = calibrate_epsilon(
@@ -196,9 +173,7 @@ def _calibrate(arguments: argparse.Namespace) -> int:
 
 def _report(arguments: argparse.Namespace) -> int:
     released, held = arguments.released, arguments.background
-    if released is None and held is None and arguments.control is None:
-        return _report_on_own(arguments)
-    reason = "with two sources: nothing is released."
+    reason = ""
     if arguments.control is not None:
         if released is None:
             raise InvalidParameterError(
@@ -207,6 +182,11 @@ def _report(arguments: argparse.Namespace) -> int:
             )
         reason = "with --control: no row belongs to another."
         refuse(arguments, "--candidates --background --n-jobs --embedding", reason)
+    if released is None and held is None:
+        raise InvalidParameterError(
+            "released must be given, the same documents as released by any tool; or "
+            "--background, other texts of their authors."
+        )
     if held is not None and arguments.author is None:
         raise InvalidParameterError(
             "--background needs --author: the column that says whose each text is, in "
@@ -217,7 +197,6 @@ def _report(arguments: argparse.Namespace) -> int:
         refuse(arguments, "--n-jobs --guarantee --embedding", reason)
     if arguments.control is not None or released is None:
         refuse(arguments, "--id --public --examples --label", reason)
-    refuse(arguments, f"--epsilon {OF_WORDS}", reason)
     if arguments.public is None:
         refuse(arguments, "--public-text", "without --public.")
     limits = _limits(arguments.fail_above)
@@ -297,46 +276,6 @@ def _table(source: str, place: str, text: str) -> dict[str, list[Any]]:
         text: [each or "" for each in texts],
         **dict(zip(others, beside, strict=True)),
     }
-
-
-def _report_on_own(arguments: argparse.Namespace) -> int:
-    """Documents that are released here, and attacked by those who know how."""
-    for name in ("epsilon", "length"):
-        if getattr(arguments, name) is None:
-            raise InvalidParameterError(
-                f"--{name} must be given to release the documents; or name a second "
-                "source, of their releases."
-            )
-    refuse(
-        arguments,
-        "--id --candidates --public --public-text --guarantee --examples --seed --json "
-        "--fail-above",
-        "with one source.",
-    )
-    if arguments.author is None:
-        refuse(arguments, "--label --html --n-jobs", "without --author.")
-    columns = {"--author": arguments.author, "--label": arguments.label}
-    columns = {"--text": arguments.text, **columns}
-    read = read_flagged(arguments.source, "source", columns)
-    documents = [text or "" for text in read["--text"]]
-    perturber = make_releaser(arguments)
-    if "--author" not in read:
-        print(linkage_attack(documents, perturber, verbose=1))
-        return 0
-    perturber.set_params(output="text").fit(documents)
-    report = release_report(
-        documents,
-        perturber.transform(documents),
-        authors=read["--author"],
-        topics=read.get("--label"),
-        mechanism=perturber,
-        n_jobs=arguments.n_jobs,
-        verbose=1,
-    )
-    print(report)
-    if arguments.html is not None:
-        report.to_html(arguments.html)
-    return 0
 
 
 def _tell(

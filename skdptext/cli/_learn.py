@@ -20,9 +20,9 @@ import sklearn
 
 from skdptext._version import __version__
 from skdptext.cli._settings import (
-    BUILT_IN,
     FILES,
     add_command,
+    add_embedding,
     add_option,
     add_public,
     load_embedding,
@@ -79,12 +79,7 @@ def add_learn(commands: Any) -> None:
     group = parser.add_argument_group("what is public")
     what = "public texts of the same kind, whose labels are not used"
     add_public(group, what, required=True)
-    text = (
-        "public word vectors: .npz, .txt, .vec or .bin, also .gz; or "
-        f'"{BUILT_IN}", the built-in ones, for a trial (default: none, groups alone)'
-    )
-    add_option(group, "--embedding", text, metavar="FILE")
-    add_option(group, "--n-words", "use only its first N words", type=int, metavar="N")
+    add_embedding(group, " (default: none, groups alone)")
     text = "about how many people there are: a guess (default: as many as public texts)"
     add_option(group, "--n-expected", text, type=int, metavar="N")
     text = (

@@ -15,11 +15,10 @@ from skdptext.cli._settings import (
     add_command,
     add_noise,
     add_option,
-    add_reading,
     add_several,
     add_stand_ins,
     load_embedding,
-    make_releaser,
+    make_perturber,
     make_replacer,
     refuse,
 )
@@ -125,8 +124,22 @@ def _add_release(commands: Any) -> None:
         "made is still named"
     )
     add_option(group, "--quiet", text, action="store_true")
-    add_noise(parser, also=". With --public: in nats, between any two documents")
-    add_reading(parser)
+    group = parser.add_argument_group("noise")
+    text = (
+        "privacy loss in nats per unit of distance: smaller is more private. What it "
+        "does depends on the embedding and the mechanism: see skdptext calibrate. With "
+        "--public: in nats, between any two documents"
+    )
+    add_option(group, "--epsilon", text, type=float, required=True)
+    text = (
+        "words that each document is released with, drawn from its own: more words "
+        "keep more of its content, and reveal more"
+    )
+    add_option(group, "--length", text, type=int, metavar="N")
+    add_noise(group)
+    text = "words unknown to the embedding: left out, released IN THE CLEAR or refused"
+    choices = ["drop", "keep", "error"]
+    add_option(group, "--oov", text, "drop", choices=choices)
     _add_replacing(parser)
 
 
@@ -173,7 +186,13 @@ def _releaser(arguments: argparse.Namespace) -> Any:
             f"--output must be text, tokens or bow without --public, got "
             f"{arguments.output}."
         )
-    return make_releaser(arguments, output=arguments.output)
+    return make_perturber(
+        arguments,
+        epsilon=arguments.epsilon,
+        document_length=arguments.length,
+        oov=arguments.oov,
+        output=arguments.output,
+    )
 
 
 def _replacer(arguments: argparse.Namespace) -> DPDocumentReplacer:

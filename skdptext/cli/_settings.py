@@ -100,62 +100,32 @@ def add_option(
     parser.add_argument(*flags.split(), help=text, **settings)
 
 
-def add_noise(
-    parser: argparse.ArgumentParser,
-    *,
-    epsilon: bool = True,
-    required: bool = True,
-    also: str = "",
-) -> None:
-    """--embedding, --epsilon, --lam, --mechanism and their options.
-
-    `also` is said of ε besides what it means with words.
-    """
-    group = parser.add_argument_group("noise")
+def add_embedding(group: Any, where: str = "") -> None:
+    """--embedding and --n-words."""
     text = (
         "public word vectors: .npz (memory-mapped), .txt, .vec or .bin, also .gz; or "
-        f'"{BUILT_IN}", the built-in ones, for a trial'
+        f'"{BUILT_IN}", the built-in ones, for a trial{where}'
     )
     add_option(group, "--embedding", text, metavar="FILE")
     add_option(group, "--n-words", "use only its first N words", type=int, metavar="N")
-    if epsilon:
-        text = (
-            "privacy loss in nats per unit of distance: smaller is more private. What "
-            "it does depends on the embedding and the mechanism: see skdptext calibrate"
-            f"{also}"
-        )
-        add_option(group, "--epsilon", text, type=float, required=required)
+
+
+def add_noise(group: Any) -> None:
+    """--embedding, --lam, --mechanism and its options, and --stop-words."""
+    add_embedding(group)
     text = "shape of the noise, from 0 (spherical) to 1 (as the embedding is spread)"
     add_option(group, "--lam", text, 0.0)
     text = f"how a word is perturbed: {', '.join(MECHANISMS)}"
     add_option(group, "--mechanism", text, "exponential", metavar="NAME")
     text = "an option of the mechanism, such as calibration=half; may be repeated"
     add_several(group, "--option", text, metavar="NAME=VALUE")
+    text = "words to leave out (default: none)"
+    add_option(group, "--stop-words", text, choices=["english"])
 
 
 def add_several(parser: Any, flag: str, text: str, metavar: str) -> None:
     """An option that may be repeated."""
     parser.add_argument(flag, help=text, metavar=metavar, action="append", default=[])
-
-
-def add_reading(parser: argparse.ArgumentParser) -> None:
-    """What happens to a document before the noise."""
-    group = parser.add_argument_group("documents")
-    text = (
-        "words that each document is released with, drawn from its own: more words "
-        "keep more of its content, and reveal more"
-    )
-    add_option(group, "--length", text, type=int, metavar="N")
-    add_stop_words(group)
-    text = "words unknown to the embedding: left out, released IN THE CLEAR or refused"
-    choices = ["drop", "keep", "error"]
-    add_option(group, "--oov", text, "drop", choices=choices)
-
-
-def add_stop_words(parser: Any) -> None:
-    """--stop-words."""
-    text = "words to leave out (default: none)"
-    add_option(parser, "--stop-words", text, choices=["english"])
 
 
 def refuse(arguments: argparse.Namespace, flags: str, reason: str) -> None:
@@ -253,20 +223,8 @@ def load_embedding(arguments: argparse.Namespace) -> WordEmbedding:
 def make_perturber(arguments: argparse.Namespace, **options: Any) -> DPWordPerturber:
     """A perturber with the noise that the arguments describe."""
     options |= {"lam": arguments.lam, "mechanism": mechanism(arguments)}
+    options |= {"resize": "sample", "stop_words": arguments.stop_words}
     return DPWordPerturber(load_embedding(arguments), **options)
-
-
-def make_releaser(arguments: argparse.Namespace, **options: Any) -> DPWordPerturber:
-    """A perturber that also reads documents as the arguments say."""
-    return make_perturber(
-        arguments,
-        epsilon=arguments.epsilon,
-        document_length=arguments.length,
-        resize="sample",
-        oov=arguments.oov,
-        stop_words=arguments.stop_words,
-        **options,
-    )
 
 
 def mechanism(arguments: argparse.Namespace) -> WordMechanism:
