@@ -75,23 +75,22 @@ def quiet(*kinds: type[Warning], message: str = "") -> Iterator[None]:
     `warnings.catch_warnings`: it restores what it found, and where two threads overlap,
     the last to leave finds what the first one set.
     """
-    me = threading.get_ident()
     asked = [(kind, message) for kind in kinds]
     with _lock:
         for key in asked:
             if key not in _silences:
                 _silences[key] = _Silence(*key)
-            _silences[key].begin(me)
+            _silences[key].begin()
     try:
         yield
     finally:
         with _lock:
             for key in asked:
-                _silences[key].end(me)
+                _silences[key].end()
 
 
 class _Silence:
-    """A filter that ignores warnings of a kind for as long as a thread asks for it.
+    """A filter that ignores warnings of a kind for as long as someone asks for it.
 
     It stands in the place of the compiled expression that texts are compared with, and
     once nobody asks, no text matches: what others do to the list meanwhile, such as to
@@ -104,29 +103,24 @@ class _Silence:
         # the comment tells what scikit-learn makes of it for its own threads
         self._text = re.compile(f"(?#quiet){message}", re.IGNORECASE)
         self._kind = kind
-        self._threads: list[int] = []
+        self._n_asking = 0
         self._lists: list[list[Any]] = []  # that it has been put into
         self._compare_with(_NOTHING)
 
     def _compare_with(self, text: re.Pattern[str]) -> None:
         self.match, self.pattern = text.match, text.pattern
 
-    def begin(self, thread: int) -> None:
-        self._threads.append(thread)
+    def begin(self) -> None:
+        self._n_asking += 1
         self._compare_with(self._text)
         filters: list[Any] = warnings.filters  # type: ignore[assignment]
         if not self._leads(filters):
             filters.insert(0, ("ignore", self, self._kind, None, 0))
             self._lists.append(filters)
 
-    def end(self, thread: int) -> None:
-        self._threads.remove(thread)
-        self.keep_quiet(self._threads)
-
-    def keep_quiet(self, threads: list[int]) -> None:
-        """For these threads only."""
-        self._threads = [thread for thread in self._threads if thread in threads]
-        if self._threads:
+    def end(self) -> None:
+        self._n_asking -= 1
+        if self._n_asking:
             return
         lists: list[list[Any]] = [warnings.filters, *self._lists]  # type: ignore[list-item]
         for filters in {id(each): each for each in lists}.values():
