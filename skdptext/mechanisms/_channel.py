@@ -20,7 +20,6 @@ from skdptext.utils import (
     DocLinked,
     blocks,
     check_kind,
-    check_methods,
     check_real,
 )
 
@@ -399,48 +398,17 @@ def as_channel(
 ) -> WordChannel:
     """A mechanism, prepared by its own `prepare`.
 
-    An object with `draw`, `apply` and `exponents` is wrapped in a `WordChannel`.
-
     Raises
     ------
     InvalidParameterError
-        If it lacks one of them.
+        If that returns no `WordChannel`, or its `law` no `Law`.
     """
-    prepared: Any = mechanism.prepare(embedding, epsilon, lam)
-    if isinstance(prepared, WordChannel):
-        channel = prepared
-        # a subclass need not call our __init__
-        given = {"mechanism": mechanism, "embedding": embedding}
-        given |= {"epsilon": epsilon, "lam": lam}
-        vars(channel).update(given | vars(channel))
-    else:
-        rule = f"prepare of {type(mechanism).__name__} must return a WordChannel"
-        check_methods(prepared, ("draw", "apply", "exponents"), rule)
-        channel = _Wrapped(prepared, mechanism, embedding, epsilon, lam)
-    check_kind(channel.law(), Law, f"law of {_name(channel)} must return a Law")
+    channel = mechanism.prepare(embedding, epsilon, lam)
+    rule = f"prepare of {type(mechanism).__name__} must return a WordChannel"
+    check_kind(channel, WordChannel, rule)
+    law = channel.law()
+    check_kind(law, Law, f"law of {type(channel).__name__} must return a Law")
     return channel
-
-
-class _Wrapped(WordChannel):
-    """A channel around an object that only follows the protocol."""
-
-    # `as_channel` has checked that these exist
-    draw = property(lambda self: self.prepared.draw)
-    apply = property(lambda self: self.prepared.apply)
-    exponents = property(lambda self: self.prepared.exponents)
-
-    def __init__(self, prepared: Any, *given: Any) -> None:
-        super().__init__(*given)
-        self.prepared = prepared
-
-    def law(self) -> Law:
-        stated = getattr(self.prepared, "law", None)
-        return Law() if stated is None else stated()
-
-    @cached_property
-    def fingerprint(self) -> bytes:
-        own = getattr(self.prepared, "fingerprint", b"")
-        return hashlib.blake2b(super().fingerprint + own, digest_size=32).digest()
 
 
 def check_draws(channel: WordChannel, rng: np.random.Generator, n: int) -> Draws:
@@ -453,8 +421,8 @@ def check_draws(channel: WordChannel, rng: np.random.Generator, n: int) -> Draws
             return draws
         got = f"arrays of shapes {shapes}"
     raise InvalidParameterError(
-        f"draw of {_name(channel)} must return a tuple of arrays with {n} rows each, "
-        f"got {got}."
+        f"draw of {type(channel).__name__} must return a tuple of arrays with {n} rows "
+        f"each, got {got}."
     )
 
 
@@ -465,7 +433,7 @@ def check_words(channel: WordChannel, noisy: Any, n: int) -> np.ndarray:
     whole = noisy.shape == (n,) and noisy.dtype.kind in "iu"
     if not whole or (n and not 0 <= noisy.min() <= noisy.max() < n_words):
         raise InvalidParameterError(
-            f"apply of {_name(channel)} must return {n} word ids, integers in "
+            f"apply of {type(channel).__name__} must return {n} word ids, integers in "
             f"[0, {n_words}), got an array of shape {noisy.shape} and type "
             f"{noisy.dtype}."
         )
@@ -494,14 +462,14 @@ def check_log_proba(channel: Any, words: np.ndarray) -> np.ndarray:
     shape = len(words), len(channel.embedding)
     if rows.shape != shape or not (rows < np.inf).all():  # nor NaN
         raise InvalidParameterError(
-            f"log_proba of {_name(channel)} must be an array of shape {shape} of "
-            f"numbers below inf, got shape {rows.shape}"
+            f"log_proba of {type(channel).__name__} must be an array of shape {shape} "
+            f"of numbers below inf, got shape {rows.shape}"
             + (", with NaN or inf." if rows.shape == shape else ".")
         )
     off = np.abs(np.exp(np.minimum(rows, 1)).sum(axis=1) - 1)
     if len(off) and off.max() > _SUM:
         raise InvalidParameterError(
-            f"each row of log_proba of {_name(channel)} must sum to 1 as "
+            f"each row of log_proba of {type(channel).__name__} must sum to 1 as "
             f"probabilities, to within {_SUM:g}, got a row that is off by "
             f"{off.max():.3g}. Subtract the logarithm of its sum, in float64; the "
             "vectors of an embedding are float32."
@@ -522,10 +490,6 @@ def check_law(channel: WordChannel) -> None:
     ids = np.linspace(0, n_words - 1, n_rows).astype(np.int64)
     for rows in blocks(n_rows, max(1, _AT_ONCE // len(channel.embedding))):
         check_log_proba(channel, ids[rows])
-
-
-def _name(channel: WordChannel) -> str:
-    return type(getattr(channel, "prepared", channel)).__name__
 
 
 def _plain(value: Any) -> str:

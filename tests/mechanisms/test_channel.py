@@ -845,41 +845,10 @@ def test_a_release_that_loses_draws_stops(small_embedding, monkeypatch):
 
 
 def test_prepare_must_return_a_channel():
-    with refused(r"prepare of Nothing .* got None without draw"):
+    with refused("prepare of Nothing must return a WordChannel, got None"):
         DPWordPerturber(ROW, mechanism=Nothing(), document_length=1).fit([])
     with refused("channel must be a prepared"):
         PrivacyGuarantee(StepsChannel)
     other = WordEmbedding(ROW.words, np.arange(12.0)[::-1, None])
     with refused("words of the channel's embedding"):
         PrivacyGuarantee(Steps().prepare(ROW, 1.0, 0.0), DocumentReader(other))
-
-
-def test_a_channel_need_not_be_a_subclass():
-    """The protocol is enough: epsilon, fingerprint, draw, apply, exponents."""
-
-    class Plain:
-        epsilon, fingerprint = 1.0, b"plain"
-
-        def draw(self, rng, n):
-            return (rng.integers(0, 12, n),)
-
-        def apply(self, words, draws):
-            return draws[0]
-
-        def exponents(self, x, y):
-            return np.zeros((len(x), len(y)))
-
-    class Uniform(WordMechanism):
-        def prepare(self, embedding, epsilon, lam):
-            return Plain()
-
-    perturber = DPWordPerturber(ROW, mechanism=Uniform(), document_length=2).fit([])
-    assert perturber.transform([["w1", "w2"]]).sum() == 2
-    assert perturber.guarantee().exponent(["w1", "w1"], ["w2", "w9"]) == 0
-    assert "Uniform()" in " ".join(perturber.guarantee().details().split())
-    assert plausible_deniability(perturber, n_draws=300).n_distinct.min() > 6
-    assert not audit_word_privacy(
-        perturber, n_draws=1000, confidence=1 - 1e-6
-    ).violated.any()
-    with refused(r"Uniform\(\) does not"):
-        audit_noise_law(perturber)
