@@ -400,7 +400,6 @@ VALID: dict[Any, Valid] = {
     model_selection.calibrate_epsilon: Valid(
         lambda: (released(), 0.9, None, ["w0"], "unchanged", 100)
     ),
-    model_selection.pareto_front: Valid(lambda: ([[1.0, 2.0]],)),
     model_selection.search_results: Valid(lambda: (searched(),)),
     model_selection.search_results_frame: Valid(lambda: (searched(),)),
     # -- classifiers -----------------------------------------------------------

@@ -24,7 +24,7 @@ _SIDES = (
     (0, 1, "center", "bottom"), (0, -1, "center", "top"),
     (0.7, 1, "left", "bottom"), (-0.7, -1, "right", "top"),
 )  # fmt: skip
-_PLACES = list(product((6, 14, 26, 40), _SIDES))
+_PLACES = list(product((6, 14, 26, 40, 60, 90), _SIDES))
 _MOVED = {"left": 0, "bottom": 0, "center": -0.5, "right": -1, "top": -1}
 
 
@@ -80,29 +80,61 @@ def place_legend(axis: Any, **options: Any) -> Any:
         loc="upper center",
         bbox_to_anchor=(0.5, 0),
         bbox_transform=axis.transAxes + below,
-        ncols=2,
-        **options,
+        **{"ncols": 2} | options,
     )
+
+
+def place_below(axis: Any, legend: Any, text: str) -> Any:
+    """A few lines of small text below the legend that `place_legend` made."""
+    from matplotlib.transforms import ScaledTranslation
+
+    figure = axis.figure
+    figure.canvas.draw()
+    height = 0.0
+    if figure.get_layout_engine() is not None:
+        height = legend.get_window_extent().height / figure.dpi
+    below = ScaledTranslation(0, -50 / 72 - height, figure.dpi_scale_trans)
+    return axis.text(
+        0.5, 0, text, transform=axis.transAxes + below, ha="center", va="top",
+        fontsize="small", color="0.3",
+    )  # fmt: skip
+
+
+def _along(axis: Any, lines: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Boxes of 4 points along polygonal lines, in pixels."""
+    reach = 2 * axis.figure.dpi / 72
+    boxes = []
+    for line in lines:
+        spots = axis.transData.transform(line[np.isfinite(line).all(axis=1)])
+        for start, end in zip(spots, [*spots[1:], *spots[-1:]], strict=True):
+            n = int(np.abs(end - start).max() // (2 * reach)) + 1
+            for at in np.linspace(0, 1, n, endpoint=False):
+                spot = start + at * (end - start)
+                boxes.append(np.concatenate([spot - reach, spot + reach]))
+    return boxes
 
 
 def place_labels(
     axis: Any,
     points: np.ndarray,
     texts: Sequence[str],
-    radius: float = 3,
+    radius: float | Sequence[float] = 3,
+    avoid: Sequence[np.ndarray] = (),
     **style: Any,
 ) -> list[Any]:
     """Annotate points so that no label covers another or leaves the axes.
 
-    Each label takes the first of 32 places around its point that is free of labels and
-    points, which have a radius, or the one with the least overlap. Call it last: it
-    fixes the layout.
+    Each label takes the first of 48 places around its point that is free of labels, of
+    points, which have a radius, and of the polygonal lines to `avoid`, or the one with
+    the least overlap. Call it last: it fixes the layout.
     """
     axis.figure.canvas.draw()
     pixels = axis.figure.dpi / 72
-    frame = _edges(axis)
+    frame = _edges(axis) + 2 * pixels * np.array([1, 1, -1, -1])
     spots = axis.transData.transform(points)
-    taken = [np.concatenate([s - radius * pixels, s + radius * pixels]) for s in spots]
+    reach = pixels * np.broadcast_to(radius, len(points))[:, None]
+    taken = list(np.hstack([spots - reach, spots + reach]))
+    taken += _along(axis, avoid)
     if axis.get_legend() is not None:
         taken.append(_edges(axis.get_legend()))
     away = np.array([distance for distance, _ in _PLACES])

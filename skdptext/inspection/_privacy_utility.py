@@ -3,56 +3,97 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
+from textwrap import fill
 from typing import Any
 
 import numpy as np
+from sklearn.model_selection import GridSearchCV
 
+from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection._drawing import (
-    draw_line,
+    COLORS,
+    MARKERS,
     make_axes,
+    place_below,
     place_labels,
     place_legend,
-    scale_epsilon,
 )
-from skdptext.model_selection import pareto_front, search_results
-from skdptext.utils import check_flag, check_option, check_real, warn_once
+from skdptext.metrics import (
+    identified_scorer,
+    privacy_utility_scoring,
+    words_changed_scorer,
+)
+from skdptext.model_selection import search_results
+from skdptext.utils import check_option, check_real, warn_once
+
+# Fewer splits give no interval worth drawing: the quantile of Student's distribution is
+# 4.3 for three, and 2.8 for five.
+_FEWEST_SPLITS = 5
+# What scores are called: on an axis, and of the chosen candidate.
+_CHANGED, _IDENTIFIED = "changed", "identified"
+_WORDS = {
+    _CHANGED: ("words changed, % (more noise →)", "changed"),
+    _IDENTIFIED: ("documents identified, % (← more noise)", "identified"),
+    "balanced_accuracy": ("documents labeled right, % (balanced)", "right"),
+    "accuracy": ("documents labeled right, %", "right"),
+    "roc_auc": ("area under the ROC curve, %", "area"),
+}
+_NO_HIDING = (
+    "Changed words are not hidden documents: score metrics.identified_scorer, too, to "
+    "see how many are identified."
+)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PrivacyUtilityDisplay:
-    """Privacy and utility of a search's candidates, with the Pareto front.
+    """Privacy and utility of the candidates of a search.
 
-    Create it with `from_search`. All parameters are stored as attributes.
+    Create it with `from_search`, or with `from_estimator`, which searches first. All
+    parameters are stored as attributes.
 
     Parameters
     ----------
-    epsilon, lam : ndarray of shape (n_candidates,)
-        Parameters of each candidate.
+    epsilon : ndarray of shape (n_candidates,)
+        ε of each candidate.
     privacy, utility : ndarray of shape (n_candidates,)
-        Mean test scores.
-    privacy_interval, utility_interval : ndarray of shape (n_candidates, 2)
-        Ends of the intervals; NaN where there are none.
-    on_front : ndarray of bool, shape (n_candidates,)
-        Candidates that no other one dominates.
+        Mean test scores. Shares, in [0, 1], are drawn as per cent.
+    groups : sequence of str
+        The line that each candidate belongs to, such as ``"λ = 0.5"``.
+    utility_interval : ndarray of shape (n_candidates, 2), default=None
+        Ends of 95% intervals over the splits.
+    n_splits : int, default=0
+        How many splits they are over.
     chosen : int, default=None
         The candidate that the search chose.
-    groups : sequence of str, default=None
-        The line that each candidate belongs to; None: one per λ.
-    privacy_name, utility_name : str
-        Names of the scores, for the axes.
     chance : float, default=None
-        The utility that guessing reaches; drawn where it is given.
+        The utility that guessing reaches.
+    wanted : mapping of {"privacy", "utility"} to (str, float), default={}
+        Bounds that the search was given, such as ``(">=", 0.75)``.
+    privacy_label, utility_label : str
+        What is written on the axes.
+    words : tuple of two str
+        What the scores of privacy and utility are called in short.
+    note : str, default=""
+        What is written below.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
-    lines_ : dict of str to matplotlib ErrorbarContainer
-        One per group.
-    front_, chosen_, chance_ : matplotlib artist or None
-        The Pareto front, the ring around the chosen candidate, and the line of chance.
+    lines_, bands_ : dict of str to matplotlib artist
+        One per group; no bands where there are no intervals.
+    rules_ : dict of str to matplotlib Line2D
+        Lines of what guessing reaches, and of the bounds, by what is written on them.
+    chosen_ : matplotlib artist or None
+        The ring around the chosen candidate.
     labels_ : list of matplotlib Annotation
+        The chosen candidate in words, if there is one; ε along its line, or the first
+        one; and the texts of `rules_`.
+    note_ : matplotlib Text or None
+    search_ : fitted search
+        Only after `from_estimator`.
 
     See Also
     --------
@@ -62,37 +103,37 @@ class PrivacyUtilityDisplay:
     --------
     >>> import numpy as np
     >>> from skdptext.inspection import PrivacyUtilityDisplay
-    >>> none = np.full((3, 2), np.nan)
     >>> display = PrivacyUtilityDisplay(
-    ...     epsilon=np.array([5, 10, 20]), lam=np.zeros(3),
-    ...     privacy=np.array([0.9, 0.6, 0.2]), utility=np.array([0.6, 0.8, 0.9]),
-    ...     privacy_interval=none, utility_interval=none, on_front=np.ones(3, bool))
+    ...     epsilon=np.array([5, 10, 20]), groups=["λ = 0"] * 3,
+    ...     privacy=np.array([0.9, 0.6, 0.2]), utility=np.array([0.6, 0.8, 0.9]))
     >>> display.plot().ax_.get_xlabel()
-    'privacy'
+    'privacy, %'
     """
 
     epsilon: np.ndarray
-    lam: np.ndarray
     privacy: np.ndarray
     utility: np.ndarray
-    privacy_interval: np.ndarray
-    utility_interval: np.ndarray
-    on_front: np.ndarray
+    groups: Sequence[str]
+    utility_interval: np.ndarray | None = None
+    n_splits: int = 0
     chosen: int | None = None
-    groups: Sequence[str] | None = None
-    privacy_name: str = "privacy"
-    utility_name: str = "utility"
     chance: float | None = None
+    wanted: Mapping[str, tuple[str, float]] = field(default_factory=dict)
+    privacy_label: str = "privacy, %"
+    utility_label: str = "utility, %"
+    words: tuple[str, str] = ("privacy", "utility")
+    note: str = ""
+    search_: Any = field(init=False)
 
     @classmethod
     def from_search(
         cls,
         search: Any,
         *,
-        privacy: str,
-        utility: str,
-        directions: Sequence[str] = ("max", "max"),
-        by: str | Sequence[str] | None = None,
+        privacy: str | None = None,
+        utility: str | None = None,
+        privacy_label: str | None = None,
+        utility_label: str | None = None,
         test_over_train: float | None = None,
         chance: float | None = None,
     ) -> PrivacyUtilityDisplay:
@@ -102,18 +143,19 @@ class PrivacyUtilityDisplay:
         ----------
         search : fitted search, or mapping
             ``GridSearchCV`` or a similar search, or its ``cv_results_``.
-        privacy, utility : str
-            Names of two of its scores.
-        directions : sequence of two {"max", "min"}, default=("max", "max")
-            Whether higher scores of privacy, and of utility, are better: ``"min"``, for
-            example, for the share of unchanged words.
-        by : str or sequence of str, default=None
-            What separates the lines: ``"lam"``, or other searched parameters by their
-            names. None: λ and all others, so that candidates of a line differ in ε
-            alone.
+        privacy : str, default=None
+            Name of the score on the horizontal axis. None: that of
+            `~skdptext.metrics.words_changed_scorer`; without one, that of
+            `~skdptext.metrics.identified_scorer`, of which less is more private.
+        utility : str, default=None
+            Name of the score on the vertical axis. None: the only one that is of
+            neither of these scorers.
+        privacy_label, utility_label : str, default=None
+            What is written on the axes. None: words for scorers that are known, and
+            else the names of the scores.
         test_over_train : float, default=None
             As in `skdptext.model_selection.search_results_frame`, where the intervals,
-            here of 95 %, are described.
+            here of 95%, are described.
         chance : float, default=None
             The utility that guessing reaches, such as the share of the most frequent
             label for ``"accuracy"``. None: known for ``"balanced_accuracy"``, one over
@@ -123,11 +165,14 @@ class PrivacyUtilityDisplay:
         Returns
         -------
         display : PrivacyUtilityDisplay
+            Candidates of one line differ in ε alone. Fewer than five splits have no
+            intervals.
 
         Raises
         ------
         InvalidParameterError
-            If a parameter breaks a rule, or the search lacks a score, ε or λ.
+            If a parameter breaks a rule, the search lacks a score, ε or λ, or scores
+            must be named because several could be meant.
 
         Warns
         -----
@@ -135,52 +180,140 @@ class PrivacyUtilityDisplay:
             If the interval of the chosen candidate's utility holds chance, or reaches
             no further: it may have learned nothing.
         """
-        if chance is not None:
-            chance = check_real("chance", chance)
+        return cls._of(
+            search, getattr(search, "classes_", ()), privacy, utility,
+            privacy_label=privacy_label, utility_label=utility_label,
+            test_over_train=test_over_train, chance=chance,
+        )  # fmt: skip
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        param_grid: Any,
+        scoring: Mapping[str, Any] | None = None,
+        refit: Any = False,
+        cv: Any = 5,
+        n_jobs: int | None = None,
+        privacy: str | None = None,
+        utility: str | None = None,
+        ax: Any = None,
+        **options: Any,
+    ) -> PrivacyUtilityDisplay:
+        """Search for ε and λ, and draw what was found.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A pipeline that begins with a perturber, or another estimator that holds
+            one.
+        X, y : documents and labels
+            What it is fitted on and tested on. The figure shows statistics of them.
+        param_grid, refit, cv, n_jobs : object
+            As for ``GridSearchCV``. The candidate chosen by `refit`, such as
+            `~skdptext.model_selection.best_under_constraint`, is ringed.
+        scoring : mapping of str to str or callable, default=None
+            None: `~skdptext.metrics.privacy_utility_scoring`.
+        privacy, utility : str, default=None
+            As for `from_search`.
+        ax : matplotlib Axes, default=None
+            None: axes of a new figure.
+        **options
+            Further parameters of `from_search`.
+
+        Returns
+        -------
+        display : PrivacyUtilityDisplay
+            Drawn; its ``search_`` is the fitted search.
+
+        Raises
+        ------
+        InvalidParameterError
+            As for `from_search`.
+        ImportError
+            If matplotlib is not installed.
+
+        Examples
+        --------
+        >>> from sklearn.naive_bayes import MultinomialNB
+        >>> from sklearn.pipeline import make_pipeline
+        >>> from skdptext import DPWordPerturber
+        >>> from skdptext.datasets import make_documents, make_embedding
+        >>> from skdptext.inspection import PrivacyUtilityDisplay
+        >>> embedding = make_embedding(60, 8, n_clusters=6, random_state=0)
+        >>> texts, topics = make_documents(embedding, 60, length=10, random_state=0)
+        >>> model = make_pipeline(
+        ...     DPWordPerturber(embedding, document_length=10), MultinomialNB())
+        >>> display = PrivacyUtilityDisplay.from_estimator(
+        ...     model, texts, topics,
+        ...     param_grid={"dpwordperturber__epsilon": [3, 10, 30],
+        ...                 "dpwordperturber__lam": [0, 1]})
+        >>> list(display.lines_)
+        ['λ = 0', 'λ = 1']
+        """
+        scoring = privacy_utility_scoring() if scoring is None else scoring
+        search = GridSearchCV(
+            estimator, param_grid, scoring=scoring, refit=refit, cv=cv, n_jobs=n_jobs
+        ).fit(X, y)
+        display = cls._of(search, np.unique(y), privacy, utility, **options)
+        display.search_ = search
+        return display.plot(ax)
+
+    @classmethod
+    def _of(
+        cls,
+        search: Any,
+        labels: Any,
+        privacy: str | None = None,
+        utility: str | None = None,
+        *,
+        privacy_label: str | None = None,
+        utility_label: str | None = None,
+        test_over_train: float | None = None,
+        chance: float | None = None,
+    ) -> PrivacyUtilityDisplay:
+        """The display of a search; `labels` are those that its classifier learned."""
         results = search_results(search, test_over_train=test_over_train)
-        for parameter, name in (("privacy", privacy), ("utility", utility)):
-            check_option(parameter, name, list(results.scores))
-        columns = results.params
-        scores = [results.scores[name] for name in (privacy, utility)]
-        groups = _groups(columns, _separating(columns, by))
+        kinds = {name: _kind(search, name) for name in results.scores}
+        privacy = _asked("privacy", privacy, kinds)
+        utility = _asked("utility", utility, kinds)
         if chance is None:
-            chance = _chance(search, utility)
-        if chance is not None and results.chosen is not None:
-            near = scores[1].low if directions[1] == "max" else -scores[1].high
-            least = float(near[results.chosen])
-            if least <= (chance if directions[1] == "max" else -chance):
-                warn_once(
-                    f"The chosen candidate may be no better than chance: its {utility} "
-                    f"is {scores[1].mean[results.chosen]:.3g}, its interval begins at "
-                    f"{abs(least):.3g}, and guessing reaches {chance:.3g}. Ask for "
-                    "more, or try less noise.",
-                    UserWarning,
-                )
-        points = [np.stack([s.mean, s.low, s.high], axis=1) for s in scores]
+            chance = _chance(kinds[utility], labels)
+        else:
+            chance = check_real("chance", chance)
+        scores, chosen = results.scores[utility], results.chosen
+        if chosen is not None and chance is not None:
+            _warn_of_chance(utility, scores, chosen, chance)
+        interval = np.stack([scores.low, scores.high], axis=1)
+        axes = {"privacy": privacy, "utility": utility}
+        said = [_words(kinds[n], n, results.scores[n].mean) for n in axes.values()]
+        bounds = getattr(getattr(search, "refit", None), "subject_to", {})
         return cls(
-            **two_scores(points[0], points[1], directions),
-            epsilon=columns["epsilon"],
-            lam=columns["lam"],
-            chosen=results.chosen,
-            groups=groups,
-            privacy_name=privacy,
-            utility_name=utility,
+            epsilon=results.params["epsilon"],
+            privacy=results.scores[privacy].mean,
+            utility=scores.mean,
+            groups=_groups(results.params),
+            utility_interval=interval if scores.n_splits >= _FEWEST_SPLITS else None,
+            n_splits=scores.n_splits,
+            chosen=chosen,
             chance=chance,
+            wanted={axis: bounds[n] for axis, n in axes.items() if n in bounds},
+            privacy_label=privacy_label or said[0][0],
+            utility_label=utility_label or said[1][0],
+            words=(said[0][1], said[1][1]),
+            note=_note(search, results, kinds, privacy),
         )
 
-    def plot(
-        self, ax: Any = None, *, kind: str = "trade", label_front: bool = True
-    ) -> PrivacyUtilityDisplay:
-        """Draw one line per λ, with a point per ε.
+    def plot(self, ax: Any = None) -> PrivacyUtilityDisplay:
+        """Draw utility against privacy: one line per λ, with a point per ε.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             None: axes of a new figure.
-        kind : {"trade", "privacy", "utility"}, default="trade"
-            Utility against privacy; or one of the two against ε, on a log scale.
-        label_front : bool, default=True
-            In the trade-off, write ε beside the points of the front.
 
         Returns
         -------
@@ -192,130 +325,218 @@ class PrivacyUtilityDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        check_option("kind", kind, ("trade", "privacy", "utility"))
-        check_flag("label_front", label_front)
         (self.ax_,) = make_axes(ax, 1, (6, 4.8))
         self.figure_ = self.ax_.figure
-        against = "epsilon" if kind != "trade" else "privacy"
-        over = kind if kind != "trade" else "utility"
-        groups = self.groups or [f"λ = {lam:g}" for lam in self.lam]
-        self.lines_ = {}
-        for number, group in enumerate(dict.fromkeys(groups)):
-            rows = np.flatnonzero([name == group for name in groups])
-            rows = rows[np.argsort(self.epsilon[rows], kind="stable")]
-            self.lines_[group] = draw_line(
-                self.ax_, number, group,
-                getattr(self, against)[rows], getattr(self, over)[rows],
-                xerr=self._margins(against, rows), yerr=self._margins(over, rows),
+        x, y = _percent(self.privacy), _percent(self.utility)
+        self.lines_: dict[str, Any] = {}
+        self.bands_: dict[str, Any] = {}
+        for number, group in enumerate(dict.fromkeys(self.groups)):
+            rows, color = self._rows(group), COLORS[number % len(COLORS)]
+            (self.lines_[group],) = self.ax_.plot(
+                x[rows], y[rows], label=group, color=color, zorder=3, clip_on=False,
+                marker=MARKERS[number % len(MARKERS)], markersize=6,
             )  # fmt: skip
-        self._mark(against, over)
-        names = {"privacy": self.privacy_name, "utility": self.utility_name}
-        names["epsilon"] = "ε"
-        self.ax_.set(xlabel=names[against], ylabel=names[over])
-        if against == "epsilon":
-            scale_epsilon(self.ax_, self.epsilon)
-        self.chance_ = None
-        if self.chance is not None and over == "utility":
-            self.chance_ = self.ax_.axhline(
-                self.chance, color="0.4", linestyle=":", zorder=0, label="chance"
-            )
-        marks = [self.front_, self.chosen_, self.chance_]
-        marks = [mark for mark in marks if mark is not None]
-        handles = [*self.lines_.values(), *marks]
-        place_legend(self.ax_, handles=handles, fontsize="small")
-        self.labels_: list[Any] = []
-        if kind == "trade" and label_front:
-            self._label()
-        return self
-
-    def _margins(self, name: str, rows: np.ndarray) -> np.ndarray | None:
-        """Lengths of the error bars, shape (2, n), where there are intervals."""
-        if name == "epsilon":
-            return None
-        ends = getattr(self, f"{name}_interval")[rows]
-        if np.isnan(ends).all():
-            return None
-        return np.abs(ends - getattr(self, name)[rows][:, None]).T
-
-    def _mark(self, against: str, over: str) -> None:
-        """The Pareto front, and the chosen candidate."""
-        x, y = getattr(self, against), getattr(self, over)
-        self.front_ = self.chosen_ = None
-        if against == "privacy" and self.on_front.any():
-            rows = np.flatnonzero(self.on_front)
-            rows = rows[np.argsort(x[rows], kind="stable")]
-            (self.front_,) = self.ax_.plot(
-                x[rows], y[rows], color="0.75", linewidth=6, zorder=0,
-                solid_capstyle="round", label="Pareto front",
-            )  # fmt: skip
+            if self.utility_interval is not None:
+                low, high = _percent(self.utility_interval)[rows].T
+                self.bands_[group] = self.ax_.fill_between(
+                    x[rows], low, high, color=color, alpha=0.1, linewidth=0
+                )
+        self.ax_.set(xlabel=self.privacy_label, ylabel=self.utility_label)
+        self.rules_ = self._rules()
+        self._limit(y)
+        self.chosen_ = None
         if self.chosen is not None:
             self.chosen_ = self.ax_.scatter(
                 x[self.chosen], y[self.chosen], s=190, facecolors="none",
-                edgecolors="black", linewidths=1.6, zorder=4, label="chosen",
+                edgecolors="black", linewidths=1.6, zorder=4, clip_on=False,
             )  # fmt: skip
+        at_once = max(1, min(3, 60 // max(map(len, self.lines_))))
+        legend = place_legend(
+            self.ax_, handles=list(self.lines_.values()), ncols=at_once,
+            title=f"bands: 95% over {self.n_splits} splits" if self.bands_ else None,
+            fontsize="small", title_fontsize="small",
+        )  # fmt: skip
+        self.note_ = None
+        if self.note:
+            self.note_ = place_below(self.ax_, legend, fill(self.note, 78))
+        self.labels_ = self._labels(np.stack([x, y], axis=1))
+        return self
 
-    def _label(self) -> None:
-        """ε beside the points of the front."""
-        rows = np.flatnonzero(self.on_front)
-        points = np.stack([self.privacy[rows], self.utility[rows]], axis=1)
-        self.labels_ = place_labels(
+    def _rows(self, group: str) -> np.ndarray:
+        """The candidates of a line, in the order of ε."""
+        rows = np.flatnonzero([name == group for name in self.groups])
+        return rows[np.argsort(self.epsilon[rows], kind="stable")]
+
+    def _rules(self) -> dict[str, Any]:
+        """Lines of what guessing reaches, and of what was wanted, by their texts."""
+        rules = {}
+        if self.chance is not None:
+            chance = _percent(self.chance, self.utility)
+            rules["guessing"] = self.ax_.axhline(chance, color="0.4", linestyle=":")
+        for axis, (relation, bound) in self.wanted.items():
+            scores = getattr(self, axis)
+            least = "at least" if relation == ">=" else "at most"
+            draw = self.ax_.axvline if axis == "privacy" else self.ax_.axhline
+            rules[f"wanted: {least} {_said(bound, scores)}"] = draw(
+                _percent(bound, scores), color="0.7", linewidth=1
+            )
+        return rules
+
+    def _limit(self, y: np.ndarray) -> None:
+        """Axes of shares: from 0, or from a little below the least utility, to 100."""
+        if _is_share(self.privacy):
+            self.ax_.set_xlim(0, 100)
+        if _is_share(self.utility):
+            low = min(np.nanmin(y), self.ax_.dataLim.y0)
+            self.ax_.set_ylim(max(0, 10 * np.floor(low / 10 - 0.2)), 100)
+
+    def _labels(self, points: np.ndarray) -> list[Any]:
+        """The chosen candidate in words, ε along its line, and what the rules are."""
+        group = self.groups[0 if self.chosen is None else self.chosen]
+        rows = [row for row in self._rows(group).tolist() if row != self.chosen]
+        texts = [f"ε = {self.epsilon[row]:g}" for row in rows]
+        if self.chosen is not None:
+            rows, texts = [self.chosen, *rows], [self._choice(self.chosen), *texts]
+        to_data = self.ax_.transData.inverted()
+        rules = [
+            to_data.transform(rule.get_transform().transform(rule.get_xydata()))
+            for rule in self.rules_.values()
+        ]
+        labels = place_labels(
             self.ax_,
-            points,
-            [f"ε = {value:g}" for value in self.epsilon[rows]],
-            radius=3 if self.chosen is None else 8,  # that of the ring
-            fontsize="small",
-            color="0.2",
-            zorder=5,  # above the ring
-            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.5},
-        )
+            np.concatenate([points[rows], *(ends[:1] for ends in rules)]),
+            [*texts, *self.rules_],
+            # of the ring, of marks, and of nothing
+            radius=[8.0 if row == self.chosen else 3.0 for row in rows]
+            + [0.0] * len(rules),
+            avoid=[points[self._rows(name)] for name in self.lines_] + rules,
+            fontsize="small", color="0.3", zorder=5,
+        )  # fmt: skip
+        for label in labels[self.chosen is not None : len(rows)]:
+            label.set_color(self.lines_[group].get_color())
+        return labels
+
+    def _choice(self, at: int) -> str:
+        """The chosen candidate in words."""
+        hidden = f"{_said(self.privacy[at], self.privacy)} {self.words[0]}"
+        right = f"{_said(self.utility[at], self.utility)} {self.words[1]}"
+        if self.utility_interval is not None:
+            low, high = _percent(self.utility_interval)[at]
+            right += f" (±{(high - low) / 2:.0f})"
+        line = f"chosen: ε = {self.epsilon[at]:g}, {self.groups[at]}"
+        return f"{fill(line, 40)}\n{hidden}, {right}"
 
 
-def two_scores(
-    privacy: Any, utility: Any, directions: Sequence[str] = ("min", "max")
-) -> dict[str, Any]:
-    """The scores of a display, from rows of a value and the ends of its interval."""
-    privacy, utility = np.asarray(privacy), np.asarray(utility)
-    points = np.stack([privacy[:, 0], utility[:, 0]], axis=1)
-    return {
-        "privacy": privacy[:, 0],
-        "utility": utility[:, 0],
-        "privacy_interval": privacy[:, 1:],
-        "utility_interval": utility[:, 1:],
-        "on_front": pareto_front(points, directions=directions),
-    }
+def _is_share(scores: Any) -> bool:
+    """Whether scores are shares, which are drawn as per cent."""
+    scores = np.asarray(scores)
+    known = scores[np.isfinite(scores)]
+    return bool(((known >= 0) & (known <= 1)).all())
 
 
-def _chance(search: Any, utility: str) -> float | None:
-    """What guessing reaches, where the scorer and the labels of a search tell it."""
+def _percent(values: Any, scores: Any = None) -> Any:
+    """Values as per cent, if they, or the scores that they belong to, are shares."""
+    share = _is_share(values if scores is None else scores)
+    return 100 * values if share else values
+
+
+def _said(value: Any, scores: Any) -> str:
+    """A score in words."""
+    return f"{value:.0%}" if _is_share(scores) else f"{value:.3g}"
+
+
+def _kind(search: Any, name: str) -> str:
+    """The scorer of a score: of ours, or of scikit-learn's by its name, or the name."""
     scoring = getattr(search, "scoring", None)
     if isinstance(scoring, Mapping):
-        scoring = scoring.get(utility)
-    elif isinstance(scoring, list | tuple | set):
-        scoring = utility
-    if scoring in ("roc_auc", "roc_auc_ovr", "roc_auc_ovo"):
+        scoring = scoring.get(name)
+    elif isinstance(scoring, list | tuple | set) or scoring is None:
+        scoring = name
+    scorer = scoring.func if isinstance(scoring, partial) else scoring
+    if scorer is words_changed_scorer:
+        return _CHANGED
+    if scorer is identified_scorer:
+        return _IDENTIFIED
+    return scorer if isinstance(scorer, str) else name
+
+
+def _words(kind: str, name: str, scores: np.ndarray) -> tuple[str, str]:
+    """What a score is called on its axis, and in short."""
+    return _WORDS.get(kind, (f"{name}, %" if _is_share(scores) else name, name))
+
+
+def _asked(parameter: str, name: str | None, kinds: Mapping[str, str]) -> str:
+    """The score of an axis: as named, or the only one that may be meant."""
+    if name is not None:
+        check_option(parameter, name, list(kinds))
+        return name
+    ours = (_CHANGED, _IDENTIFIED)
+    if parameter == "utility":
+        meant = [name for name, kind in kinds.items() if kind not in ours]
+    else:
+        meant = [name for name, kind in kinds.items() if kind == _CHANGED]
+        meant = meant or [name for name, kind in kinds.items() if kind == _IDENTIFIED]
+    if len(meant) != 1:
+        raise InvalidParameterError(
+            f"{parameter} must name one of the scores {list(kinds)}: {len(meant)} of "
+            f"them may be meant."
+        )
+    return meant[0]
+
+
+def _chance(kind: str, labels: Any) -> float | None:
+    """What guessing reaches, where the scorer and the labels tell it."""
+    if kind in ("roc_auc", "roc_auc_ovr", "roc_auc_ovo"):
         return 0.5
-    labels = getattr(search, "classes_", None)
-    if scoring != "balanced_accuracy" or labels is None:
-        return None
-    return 1 / len(labels)
+    return 1 / len(labels) if kind == "balanced_accuracy" and len(labels) else None
 
 
-def _separating(
-    columns: Mapping[str, np.ndarray], by: str | Sequence[str] | None
-) -> list[str]:
-    """The columns whose values separate the lines."""
-    known = [name for name in columns if name != "epsilon"]
-    if by is not None:
-        chosen = [by] if isinstance(by, str) else list(by)
-        for name in chosen:
-            check_option("by", name, known)
-        return chosen
+def _warn_of_chance(name: str, scores: Any, chosen: int, chance: float) -> None:
+    """Warn of a choice that may be no better than a guess."""
+    least = float(scores.low[chosen])
+    if least > chance or np.isnan(least):
+        return
+    few = scores.n_splits < _FEWEST_SPLITS
+    warn_once(
+        f"The chosen candidate may be no better than chance: its {name} is "
+        f"{scores.mean[chosen]:.3g}, its interval over {scores.n_splits} splits begins "
+        f"at {least:.3g}, and guessing reaches {chance:.3g}. "
+        + ("Use cv=5 or more." if few else "Ask for more, or try less noise."),
+        UserWarning,
+    )
+
+
+def _note(search: Any, results: Any, kinds: Mapping[str, str], privacy: str) -> str:
+    """What is known of documents that are identified, if the axis does not say it."""
+    if kinds[privacy] == _IDENTIFIED:
+        return ""
+    name = next((n for n, kind in kinds.items() if kind == _IDENTIFIED), None)
+    if name is None:
+        return _NO_HIDING if kinds[privacy] == _CHANGED else ""
+    scorer = getattr(search, "scoring", {})
+    scorer = scorer.get(name) if isinstance(scorer, Mapping) else None
+    n = 100
+    if isinstance(scorer, partial):
+        n = scorer.keywords.get("n_candidates", n)
+    found = results.scores[name].mean
+    chosen = results.chosen
+    low, high = (found.min(), found.max()) if chosen is None else [found[chosen]] * 2
+    share = " to ".join(dict.fromkeys(f"{value:.0%}" for value in (low, high)))
+    who = "An adversary" if chosen is None else "Where chosen, an adversary"
+    return (
+        f"{who} who knows the mechanism identifies {share} of the documents, among {n} "
+        "candidates, or all of a split if these are fewer."
+    )
+
+
+def _groups(columns: Mapping[str, np.ndarray]) -> list[str]:
+    """The name of the line of each candidate: λ, and what else differs but ε."""
     # perturbers, whose ε and λ are shown already, may differ in nothing else
-    return [n for n in known if n == "lam" or len(set(map(str, columns[n]))) > 1]
-
-
-def _groups(columns: Mapping[str, np.ndarray], by: list[str]) -> list[str]:
-    """The name of the line of each candidate."""
+    by = [
+        name
+        for name, values in columns.items()
+        if name == "lam" or (name != "epsilon" and len(set(map(str, values))) > 1)
+    ]
     said = [
         [f"λ = {x:g}" if name == "lam" else f"{name} = {x}" for x in columns[name]]
         for name in by

@@ -5,7 +5,6 @@ from skdptext.model_selection._calibration import (
     calibrate_epsilon,
 )
 from skdptext.model_selection._constraint import best_under_constraint
-from skdptext.model_selection._pareto import pareto_front as pareto_front
 from skdptext.model_selection._results import (
     search_results as search_results,
     search_results_frame,

@@ -16,7 +16,6 @@ from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.inspection import (
     NeighborhoodDisplay,
     PlausibleDeniabilityDisplay,
-    PrivacyUtilityDisplay,
 )
 from skdptext.metrics import plausible_deniability
 from tests.expected import refusals, refused
@@ -36,111 +35,20 @@ def perturber(small_embedding):
     ).fit([])
 
 
-def trade(**changes):
-    """Two λ, three ε in no order; the scores of λ = 1 are worse throughout."""
-    epsilon, lam = [20, 5, 10, 20, 5, 10], [0, 0, 0, 1, 1, 1]
-    changed = np.array([0.2, 0.9, 0.5, 0.1, 0.8, 0.4])
-    accuracy = np.array([0.9, 0.5, 0.8, 0.85, 0.45, 0.7])
-    results = {
-        "params": [
-            {"noise__epsilon": e, "noise__lam": x}
-            for e, x in zip(epsilon, lam, strict=True)
-        ],
-    }
-    for name, scores in (("changed", changed), ("accuracy", accuracy)):
-        results[f"mean_test_{name}"] = scores
-        results[f"split0_test_{name}"] = scores - 0.01
-        results[f"split1_test_{name}"] = scores + 0.01
-    return results | changes
-
-
-def trade_display():
-    return PrivacyUtilityDisplay.from_search(
-        trade(), privacy="changed", utility="accuracy"
-    )
-
-
 def shown(container):
     """Data and bars of an errorbar: x, y, and segments per direction."""
     line, _, bars = container
     return line.get_xdata(), line.get_ydata(), [bar.get_segments() for bar in bars]
 
 
-def test_trade_shows_its_numbers():
-    display = trade_display()
-    assert display.on_front.tolist() == [True] * 3 + [False] * 3
-    assert display.plot() is display
-    assert display.figure_ is display.ax_.figure
-    assert list(display.lines_) == ["λ = 0", "λ = 1"]
-    x, y, (across, up) = shown(display.lines_["λ = 1"])
-    assert x.tolist() == [0.8, 0.4, 0.1]  # ε = 5, 10, 20
-    assert y.tolist() == [0.45, 0.7, 0.85]
-    np.testing.assert_allclose(up[0][:, 1], display.utility_interval[4])
-    np.testing.assert_allclose(across[2][:, 0], display.privacy_interval[3])
-    assert display.front_.get_xydata().tolist() == [[0.2, 0.9], [0.5, 0.8], [0.9, 0.5]]
-    labels = {tuple(label.xy): label.get_text() for label in display.labels_}
-    assert labels == {(0.2, 0.9): "ε = 20", (0.9, 0.5): "ε = 5", (0.5, 0.8): "ε = 10"}
-    assert display.chosen_ is None
-    legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert legend == ["λ = 0", "λ = 1", "Pareto front"]
-    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == (
-        "changed", "accuracy",
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("kind", ["privacy", "utility"])
-def test_scores_against_epsilon(kind):
-    display = trade_display()
-    display.chosen = 2
-    axis = plt.figure().add_subplot()
-    display.plot(axis, kind=kind)
-    assert display.ax_ is axis
-    x, y, _ = shown(display.lines_["λ = 0"])
-    assert x.tolist() == [5, 10, 20]
-    assert y.tolist() == getattr(display, kind)[[1, 2, 0]].tolist()
-    spot = [[10, getattr(display, kind)[2]]]
-    assert display.chosen_.get_offsets().tolist() == spot
-    assert display.front_ is None
-    assert display.labels_ == []
-    assert axis.get_xscale() == "log"
-    assert [t.get_text() for t in axis.get_xticklabels()] == ["5", "10", "20"]
-
-
-def test_less_may_be_better_and_one_split_has_no_bars():
-    table = {k: v for k, v in trade().items() if not k.startswith("split1")}
-    display = PrivacyUtilityDisplay.from_search(
-        table, privacy="changed", utility="accuracy", directions=("min", "max")
-    )
-    assert display.on_front.tolist() == [True] + [False] * 2 + [True] + [False] * 2
-    display.groups = None
-    display.plot(label_front=False)
-    assert shown(display.lines_["λ = 0"])[2] == []
-    assert display.labels_ == []
-
-
-def test_chance_is_a_line_and_no_legend_covers_anything(perturber):
-    display = trade_display()
-    assert display.plot().chance_ is None
-    display.chance = 0.5
-    for kind, drawn in (("trade", True), ("utility", True), ("privacy", False)):
-        line = display.plot(kind=kind).chance_
-        assert (line is not None) == drawn
-        if drawn:
-            assert set(line.get_ydata()) == {0.5}
-            texts = display.ax_.get_legend().get_texts()
-            assert "chance" in [text.get_text() for text in texts]
-    deniability = PlausibleDeniabilityDisplay.from_estimator(perturber, n_draws=5)
-    for axis in (display.ax_, deniability.plot().axes_[1]):
-        axis.figure.canvas.draw()
-        legend = axis.get_legend().get_window_extent()
-        assert legend.y1 < axis.xaxis.label.get_window_extent().y0
-        assert legend.y0 >= 0
-        assert legend.x1 <= axis.figure.bbox.x1
-    # in a figure without a layout nothing makes room
-    _, axis = plt.subplots()
-    display.plot(axis)
+def test_no_legend_covers_anything(perturber):
+    display = PlausibleDeniabilityDisplay.from_estimator(perturber, n_draws=5)
+    axis = display.plot().axes_[1]
+    axis.figure.canvas.draw()
     legend = axis.get_legend().get_window_extent()
-    assert legend.x1 < axis.get_window_extent().x1
+    assert legend.y1 < axis.xaxis.label.get_window_extent().y0
+    assert legend.y0 >= 0
+    assert legend.x1 <= axis.figure.bbox.x1
 
 
 @pytest.mark.no_cover
@@ -319,20 +227,13 @@ def test_other_bad_parameters(perturber):
         NeighborhoodDisplay.from_estimator(flat, "a")
     with refused("result must be a Plausible"):
         PlausibleDeniabilityDisplay.from_result(perturber)
-    with refused("utility must be one of 'changed'"):
-        PrivacyUtilityDisplay.from_search(trade(), privacy="changed", utility="f1")
-    display = trade_display()
-    with refused("kind must be one of 'trade'"):
-        display.plot(kind="bars")
-    with refused("ax must be a matplotlib Axes"):
-        display.plot("here")
     both = PlausibleDeniabilityDisplay.from_estimator(perturber, n_draws=5)
     with refused("ax must be 2 matplotlib Axes"):
         both.plot(plt.figure().add_subplot())
 
 
-def test_matplotlib_is_asked_for_when_it_is_missing(monkeypatch):
-    display = trade_display()
+def test_matplotlib_is_asked_for_when_it_is_missing(monkeypatch, perturber):
+    display = PlausibleDeniabilityDisplay.from_estimator(perturber, n_draws=5)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match="pip install matplotlib"):
         display.plot()

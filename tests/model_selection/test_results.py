@@ -22,7 +22,6 @@ from skdptext.exceptions import (
     NoFeasibleCandidateError,
     PrivacyLeakWarning,
 )
-from skdptext.inspection import PrivacyUtilityDisplay
 from skdptext.mechanisms import Exponential
 from skdptext.metrics import find_perturber, words_changed_scorer
 from skdptext.model_selection import (
@@ -92,23 +91,6 @@ def test_table_of_a_search_on_real_texts(searched):
     assert changed.loc[1] > changed.loc[15] > changed.loc[60]
 
 
-@pytest.mark.no_cover
-def test_display_of_a_search_has_the_numbers_of_the_table(searched):
-    frame = search_results_frame(searched).set_index(["score", "candidate"])
-    display = PrivacyUtilityDisplay.from_search(
-        searched, privacy="changed", utility="accuracy"
-    )
-    np.testing.assert_array_equal(display.privacy, frame.loc["changed", "mean"])
-    np.testing.assert_array_equal(
-        display.utility_interval, frame.loc["accuracy"][["low", "high"]]
-    )
-    assert display.chosen == searched.best_index_
-    assert set(display.groups) == {
-        "λ = 0.2, classify__alpha = 0.5",
-        "λ = 0.2, classify__alpha = 1",
-    }
-
-
 @pytest.mark.parametrize("ratio", [None, 0.3 / 0.7])
 def test_interval_is_the_corrected_t_interval(ratio):
     splits = [[0.5, 0.9], [0.7, 0.9], [0.6, 0.9], [0.8, 0.9]]
@@ -163,14 +145,9 @@ def test_the_step_itself_may_be_searched(small_embedding):
     frame = search_results_frame(search)
     assert sorted(frame["epsilon"]) == [3, 3, 7, 7]
     assert frame["lam"].eq(0.3).all()
-    display = PrivacyUtilityDisplay.from_search(
-        search, privacy="score", utility="score"
-    )
-    assert set(display.groups) == {"λ = 0.3, c__C = 1.0", "λ = 0.3, c__C = 2.0"}
 
 
-def test_estimators_are_named_and_have_lines_of_their_own(small_embedding):
-    """Candidates that differ in more than ε are not joined by a line."""
+def test_estimators_are_named(small_embedding):
     perturber = DPWordPerturber(small_embedding, lam=0.3, document_length=1)
     model = Pipeline([("p", perturber), ("c", LogisticRegression())])
     grid = {
@@ -186,20 +163,6 @@ def test_estimators_are_named_and_have_lines_of_their_own(small_embedding):
         "MahalanobisNoise", "Exponential()", "Exponential(calibration='half')"
     }  # fmt: skip
     assert set(frame["p__mechanism"]) == mechanisms
-    scores = {"privacy": "score", "utility": "score"}
-    display = PrivacyUtilityDisplay.from_search(search, **scores)
-    assert len(set(display.groups)) == 6
-    for line in display.plot().lines_.values():
-        assert line[0].get_xdata().shape == (2,)  # one point per ε
-    named = "λ = 0.3, c = MultinomialNB, p__mechanism = MahalanobisNoise"
-    assert named in display.groups
-    by_class = PrivacyUtilityDisplay.from_search(search, by="c", **scores)
-    assert set(by_class.groups) == {"c = MultinomialNB", "c = LogisticRegression"}
-    both = PrivacyUtilityDisplay.from_search(search, by=["lam", "c"], **scores)
-    assert "λ = 0.3, c = LogisticRegression" in both.groups
-    for by in ("epsilon", "C", ["c", "d"]):
-        with refused("by must be one of 'lam', 'c'"):
-            PrivacyUtilityDisplay.from_search(search, by=by, **scores)
 
 
 def test_what_a_grid_leaves_out_is_what_the_search_fits(small_embedding):
@@ -220,72 +183,6 @@ def test_what_a_grid_leaves_out_is_what_the_search_fits(small_embedding):
          "mean_test_a": [0, 0], "split0_test_a": [0, 0], "split1_test_a": [0, 0]}
     )  # fmt: skip
     assert alone["mechanism"].tolist() == ["MahalanobisNoise", "own"]
-
-
-def test_a_choice_that_may_be_chance_is_told(searched):
-    """Guessing finds half of two topics; at ε = 1 hardly a word is left."""
-    scores = {"privacy": "changed", "utility": "accuracy"}
-    with no_warning():
-        assert PrivacyUtilityDisplay.from_search(searched, **scores).chance is None
-        sure = PrivacyUtilityDisplay.from_search(searched, chance=0.1, **scores)
-    low, high = sure.utility_interval[sure.chosen]
-    with pytest.warns(UserWarning, match="may be no better than chance: its accuracy"):
-        PrivacyUtilityDisplay.from_search(searched, chance=(low + high) / 2, **scores)
-    with pytest.warns(UserWarning, match="may be no better than chance"):
-        PrivacyUtilityDisplay.from_search(searched, chance=high + 0.01, **scores)
-    # of a loss, less is better
-    down = scores | {"directions": ("max", "min")}
-    with no_warning():
-        PrivacyUtilityDisplay.from_search(searched, chance=high + 0.01, **down)
-    with pytest.warns(UserWarning, match="may be no better than chance"):
-        PrivacyUtilityDisplay.from_search(searched, chance=low, **down)
-    with refused("chance must be a"):
-        PrivacyUtilityDisplay.from_search(searched, chance="half", **scores)
-
-
-@pytest.mark.parametrize(
-    ("scoring", "utility", "chance"),
-    [
-        ("balanced_accuracy", "score", 1 / 3),
-        ("accuracy", "score", None),
-        (["accuracy", "balanced_accuracy"], "balanced_accuracy", 1 / 3),
-        ({"own": "balanced_accuracy"}, "own", 1 / 3),
-        ({"own": "roc_auc"}, "own", 0.5),
-        ({"own": words_changed_scorer}, "own", None),
-    ],
-)
-def test_chance_is_known_where_the_scorer_tells_it(scoring, utility, chance):
-    search = SimpleNamespace(
-        cv_results_=results([0.5], [0.6], name=utility),
-        scoring=scoring,
-        classes_=np.arange(3),
-    )
-    scores = {"privacy": utility, "utility": utility}
-    display = PrivacyUtilityDisplay.from_search(search, **scores)
-    assert display.chance == chance
-    plain = PrivacyUtilityDisplay.from_search(search.cv_results_, **scores)
-    assert plain.chance is None
-
-
-def test_searched_perturbers_are_told_apart_by_all_but_epsilon_and_lam(
-    small_embedding,
-):
-    options = {"lam": 0.3, "document_length": 1}
-    steps = [
-        DPWordPerturber(small_embedding, epsilon=e, mechanism=m, **options)
-        for m in (None, Exponential())
-        for e in (3.0, 7.0)
-    ]
-    search = GridSearchCV(
-        Pipeline([("p", steps[0]), ("c", LogisticRegression())]), {"p": steps}, cv=2
-    )
-    search.fit([[w] for w in small_embedding.words[:8]], [0, 1] * 4)
-    display = PrivacyUtilityDisplay.from_search(
-        search, privacy="score", utility="score"
-    )
-    assert len(set(display.groups)) == 2
-    named = "λ = 0.3, p = DPWordPerturber(document_length=1, mechanism=Exponential())"
-    assert named in display.groups
 
 
 def test_without_pandas(monkeypatch):
