@@ -706,6 +706,9 @@ TAKES_NO_TEXT: dict[Any, str] = {
     inspection.NeighborhoodDisplay.plot: _AXES,
     inspection.PlausibleDeniabilityDisplay.plot: _AXES,
     inspection.PrivacyUtilityDisplay.plot: _AXES,
+    inspection.PrivacyUtilityDisplay.from_estimator: (
+        "is scikit-learn's GridSearchCV, whose errors are its own, and `from_search`"
+    ),
     mechanisms.Law: "is stated by a channel, about ids of words",
     mechanisms.WordMechanism: "is abstract",
     mechanisms.WordChannel: "takes ids of words and random numbers, as do all channels",
