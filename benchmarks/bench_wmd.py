@@ -113,7 +113,7 @@ def bench(name: str, embedding: WordEmbedding, args) -> dict[str, object]:
     distances, rows = search()
     ours = measuring.median_seconds(search, CLOCK, args.repeats) / n
 
-    slow = np.linspace(0, n - 1, int(np.clip(n * 12 / size, 2, n))).astype(int)
+    slow = np.linspace(0, n - 1, int(np.clip(120 / size, 2, n))).astype(int)
     part = np.arange(0, args.train, int(np.clip(size // 20, 1, 20)))
     vectors = embedding.vectors.astype(np.float64)
     brute = partial(brute_force, documents=train[part], vectors=vectors, exact=False)
