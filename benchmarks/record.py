@@ -279,13 +279,14 @@ def words() -> Iterator[Figure]:
                 guesses = koppel.predict(read(noisy.transform(test)))
                 yield share(f"{what}: author identified", guesses == writers[-TEST:])
             clear = [words for words in data.known(test) if words]
-            ordered = data.perturber(form, output="tokens", random_state=0)
-            pairs = zip(clear, ordered.transform(clear), strict=True)
-            other = [sum(a != b for a, b in zip(*both, strict=True)) for both in pairs]
-            n, hits = np.array([len(one) for one in clear]), np.array(other)
-            mean = hits.sum() / n.sum()  # words of a document are no independent trials
-            error = math.sqrt(((hits - mean * n) ** 2).sum()) / n.sum()
-            yield figure(f"{what}: words changed", mean, error)
+            before, other = np.concatenate(clear), []
+            for seed in range(RELEASES):
+                ordered = data.perturber(form, output="tokens", random_state=seed)
+                after = np.concatenate(ordered.transform(clear))
+                other.append((before != after).mean())
+            mean = np.mean(other)
+            error = max(np.std(other, ddof=1), binomial(mean, len(before)))
+            yield figure(f"{what}: words changed", mean, error / math.sqrt(RELEASES))
 
 
 @part
