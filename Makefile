@@ -31,10 +31,7 @@ INSTALL := .ci/install $(VENV) $(addprefix -c ,$(CONSTRAINTS))
 PIN := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 MPLBACKEND=Agg
 # Tests, doctests and site train the built-in embedding once for all of them. Many
 # processes start: what one compiles to bytecode serves the others.
-# Large arrays are filled in huge pages, and in those of the one before, in a seventh of
-# the time.
-SHARED := $(PIN) PYTHONDONTWRITEBYTECODE= SKDPTEXT_CACHE=$(CURDIR)/build/cache \
-    GLIBC_TUNABLES=glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=1073741824:glibc.malloc.trim_threshold=1073741824
+SHARED := $(PIN) PYTHONDONTWRITEBYTECODE= SKDPTEXT_CACHE=$(CURDIR)/build/cache
 BENCH_OUT := build/bench
 # Each worker begins with half of the tests in their order and takes from the other's when
 # it has none left: files stay whole, and what they make for all their tests is made once.

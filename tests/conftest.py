@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import csv
 import fcntl
-import functools
 import gc
 import gzip
 import hashlib
@@ -40,8 +39,6 @@ if _begun:
 import hypothesis
 import numpy as np
 import pytest
-import scipy.sparse as sp
-from sklearn.base import BaseEstimator
 
 if _begun:
     _begun.start()
@@ -50,23 +47,6 @@ import skdptext
 from skdptext import WordEmbedding
 from skdptext.attacks import _labels
 from skdptext.datasets import load_docstring_embedding, load_docstrings
-
-# scikit-learn reads the signature of a class anew for each look at an estimator
-BaseEstimator._get_param_names = classmethod(
-    functools.cache(BaseEstimator._get_param_names.__func__)
-)
-
-# and asks of each array and list, anew and for long, whether it is a data frame
-with contextlib.suppress(ImportError):  # older versions do not
-    from narwhals.stable.v2 import dependencies
-
-    _PLAIN = {type(None), str, list, tuple, np.ndarray, sp.csr_array, sp.csr_matrix}
-    for _name in ("is_into_dataframe", "is_into_series"):
-        _asked = getattr(dependencies, _name)
-        _unless_plain = functools.partial(
-            lambda asked, X: type(X) not in _PLAIN and asked(X), _asked
-        )
-        setattr(dependencies, _name, _unless_plain)
 
 # Else Python prints warnings for which there is no handler
 logging.getLogger().addHandler(logging.NullHandler())
