@@ -16,7 +16,7 @@ from skdptext.mechanisms import WordChannel
 from skdptext.utils import check_bags, check_rng, is_count_matrix, working_memory_bytes
 
 # As many words stand for the whole vocabulary, where a document has none.
-_STAND_FOR_ALL = 1000
+_STAND_FOR_ALL = 300
 
 
 class Candidates:

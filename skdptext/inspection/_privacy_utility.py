@@ -56,7 +56,7 @@ class PrivacyUtilityDisplay:
     Parameters
     ----------
     epsilon : ndarray of shape (n_candidates,)
-        ε of each candidate.
+        The ε of each candidate.
     privacy, utility : ndarray of shape (n_candidates,)
         Mean test scores. Shares, in [0, 1], are drawn as per cent.
     groups : sequence of str
@@ -212,11 +212,17 @@ class PrivacyUtilityDisplay:
             one.
         X, y : documents and labels
             What it is fitted on and tested on. The figure shows statistics of them.
-        param_grid, refit, cv, n_jobs : object
-            As for ``GridSearchCV``. The candidate chosen by `refit`, such as
-            `~skdptext.model_selection.best_under_constraint`, is ringed.
+        param_grid : dict or list of dict
+            As for ``GridSearchCV``.
         scoring : mapping of str to str or callable, default=None
             None: `~skdptext.metrics.privacy_utility_scoring`.
+        refit : bool, str or callable, default=False
+            As for ``GridSearchCV``. The candidate that it chooses, such as
+            `~skdptext.model_selection.best_under_constraint`, is ringed.
+        cv : int, splitter or iterable, default=5
+            As for ``GridSearchCV``.
+        n_jobs : int, default=None
+            As for ``GridSearchCV``.
         privacy, utility : str, default=None
             As for `from_search`.
         ax : matplotlib Axes, default=None
