@@ -1,4 +1,4 @@
-"""Preparing documents before any noise: words, parts, lengths, and topics."""
+"""Before any noise: vectors and topics of documents, and words that tell topics."""
 
 from skdptext.documents import MeanVectorEncoder, TopicEncoder
 from skdptext.preprocessing._topic_words import TopicWordSelector

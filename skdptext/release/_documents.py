@@ -54,7 +54,7 @@ class DocumentRelease:
     ----------
     perturber : DPWordPerturber, DPDocumentReplacer or other releaser
         With ``random_state=None``, as the noise comes from the key. Fitted or not. A
-        perturber of words needs `document_length` and ``resize="sample"``, or one short
+        perturber of words needs a `document_length` that it draws, or one short
         document makes a job fail; load its embedding ``by_address=True`` for an engine
         with processes. A releaser of your own (`~skdptext.base.BaseReleaser`) has
         ``transform(texts, document_ids=...)`` that an integer `random_state` and the
@@ -135,7 +135,7 @@ class DocumentRelease:
     >>> embedding = WordEmbedding(["good", "great", "bad"], [[2.0], [2.1], [-2.0]])
     >>> perturber = DPWordPerturber(
     ...     embedding, mechanism="exponential", lam=0, epsilon=1e6, document_length=2,
-    ...     resize="sample", output="text")
+    ...     output="text")
     >>> batch = pa.record_batch({"id": ["a", "b"], "text": ["good", "bad, bad!"]})
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     key = ReleaseKey.generate(os.path.join(folder, "key"))

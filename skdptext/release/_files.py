@@ -141,7 +141,7 @@ def release_files(
     >>> embedding = WordEmbedding(["good", "great", "bad"], [[2.0], [2.1], [-2.0]])
     >>> perturber = DPWordPerturber(
     ...     embedding, mechanism="exponential", lam=0, epsilon=1e6, document_length=2,
-    ...     resize="sample", output="text")
+    ...     output="text")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     source, out = Path(folder, "in.csv"), Path(folder, "out")
     ...     _ = source.write_text("id,text\\n1,good\\n2,bad bad\\n")
