@@ -1,4 +1,4 @@
-"""Classifiers of texts: what they read, learn and refuse, alike."""
+"""KoppelAuthorClassifier: what it reads, learns and refuses."""
 
 from __future__ import annotations
 
