@@ -9,7 +9,6 @@ from textwrap import fill
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import GridSearchCV
 
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection._drawing import (
@@ -261,6 +260,8 @@ class PrivacyUtilityDisplay:
         ['λ = 0', 'λ = 1']
         """
         scoring = privacy_utility_scoring() if scoring is None else scoring
+        from sklearn.model_selection import GridSearchCV  # takes long to import
+
         search = GridSearchCV(
             estimator, param_grid, scoring=scoring, refit=refit, cv=cv, n_jobs=n_jobs
         ).fit(X, y)
