@@ -222,7 +222,7 @@ def as_page(notebook: dict[str, Any], name: str) -> dict[str, Any]:
             cell["source"] = source
         if metadata.get("jupyter", {}).get("source_hidden"):
             metadata["tags"] = ["hide-input"]
-        title = re.search(r"suptitle\(\s*f?\"(.+?)\"", source)
+        title = re.search(r"(?:suptitle\(|title=)\s*f?\"(.+?)\"", source)
         if title:
             metadata["mystnb"] = {"image": {"alt": title[1]}}
     answer = notebook["cells"][1]
