@@ -129,7 +129,7 @@ def test_an_answer_comes_first_with_a_guess_and_an_attack():
         for cell in cells(path, "markdown")
         if "".join(cell["source"]).startswith("## The answer")
     ]
-    assert len(answers) == 4
+    assert len(answers) == 5
     for path, answer in answers:
         assert answer == cells(path, "markdown")[1]
         prose = re.sub(r"[εδ] = [\d.]+|\b100\b", "", "".join(answer["source"]))
