@@ -71,8 +71,8 @@ test-fuzz: $(STAMP)-test  ## thousands of mutated files and of random releases, 
 	$(SHARED) SKDPTEXT_LAWS=$(LAWS) $(PY) -m pytest $(WORKERS) \
 	    tests/privacy/test_exact_laws.py -k more_than_is_promised $(PYTEST_ARGS)
 
-test-notebooks: $(STAMP)-test  ## run the notebooks in Jupyter
-	$(SHARED) $(PY) -m pytest $(WORKERS) -m notebooks --durations=15 tests/test_notebook.py $(PYTEST_ARGS)
+test-notebooks: $(STAMP)-test  ## run the notebooks in Jupyter, and the README's example
+	$(SHARED) $(PY) -m pytest $(WORKERS) -m notebooks --durations=15 tests/test_notebook.py tests/test_front_door.py $(PYTEST_ARGS)
 
 # Spark needs Java 17 or newer: apt-get install openjdk-17-jre-headless
 test-scale: $(SCALE_VENV)/.stamp-scale  ## run the tests on Spark, Dask, Ray and others, minutes
@@ -81,9 +81,9 @@ test-scale: $(SCALE_VENV)/.stamp-scale  ## run the tests on Spark, Dask, Ray and
 coverage: $(STAMP)-test  ## run all tests and write htmlcov/index.html
 	$(SHARED) $(PY) -m pytest $(WORKERS) -m "not fuzz and not scale and not notebooks" $(COVER) --cov-report=html --cov-report=term $(PYTEST_ARGS)
 
-doctest: $(STAMP)-test  ## run the examples of the docstrings, the site's pages and the README
-	$(SHARED) $(PY) -m pytest $(WORKERS) --doctest-modules --doctest-glob="*.rst" --doctest-glob="*.md" \
-	    README.md docs/index.rst docs/get_started docs/howto docs/understand docs/reference \
+doctest: $(STAMP)-test  ## run the examples of the docstrings and of the site's pages
+	$(SHARED) $(PY) -m pytest $(WORKERS) --doctest-modules --doctest-glob="*.rst" \
+	    docs/get_started docs/howto docs/understand docs/reference \
 	    skdptext $(PYTEST_ARGS)
 
 lint: $(STAMP)-dev  ## check style and formatting

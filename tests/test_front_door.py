@@ -1,0 +1,100 @@
+"""README, landing page and tutorial show the workflow that the library is for."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pytest
+
+import skdptext
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text("utf-8")
+DOCS = ROOT / "docs"
+NAMES = {"DPWordPerturber", "WMDKNNClassifier", "GridSearchCV"}
+
+
+def example():
+    """README's first block of Python."""
+    return re.search(r"^```python\n(.+?)^```$", README, re.M | re.S)[1]
+
+
+def code_of(page):
+    """What a page of the site runs or shows as Python."""
+    text = (DOCS / page).read_text("utf-8")
+    shown = re.findall(r"^(?:>>>|\.\.\.) ?(.*)$", text, re.M)
+    if ".. literalinclude:: ../README.md" in text:
+        shown.append(example())
+    return "\n".join(shown)
+
+
+@pytest.mark.parametrize("page", ["README.md", "index.rst", "get_started/index.rst"])
+def test_the_workflow_stands_in_code(page):
+    code = example() if page == "README.md" else code_of(page)
+    used = {node.id for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)}
+    assert used >= NAMES
+    assert used & {"Pipeline", "make_pipeline"}
+    searched = {key.value for node in ast.walk(ast.parse(code))
+                if isinstance(node, ast.Dict) for key in node.keys}  # fmt: skip
+    assert {name.rpartition("__")[2] for name in searched} >= {"lam", "epsilon"}
+
+
+def test_the_first_code_of_the_readme_is_early_and_short():
+    assert README[: README.index("```python")].count("\n") < 30
+    lines = [line for line in example().splitlines() if line.strip()]
+    assert len(lines) <= 17
+    assert max(map(len, lines)) <= 88
+
+
+def test_each_class_at_the_top_stands_in_a_notebook_that_a_page_links():
+    pages = "".join(path.read_text("utf-8") for path in DOCS.rglob("*.rst"))
+    linked = [
+        path.read_text("utf-8")
+        for path in (ROOT / "examples").glob("*.ipynb")
+        if f"/notebooks/{path.stem}" in pages
+    ]
+    for name in skdptext.__all__:
+        if isinstance(getattr(skdptext, name), type):
+            imports = rf"import (?:[\w, ]+, )?{name}\b"
+            assert any(re.search(imports, text) for text in linked), name
+
+
+def test_the_table_of_the_readme_is_what_was_measured():
+    path = ROOT / "benchmarks" / "results" / "lambda_search.json"
+    rows = json.loads(path.read_text("utf-8"))["rows"]
+    measured = {
+        (row["λ"], row["ε"]): [row["accuracy"], row["changed"], row["identified"]]
+        for row in rows
+        if row["texts"] == "docstrings"
+    }
+    head, *lines = re.findall(r"^\| (?:λ = ([\d.]+) )?\|(.*[ε%].*)\|$", README, re.M)
+    strengths = [float(each) for each in re.findall(r"ε = ([\d.]+)", head[1])]
+    shown = {
+        (float(lam), strength): [int(each) for each in re.findall(r"(\d+)%", cell)]
+        for lam, cells in lines
+        for strength, cell in zip(strengths, cells.split("|"), strict=True)
+        if lam
+    }
+    assert shown.keys() == measured.keys()
+    for at, numbers in shown.items():
+        assert numbers == [round(100 * value) for value in measured[at]], at
+
+
+@pytest.mark.notebooks
+def test_the_example_of_the_readme_runs_as_it_stands():
+    shown = {}
+    exec(compile(example(), "README.md", "exec"), shown)
+    search, identified = shown["search"], shown["identified"]
+    chosen = {
+        name: search.cv_results_[f"mean_test_{name}"][search.best_index_]
+        for name in ("topic", "changed")
+    }
+    assert chosen["topic"] >= 0.8
+    assert chosen["changed"] > 0.5
+    assert identified > 0.5  # as the README says, most documents are found
+    assert plt.gcf().axes
+    plt.close("all")
