@@ -151,7 +151,6 @@ VECTORS: dict[str, Faults] = {
     ".txt": vector_faults,
     ".vec": vector_faults,
     ".bin": vector_faults,
-    ".kv": vector_faults,
     ".npz": vector_faults,
     ".txt.gz": _packed(vector_faults),
     ".vec.gz": _packed(vector_faults),

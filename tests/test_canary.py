@@ -228,7 +228,6 @@ CALLS = {
     "restrict to known": lambda x: table().restrict(["w0", x]),
     "a vector": lambda x: WordEmbedding(["w0"], [[x]]),
     "n_words": lambda x: WordEmbedding.load("t.npz", x),
-    "encoding_errors": lambda x: WordEmbedding.load("t.npz", encoding_errors=x),
     "make_documents length": lambda x: make_documents(table(), length=x),
     "is_count_matrix": is_count_matrix,
     "is_count_matrix of a list": lambda x: is_count_matrix([x]),

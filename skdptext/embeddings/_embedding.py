@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from joblib.externals.loky.backend.reduction import register
 
 from skdptext.embeddings._checks import check_vectors, freeze
 from skdptext.embeddings._gensim import Parts, keyed_vectors, parts_of
@@ -19,18 +17,10 @@ from skdptext.embeddings._readers import read
 from skdptext.embeddings._subwords import SubwordVectors
 from skdptext.embeddings._writers import write
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import (
-    check_flag,
-    check_integer,
-    half_squared_norms,
-    kind_of,
-)
+from skdptext.utils import check_integer, half_squared_norms, kind_of
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
-
-# Larger ones should be pickled by address.
-_MAX_BY_VALUE = 10_000_000
 
 
 class WordEmbedding:
@@ -90,7 +80,6 @@ class WordEmbedding:
     vectors: np.ndarray
     _index: WordIndex
     _subwords: SubwordVectors | None = None
-    _address: tuple[str, int | None] | None = None  # file, number of words read
 
     def __init__(self, words: Iterable[str], vectors: Any) -> None:
         index = check_words(words)
@@ -319,15 +308,7 @@ class WordEmbedding:
     # -- files and gensim ------------------------------------------------------
 
     @classmethod
-    def load(
-        cls,
-        path: str | os.PathLike[str],
-        n_words: int | None = None,
-        *,
-        encoding_errors: str = "strict",
-        allow_pickle: bool = False,
-        by_address: bool = False,
-    ) -> Self:
+    def load(cls, path: str | os.PathLike[str], n_words: int | None = None) -> Self:
         """Read an embedding from a file; the suffix determines the format.
 
         Parameters
@@ -335,26 +316,12 @@ class WordEmbedding:
         path : str or path-like
             ``.txt``, ``.vec``: word2vec, fastText or GloVe text, with or without a
             first line that gives the two sizes; ``.bin``: word2vec binary; each also
-            with ``.gz`` behind. ``.kv``: gensim's own; ``.npz``: arrays ``words`` and
-            ``vectors``. An ``.npz`` that `save` wrote, and a ``.kv`` of gensim with
-            its vectors in a file beside it, are memory-mapped: nothing is copied, and
-            processes share the memory.
+            with ``.gz`` behind. ``.npz``: arrays ``words`` and ``vectors``; one that
+            `save` wrote is memory-mapped: nothing is copied, and processes share the
+            memory.
         n_words : int, default=None
             Read only the first n words, or all if there are fewer; the rest of a text,
             binary or compressed file is not read. None: all.
-        encoding_errors : {"strict", "replace", "ignore"}, default="strict"
-            What to do with a word that is not UTF-8, as in `bytes.decode`; for text
-            and binary files.
-        allow_pickle : bool, default=False
-            Whether to open a ``.kv``. **It is a pickle, and a pickle runs any code
-            that its author put there**, as you, when it is loaded: say True only of
-            files that you trust as you trust programs. The other formats hold no
-            code and do not need it.
-        by_address : bool, default=False
-            Whether pickles of the embedding hold the path and fingerprint of the file
-            instead of the words and vectors. Where such a pickle is opened, the file is
-            memory-mapped from the same absolute path, once per process, and must have
-            the fingerprint. Only for an ``.npz`` that `save` wrote.
 
         Returns
         -------
@@ -363,14 +330,12 @@ class WordEmbedding:
         Raises
         ------
         InvalidParameterError
-            If `by_address` is True and the file cannot be memory-mapped.
             If the suffix is not one of those, or the file is cut short, holds fewer
             or more words than it promises, words twice, rows of another length, NaN,
             infinite values or a word that is not UTF-8. The message names the line
-            of a text file, the word of a binary one. Also if it is a ``.kv`` and
-            `allow_pickle` is False; or exceeds a limit: more than a million dimensions,
-            a line of more than 16 MiB, a compressed file that expands more than
-            200-fold.
+            of a text file, the word of a binary one. Also if it exceeds a limit: more
+            than a million dimensions, a line of more than 16 MiB, a compressed file
+            that expands more than 200-fold.
         FileNotFoundError
             If there is no such file.
 
@@ -393,24 +358,11 @@ class WordEmbedding:
         ...     WordEmbedding.load(path, n_words=1)
         WordEmbedding(1 words, 1 dimensions)
         """
-        by_address = check_flag("by_address", by_address)
-        parts = read(path, n_words, encoding_errors, allow_pickle)
+        parts = read(path, n_words)
         try:
-            embedding = cls._from_parts(parts)
+            return cls._from_parts(parts)
         except InvalidParameterError as error:
             raise InvalidParameterError(f"{path}: {error}") from None
-        if by_address:
-            npz = str(path).lower().endswith(".npz")
-            if not npz or not _is_mapped(embedding.vectors):
-                raise InvalidParameterError(
-                    "path must be an .npz file that WordEmbedding.save wrote with "
-                    "by_address=True, since workers memory-map it, got "
-                    f"{str(path)!r}. Load it without by_address, save it as .npz, and "
-                    "load that."
-                )
-            address = (os.path.abspath(path), n_words)
-            embedding.__dict__["_address"] = address
-        return embedding
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the embedding to a file; the suffix determines the format.
@@ -422,8 +374,7 @@ class WordEmbedding:
         path : str or path-like
             ``.npz`` loads memory-mapped and keeps everything: the best choice.
             Or one of the other suffixes that `load` knows. Text is written with nine
-            digits, so that vectors come back exactly. ``.kv`` is one file, which
-            gensim reads; see `load` on its danger.
+            digits, so that vectors come back exactly.
 
         Raises
         ------
@@ -517,28 +468,7 @@ class WordEmbedding:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        size = self.vectors.nbytes
-        # A search would send the vectors with every task, and only be slow. We warn,
-        # and say how to send a path instead.
-        if self._address is None and size > _MAX_BY_VALUE:
-            warnings.warn(
-                f"A pickle of this embedding holds its {size / 1e6:.0f} MB of vectors, "
-                "and so does every object sent to a worker with it. Save it as "
-                ".npz and use WordEmbedding.load(path, by_address=True): then pickles "
-                "hold its path, and workers map the file.",
-                UserWarning,
-                stacklevel=2,
-            )
-        return self._reduced()
-
-    def _reduced(self) -> tuple[Any, ...]:
-        if self._address is not None:
-            return _open, (self.fingerprint, *self._address)
         return _restore, (self.fingerprint, self.words, self.vectors, self._subwords)
-
-
-# joblib pickles for processes of this machine in this way, and maps large arrays there.
-register(WordEmbedding, WordEmbedding._reduced)
 
 
 def _restore(
@@ -550,32 +480,3 @@ def _restore(
     """An embedding that has been checked, with its fingerprint."""
     state = {"_subwords": subwords, "fingerprint": fingerprint}
     return WordEmbedding._trusted(WordIndex(words), freeze(vectors), **state)
-
-
-@lru_cache(maxsize=4)  # the next task finds the file open
-def _open(fingerprint: bytes, path: str, n_words: int | None) -> WordEmbedding:
-    """The embedding of the file at an address, which must have this fingerprint."""
-    expected = f"The embedding with the fingerprint {fingerprint.hex()} was expected"
-    try:
-        embedding = WordEmbedding.load(path, n_words, by_address=True)
-    except FileNotFoundError:
-        raise FileNotFoundError(
-            f"{expected} at {path!r}, where there is no file on this machine. Put it "
-            "there: it is loaded by_address."
-        ) from None
-    # The file may have been replaced since. Another embedding would give other noise
-    # and other columns, and no error anywhere.
-    if embedding.fingerprint != fingerprint:
-        raise InvalidParameterError(
-            f"{expected} at {path!r}, which holds {embedding.fingerprint.hex()}: "
-            "another embedding or version."
-        )
-    return embedding
-
-
-def _is_mapped(array: Any) -> bool:
-    """Whether an array is a view of a memory-mapped file."""
-    # A view of a memmap may be a plain array: only its base tells.
-    while isinstance(array, np.ndarray) and not isinstance(array, np.memmap):
-        array = array.base
-    return isinstance(array, np.memmap)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -40,7 +39,7 @@ def parts_of(model: Any) -> Parts:
 
 def keyed_vectors(words: tuple[str, ...], vectors: np.ndarray) -> Any:
     """gensim KeyedVectors around `vectors`, which are not copied."""
-    import_gensim("WordEmbedding.to_gensim or a .kv file")
+    import_gensim("WordEmbedding.to_gensim")
     from gensim.models.keyedvectors import KeyedVectors
 
     keyed = KeyedVectors(vector_size=vectors.shape[1])
@@ -49,26 +48,3 @@ def keyed_vectors(words: tuple[str, ...], vectors: np.ndarray) -> Any:
     keyed.key_to_index = {word: i for i, word in enumerate(words)}
     keyed.next_index = len(words)
     return keyed
-
-
-def read_kv(path: Path, n_words: int | None) -> Parts:
-    """Parts of a file that gensim's ``save`` wrote; memory-mapped where possible.
-
-    Unpickling runs code: the caller has asked whether the file is trusted.
-    """
-    import_gensim("a .kv file")
-    from gensim.models.keyedvectors import KeyedVectors
-
-    try:
-        words, vectors, subwords = parts_of(KeyedVectors.load(str(path), mmap="r"))
-        n, rows = len(words), len(vectors)
-        parts = list(words[:n_words]), np.asarray(vectors)[:n_words], subwords
-    except OSError:  # a side file is missing, or no right to read
-        raise
-    except Exception as error:  # a broken pickle may raise anything
-        raise InvalidParameterError(
-            f"{path}: cannot be read as gensim KeyedVectors ({error})."
-        ) from error
-    if n != rows:
-        raise InvalidParameterError(f"{path}: holds {n} words but {rows} vectors.")
-    return parts

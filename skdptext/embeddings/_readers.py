@@ -15,7 +15,7 @@ from typing import IO, Any
 import numpy as np
 
 from skdptext.embeddings._checks import first_not_finite, freeze
-from skdptext.embeddings._gensim import Parts, read_kv
+from skdptext.embeddings._gensim import Parts
 from skdptext.embeddings._index import WordIndex
 from skdptext.embeddings._limits import (
     EXPANDS,
@@ -28,9 +28,9 @@ from skdptext.embeddings._limits import (
 )
 from skdptext.embeddings._npz import read_npz
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_flag, check_integer, check_option, check_path
+from skdptext.utils import check_integer, check_path
 
-SUFFIXES = (".txt", ".vec", ".bin", ".kv", ".npz", ".txt.gz", ".vec.gz", ".bin.gz")
+SUFFIXES = (".txt", ".vec", ".bin", ".npz", ".txt.gz", ".vec.gz", ".bin.gz")
 _FASTTEXT_MAGIC = struct.pack("<i", 793712314)
 _BROKEN_GZIP = (EOFError, gzip.BadGzipFile, zlib.error)
 
@@ -71,7 +71,7 @@ def _is_download(path: Path) -> bool:
     return [suffix.lower() for suffix in path.suffixes] == [".gz"]
 
 
-def read(path: Any, n_words: Any, encoding_errors: Any, allow_pickle: Any) -> Parts:
+def read(path: Any, n_words: Any) -> Parts:
     """Words, vectors and subword vectors of an embedding file."""
     if _is_download(check_path("path", path)):
         path, suffix = Path(path), ".txt.gz"
@@ -79,8 +79,6 @@ def read(path: Any, n_words: Any, encoding_errors: Any, allow_pickle: Any) -> Pa
         path, suffix = path_and_suffix(path)
     if n_words is not None:
         n_words = check_integer("n_words", n_words, low=1)
-    check_option("encoding_errors", encoding_errors, ("strict", "replace", "ignore"))
-    allow_pickle = check_flag("allow_pickle", allow_pickle)
     if not path.exists():
         raise FileNotFoundError(
             f'There is no embedding file {str(path)!r}. Where to get one: see "Load '
@@ -88,16 +86,7 @@ def read(path: Any, n_words: Any, encoding_errors: Any, allow_pickle: Any) -> Pa
         )
     if suffix == ".npz":
         return read_npz(path, n_words)
-    if suffix == ".kv":
-        if not allow_pickle:
-            raise InvalidParameterError(
-                f"{path}: a .kv file is a pickle, which runs any code that its author "
-                "put there. If you trust it as you trust a program, load it with "
-                "allow_pickle=True; save it as .npz, which holds no code, to need that "
-                "no more."
-            )
-        return read_kv(path, n_words)
-    reading = _Reading(path, n_words, encoding_errors)
+    reading = _Reading(path, n_words)
     reader = _read_binary if suffix.startswith(".bin") else _read_text
     with open(path, "rb") as raw:
         # The small buffer makes `peek`, which copies it, cheap
@@ -110,8 +99,8 @@ def read(path: Any, n_words: Any, encoding_errors: Any, allow_pickle: Any) -> Pa
 class _Reading:
     """Words and rows read so far, and errors that say where in the file."""
 
-    def __init__(self, path: Path, n_words: int | None, encoding_errors: str) -> None:
-        self.path, self.errors, self.limit = path, encoding_errors, n_words
+    def __init__(self, path: Path, n_words: int | None) -> None:
+        self.path, self.limit = path, n_words
         self.promised: int | None = None  # by the header
         self.place: Callable[[int], str] = "word {}".format
         self.lines: dict[str, int] = {}  # word: row
@@ -160,21 +149,16 @@ class _Reading:
         """Note the word and return its row of the matrix, to be filled."""
         row = len(self.lines)
         try:
-            text = word.decode("utf-8", self.errors)
+            text = word.decode()
         except UnicodeDecodeError as error:
             raise self.error(
-                row,
-                f"the word is not UTF-8 ({error.reason}). Repair the file, or load it "
-                'with encoding_errors="replace" or "ignore".',
+                row, f"the word is not UTF-8 ({error.reason}). Repair the file."
             ) from None
         if self.lines.setdefault(text, row) != row:
-            hint = ""
-            if self.errors != "strict":
-                hint = f' (as decoded with encoding_errors="{self.errors}")'
             raise self.error(
                 row,
-                f"the word{hint} occurs already, at "
-                f"{self.place(self.lines[text])}; words must be unique.",
+                f"the word occurs already, at {self.place(self.lines[text])}; words "
+                "must be unique.",
             )
         if row == len(self.rows):
             more = (row + row // 2 + 1, self.rows.shape[1])

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import gzip
 import os
-import pickle
 import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from skdptext.embeddings._gensim import keyed_vectors
 from skdptext.embeddings._npz import write_npz
 from skdptext.embeddings._readers import path_and_suffix
 from skdptext.embeddings._subwords import SubwordVectors
@@ -30,9 +28,7 @@ def write(
 ) -> None:
     """Write the embedding in the format that the suffix names."""
     path, suffix = path_and_suffix(path)
-    form = {".npz": "npz", ".kv": "kv", ".bin": "binary", ".bin.gz": "binary"}.get(
-        suffix, "text"
-    )
+    form = {".npz": "npz", ".bin": "binary", ".bin.gz": "binary"}.get(suffix, "text")
     _check_writable(words, form, suffix)
     if subwords is not None and form != "npz":
         warnings.warn(
@@ -45,10 +41,6 @@ def write(
     with replacing(target) as file:
         if form == "npz":
             write_npz(file, words, vectors, subwords)
-        elif form == "kv":
-            # gensim would put large vectors into a second file: between the two
-            # renames, or after a crash there, old words would have new vectors
-            pickle.dump(keyed_vectors(words, vectors), file, protocol=4)
         elif suffix.endswith(".gz"):
             # No name or time, so that equal embeddings give equal files
             with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:

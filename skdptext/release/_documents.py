@@ -55,10 +55,9 @@ class DocumentRelease:
     perturber : DPWordPerturber, DPDocumentReplacer or other releaser
         With ``random_state=None``, as the noise comes from the key. Fitted or not. A
         perturber of words needs a `document_length` that it draws, or one short
-        document makes a job fail; load its embedding ``by_address=True`` for an engine
-        with processes. A releaser of your own (`~skdptext.base.BaseReleaser`) has
-        ``transform(texts, document_ids=...)`` that an integer `random_state` and the
-        id determine, and the text.
+        document makes a job fail. A releaser of your own
+        (`~skdptext.base.BaseReleaser`) has ``transform(texts, document_ids=...)`` that
+        an integer `random_state` and the id determine, and the text.
     key : ReleaseKey
         It is read on the worker; only the place where it is kept travels.
     name : str

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import gzip
-import os
-import pickle
 import tempfile
 import zipfile
 from functools import cache
@@ -24,7 +21,7 @@ from skdptext.exceptions import InvalidParameterError
 from tests.memory import mapped_file, mappings
 
 SUFFIXES = [
-    ".npz", ".kv", ".txt", ".vec", ".bin", ".txt.gz", ".vec.gz", ".bin.gz"
+    ".npz", ".txt", ".vec", ".bin", ".txt.gz", ".vec.gz", ".bin.gz"
 ]  # fmt: skip
 FIXED = WordEmbedding(
     ["de", "l'été", "東京", "3", "nan"],
@@ -44,7 +41,7 @@ def assert_same(one, other):
 
 @cache  # to check a strategy takes longer than to draw from it
 def words_of(suffix):
-    forbidden = "" if suffix in (".npz", ".kv") else " \t\n\r\x0b\x0c"
+    forbidden = "" if suffix == ".npz" else " \t\n\r\x0b\x0c"
     characters = st.characters(exclude_categories=["Cs"], exclude_characters=forbidden)
     word = st.text(characters, min_size=1, max_size=6)
     if suffix == ".npz":
@@ -74,16 +71,15 @@ def test_round_trip_is_exact(suffix, data):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"table{suffix}"
         table.save(path)
-        assert_same(WordEmbedding.load(path, allow_pickle=True), table)
+        assert_same(WordEmbedding.load(path), table)
         n = data.draw(st.integers(1, len(table)))
-        read = WordEmbedding.load(path, n, allow_pickle=True)
-        assert_same(read, table.restrict(n))
+        assert_same(WordEmbedding.load(path, n), table.restrict(n))
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_n_words_is_a_cap(suffix, tmp_path):
     FIXED.save(tmp_path / f"t{suffix}")
-    read = WordEmbedding.load(tmp_path / f"t{suffix}", n_words=99, allow_pickle=True)
+    read = WordEmbedding.load(tmp_path / f"t{suffix}", n_words=99)
     assert_same(read, FIXED)
 
 
@@ -194,17 +190,6 @@ def test_more_words_than_the_first_allocation(tmp_path):
     np.testing.assert_array_equal(table.vectors[:, 1], -np.arange(5000))
 
 
-def test_words_that_are_not_utf8_can_be_loaded_all_the_same(tmp_path):
-    path = datapath("pang_lee_polarity_fasttext.vec")
-    table = WordEmbedding.load(path, encoding_errors="replace")
-    assert len(table) == 1694
-    assert [w for w in table if "\ufffd" in w]
-    text = b"a 1\nb\xff 2\n"
-    read = read_text(tmp_path, text, encoding_errors="ignore")
-    assert read.words == ("a", "b")
-    assert read_text(tmp_path, text, n_words=1).words == ("a",)
-
-
 # -- n_words does not look at the rest -----------------------------------------------
 
 
@@ -299,66 +284,3 @@ def test_npz_in_numpys_second_layout(tmp_path):
             with archive.open(f"{name}.npy", "w") as member:
                 np.lib.format.write_array(member, array, version=(2, 0))
     assert_same(WordEmbedding.load(tmp_path / "t.npz"), FIXED)
-
-
-# -- kv -----------------------------------------------------------------------------
-
-
-def test_kv_is_one_file_that_gensim_reads(tmp_path):
-    FIXED.save(tmp_path / "t.kv")
-    assert os.listdir(tmp_path) == ["t.kv"]
-    assert_same(WordEmbedding.load(tmp_path / "t.kv", allow_pickle=True), FIXED)
-    keyed = KeyedVectors.load(str(tmp_path / "t.kv"), mmap="r")
-    np.testing.assert_array_equal(keyed["de"], FIXED["de"])
-    assert keyed.most_similar("3", topn=1)
-
-
-@pytest.mark.parametrize("stop", [0, 1, 2])
-def test_kv_saved_over_two_files_is_never_torn(tmp_path, monkeypatch, stop):
-    """gensim's two files, saved over; stopped before any of the renames."""
-    path = tmp_path / "t.kv"
-    renames = []
-
-    def stopped(*args, replace=os.replace):
-        if len(renames) == stop:
-            raise KeyboardInterrupt
-        renames.append(args)
-        replace(*args)
-
-    monkeypatch.setattr(os, "replace", stopped)
-    FIXED.to_gensim().save(str(path), separately=["vectors"])
-    new = WordEmbedding(FIXED.words[::-1], FIXED.vectors / 2)
-    with contextlib.suppress(KeyboardInterrupt):
-        new.save(path)
-    read = WordEmbedding.load(path, allow_pickle=True)
-    assert_same(read, new if renames else FIXED)
-
-
-def test_kv_of_gensim_is_mapped_where_it_has_a_side_file(tmp_path):
-    FIXED.to_gensim().save(str(tmp_path / "t.kv"), separately=["vectors"])
-    table = WordEmbedding.load(tmp_path / "t.kv", allow_pickle=True)
-    assert mapped_file(table.vectors) == str(tmp_path / "t.kv.vectors.npy")
-    assert_same(table, FIXED)
-
-    FIXED.to_gensim().save(str(tmp_path / "small.kv"))  # all in the pickle
-    table = WordEmbedding.load(tmp_path / "small.kv", allow_pickle=True)
-    assert mapped_file(table.vectors) is None
-    assert_same(table, FIXED)
-
-
-def test_kv_runs_no_code_unless_it_may(tmp_path):
-    class Evil:
-        def __reduce__(self):
-            return os.mkdir, (str(tmp_path / "ran"),)
-
-    path = tmp_path / "t.kv"
-    path.write_bytes(pickle.dumps(Evil()))
-    with pytest.raises(InvalidParameterError, match="allow_pickle=True") as error:
-        WordEmbedding.load(path)
-    assert "any code" in str(error.value)
-    assert os.listdir(tmp_path) == ["t.kv"]
-    with pytest.raises(InvalidParameterError, match="allow_pickle must be True or"):
-        WordEmbedding.load(path, allow_pickle="yes")
-    with pytest.raises(InvalidParameterError, match="cannot be read as gensim"):
-        WordEmbedding.load(path, allow_pickle=True)
-    assert sorted(os.listdir(tmp_path)) == ["ran", "t.kv"]  # the danger is real

@@ -193,23 +193,14 @@ def test_npz_keeps_subwords_and_maps_them(tmp_path, fasttext, table):
     np.testing.assert_array_equal(first.infer("unheard"), fasttext.wv["unheard"])
 
 
-@pytest.mark.parametrize("suffix", [".txt", ".vec.gz", ".bin", ".kv"])
+@pytest.mark.parametrize("suffix", [".txt", ".vec.gz", ".bin"])
 def test_other_formats_say_that_they_drop_subwords(tmp_path, table, suffix):
     with pytest.warns(UserWarning, match="hold no subword vectors") as caught:
         table.save(tmp_path / f"t{suffix}")
     assert caught[0].filename == __file__
-    back = WordEmbedding.load(tmp_path / f"t{suffix}", allow_pickle=True)
+    back = WordEmbedding.load(tmp_path / f"t{suffix}")
     assert not back.has_subwords
     np.testing.assert_array_equal(back.vectors, table.vectors)
-
-
-def test_a_kv_that_gensims_fasttext_saved(tmp_path, fasttext, table):
-    fasttext.wv.save(str(tmp_path / "t.kv"), separately=["vectors_ngrams"])
-    back = WordEmbedding.load(tmp_path / "t.kv", allow_pickle=True)
-    assert mapped_file(back._subwords.buckets)
-    assert back.words == table.words
-    np.testing.assert_allclose(back.vectors, table.vectors, rtol=1e-5)
-    np.testing.assert_array_equal(back.infer("unheard"), fasttext.wv["unheard"])
 
 
 @refusals(

@@ -57,6 +57,6 @@ def test_a_loaded_file_holds_little_beside_its_words(tmp_path):
     path = tmp_path / "words.npz"
     _embedding([f"word{i}" for i in range(n)]).save(path)
     with traced_memory() as memory:
-        embedding = WordEmbedding.load(path, by_address=True)
+        embedding = WordEmbedding.load(path)
     text = sum(map(sys.getsizeof, embedding.word_array))
     assert memory.held - text < 25 * n

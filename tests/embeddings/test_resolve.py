@@ -39,7 +39,7 @@ def test_check_embedding():
     ("given", "advice"),
     [
         ("vectors.txt", r"WordEmbedding\.load\(path\)"),
-        (Path("vectors.kv"), r"WordEmbedding\.load\(path\)"),
+        (Path("vectors.npz"), r"WordEmbedding\.load\(path\)"),
         ({"a": [1.0]}, r"WordEmbedding\(list\(mapping\), list\(mapping\.values"),
         (KeyedVectors(2), r"WordEmbedding\.from_gensim\(model\)"),
         (Word2Vec([["a"]], min_count=1), r"WordEmbedding\.from_gensim\(model\)"),

@@ -22,7 +22,7 @@ def embedding_file(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def embedding(embedding_file):
-    return WordEmbedding.load(embedding_file, by_address=True)
+    return WordEmbedding.load(embedding_file)
 
 
 @pytest.fixture(scope="session")

@@ -207,7 +207,7 @@ def test_a_pickle_is_small_and_holds_neither_key_nor_seed(
 ):
     vectors = np.random.default_rng(0).normal(size=(500, 300))
     WordEmbedding([f"word{i}" for i in range(500)], vectors).save(tmp_path / "e.npz")
-    embedding = WordEmbedding.load(tmp_path / "e.npz", by_address=True)
+    embedding = WordEmbedding.load(tmp_path / "e.npz")
     mechanism = mechanism and forms()[mechanism]
     perturber = DPWordPerturber(
         embedding, epsilon=9.0, document_length=2, resize="sample", mechanism=mechanism

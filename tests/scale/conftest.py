@@ -20,11 +20,11 @@ N = 400
 
 @pytest.fixture(scope="session")
 def release(tmp_path_factory):
-    """400 words in 10 dimensions by address, a key in a file, texts of 6 words."""
+    """400 words in 10 dimensions, a key in a file, texts of 6 words."""
     folder = tmp_path_factory.mktemp("release")
     vectors = np.random.default_rng(0).normal(size=(N, 10))
     WordEmbedding([f"word{i}" for i in range(N)], vectors).save(folder / "words.npz")
-    embedding = WordEmbedding.load(folder / "words.npz", by_address=True)
+    embedding = WordEmbedding.load(folder / "words.npz")
     write_key(folder / "key")
     perturber = DPWordPerturber(
         embedding, epsilon=3.0, document_length=6, resize="sample", output="text"
