@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from skdptext import WordEmbedding
 from skdptext.datasets import fetch_disaster_tweets, fetch_sms_spam
@@ -46,15 +45,6 @@ def load_table() -> WordEmbedding:
 def numbered_words(vectors: np.ndarray) -> WordEmbedding:
     """An embedding of words that are called w0, w1, …"""
     return WordEmbedding([f"w{i}" for i in range(len(vectors))], vectors)
-
-
-def bags_of(documents: np.ndarray, n_words: int) -> sp.csr_array:
-    """Counts of word numbers, of as many words in each document."""
-    ends = np.arange(0, documents.size + 1, documents.shape[1])
-    ids, shape = documents.ravel().copy(), (len(documents), n_words)
-    bags = sp.csr_array((np.ones(documents.size), ids, ends), shape=shape)
-    bags.sum_duplicates()
-    return bags
 
 
 def read_sms() -> tuple[list[str], np.ndarray]:

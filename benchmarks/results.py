@@ -26,10 +26,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
-PACKAGES = (
-    "skdptext", "numpy", "scipy", "scikit-learn", "pot", "gensim", "numba", "randomgen",
-    "torch",
-)  # fmt: skip
+PACKAGES = ("skdptext", "numpy", "scipy", "scikit-learn", "pot", "gensim", "randomgen")
 
 
 def results_folder() -> Path:
@@ -212,9 +209,6 @@ def _machine() -> dict[str, object]:
     with contextlib.suppress(AttributeError, ValueError, OSError):
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         machine["memory_gib"] = round(memory / 2**30, 1)
-    torch = sys.modules.get("torch")  # asked only where the benchmark used it
-    if torch is not None and torch.cuda.is_available():
-        machine["gpu"] = torch.cuda.get_device_name(0)
     machine["system"] = f"{platform.system()} {platform.release()}"
     return machine
 

@@ -160,7 +160,5 @@ def machine_text(result: dict) -> str:
         parts.append(", ".join(machine["features"]))
     if "memory_gib" in machine:
         parts.append(f"{machine['memory_gib']} GiB")
-    if "gpu" in machine:
-        parts.append(machine["gpu"])
     versions = ", ".join(f"{k} {v}" for k, v in result["versions"].items())
     return f"{'; '.join(parts)}; {machine.get('system', '')}. {versions}."

@@ -11,7 +11,6 @@ LAMS = (0.0, 0.25, 0.5, 0.75, 1.0)
 # Where the paper claims that N_w falls and S_w rises significantly with λ.
 CLAIMED = (5.0, 10.0, 20.0)
 N_DRAWS = 100
-VOCABULARY = 28_596
 
 # (mean, standard deviation over the words), λ down, ε across.
 TABLES = {

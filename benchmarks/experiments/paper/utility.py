@@ -23,8 +23,6 @@ from sklearn.preprocessing import Normalizer
 from skdptext import WMDKNNClassifier, WordEmbedding
 
 METRICS = ("accuracy", "precision", "recall")
-# Which side is noisy.
-MODES = ("both", "train", "test")
 TEST_SIZE = 0.3
 TEST_OVER_TRAIN = TEST_SIZE / (1 - TEST_SIZE)
 
