@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skdptext.embeddings import WordEmbedding, check_columns, check_embedding
 from skdptext.exceptions import EmptyDocumentWarning, InvalidParameterError
-from skdptext.neighbors._blocks import search_in_blocks
 from skdptext.transport import BagIndex, WordBags, as_word_bags, name_rows, take_bags
 from skdptext.utils import (
     DocLinked,
@@ -160,8 +158,6 @@ class WMDNeighborsBase(DocLinked, BaseEstimator):
         X: Any = None,
         n_neighbors: int | None = None,
         mode: str = "connectivity",
-        *,
-        folder: str | os.PathLike[str] | None = None,
     ) -> Any:
         """Sparse graph from documents to their nearest training documents.
 
@@ -173,13 +169,6 @@ class WMDNeighborsBase(DocLinked, BaseEstimator):
             Number of neighbours; None: the estimator's.
         mode : {"connectivity", "distance"}, default="connectivity"
             Whether edges carry ones or distances.
-        folder : str or path, default=None
-            For searches of hours: the neighbours of each 4,096 documents are a file in
-            this folder as soon as they are found. The same call, after an interruption,
-            finds only those that are missing. `n_jobs` blocks are searched at a time,
-            in threads, or by the backend of ``joblib.parallel_config``, such as
-            processes, Dask and Ray. The files tell which documents are alike; only
-            their owner may read them. One that is damaged is searched again.
 
         Returns
         -------
@@ -189,25 +178,11 @@ class WMDNeighborsBase(DocLinked, BaseEstimator):
         Raises
         ------
         InvalidParameterError
-            As `kneighbors`; if `mode` is neither of the two; if `folder` holds the
-            neighbours of other documents, or is changed by others meanwhile.
+            As `kneighbors`, and if `mode` is neither of the two.
         """
         self._check_ready()
         check_option("mode", mode, ("connectivity", "distance"))
-        if folder is None:
-            distances, rows = self.kneighbors(X, n_neighbors)
-        else:
-            queries, itself = self._query_bags(X)
-            k = self._check_k(n_neighbors, itself=itself)
-            distances, places = search_in_blocks(
-                self._index,
-                None if itself else queries,
-                k,
-                folder,
-                n_jobs=self.n_jobs,
-                verbose=self.verbose,
-            )
-            rows = self._rows[places]
+        distances, rows = self.kneighbors(X, n_neighbors)
         n, k = rows.shape
         return self._graph(np.arange(0, n * k + 1, k), rows, distances, mode)
 

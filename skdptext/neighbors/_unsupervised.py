@@ -256,10 +256,8 @@ class WMDNeighborsTransformer(
 
     As scikit-learn's `KNeighborsTransformer`: what follows takes the graph as
     precomputed distances, such as ``TSNE(metric="precomputed", init="random")``,
-    ``KNeighborsClassifier(metric="precomputed")``, ``Isomap(metric="precomputed")``,
-    or, where it is `symmetric`, ``DBSCAN(metric="precomputed")``,
-    ``UMAP(metric="precomputed")``, ``HDBSCAN(metric="precomputed")`` and, of mode
-    ``"connectivity"``, ``SpectralClustering(affinity="precomputed")``.
+    ``KNeighborsClassifier(metric="precomputed")``, ``Isomap(metric="precomputed")``
+    or ``SpectralClustering(affinity="precomputed_nearest_neighbors")``.
 
     Parameters
     ----------
@@ -270,10 +268,6 @@ class WMDNeighborsTransformer(
     n_neighbors : int, default=5
         Neighbours of each document. Of mode ``"distance"`` itself is one more; of mode
         ``"connectivity"`` it is among them.
-    symmetric : bool, default=False
-        Whether `fit_transform` adds the edges that lead back, where a document is not
-        among the neighbours of its own neighbour: rows then differ in length. The rows
-        of `transform`, of other documents, stay as they are.
     n_jobs : int, default=None
         Threads over the queries. None means 1, -1 all processors. The result does not
         depend on it.
@@ -324,21 +318,18 @@ class WMDNeighborsTransformer(
         *,
         mode: str = "distance",
         n_neighbors: int = 5,
-        symmetric: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.embedding = embedding
         self.mode = mode
         self.n_neighbors = n_neighbors
-        self.symmetric = symmetric
         self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_option("mode", self.mode, ("distance", "connectivity"))
-        check_flag("symmetric", self.symmetric)
 
     def _n_needed(self) -> int:
         return self.n_neighbors + (self.mode == "distance")
@@ -401,17 +392,13 @@ class WMDNeighborsTransformer(
         distances, places = np.empty(0), np.empty(0, dtype=np.intp)
         if k:
             distances, places = self._nearest(self._bags, k, itself=True)
-        every = np.arange(self.n_samples_fit_)
-        begin = np.concatenate([every, np.repeat(self._rows, k)])
-        end = np.concatenate([every, self._rows[places].ravel()])
-        distances = np.concatenate([np.zeros(len(every)), distances.ravel()])
-        if self.symmetric:
-            begin, end = np.concatenate([[begin, end], [end, begin]], axis=1)
-            distances = np.tile(distances, 2)
-            # not by a sum of sparse matrices, which drops distances of zero
-            _, first = np.unique(begin * self.n_samples_fit_ + end, return_index=True)
-            begin, end, distances = begin[first], end[first], distances[first]
-        # by row, then distance; of equal ones itself first, then by column
-        order = np.lexsort((end, begin != end, distances, begin))
-        starts = np.searchsorted(begin[order], np.arange(self.n_samples_fit_ + 1))
-        return self._graph(starts, end[order], distances[order], self.mode)
+        n_edges = np.ones(self.n_samples_fit_, dtype=np.intp)  # to itself
+        n_edges[self._rows] += k
+        starts = np.concatenate([[0], np.cumsum(n_edges)])
+        itself = np.zeros(starts[-1], dtype=bool)
+        itself[starts[:-1]] = True
+        end, length = np.empty(starts[-1], dtype=np.intp), np.zeros(starts[-1])
+        end[itself] = np.arange(self.n_samples_fit_)
+        end[~itself] = self._rows[places].ravel()
+        length[~itself] = distances.ravel()
+        return self._graph(starts, end, length, self.mode)

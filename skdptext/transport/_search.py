@@ -71,10 +71,6 @@ class BagIndex:
         by_bag = as_matrix(self.local, len(self.words))
         return by_bag, by_bag.tocsc()
 
-    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        # quick to build, and holds a scaled copy of the vectors
-        return type(self), (self.bags, self.n_words, self.vectors)
-
     def nearest(
         self,
         queries: WordBags,

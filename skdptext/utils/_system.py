@@ -22,20 +22,16 @@ T = TypeVar("T")
 
 
 @contextmanager
-def replacing(target: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
+def replacing(target: Path) -> Iterator[IO[bytes]]:
     """A file beside `target` that replaces it once written without an error.
 
     After a crash, or from another process, either the old file or the new one is seen;
-    a process that is killed leaves a hidden file. Only the owner may read a file that
-    is `private`.
+    a process that is killed leaves a hidden file.
     """
     # Not tempfile: only the owner may ever read its files, even after a rename
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
-    mode = 0o600 if private else 0o666
     try:
-        with open(
-            temporary, "xb", opener=lambda path, flags: os.open(path, flags, mode)
-        ) as file:
+        with open(temporary, "xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import pickle
-import re
-import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from joblib import parallel_config
-from sklearn.cluster import DBSCAN, HDBSCAN, SpectralClustering
+from sklearn.cluster import DBSCAN, SpectralClustering
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.manifold import TSNE, Isomap
@@ -33,7 +28,6 @@ from skdptext.neighbors import (
     WMDKNNRegressor,
     WMDNeighbors,
     WMDNeighborsTransformer,
-    _blocks,
 )
 from tests.expected import refused
 
@@ -170,8 +164,6 @@ def test_refusals(corpus, small_embedding):
         model.set_params(n_neighbors=41).kneighbors(X)
     with refused("mode must be one of"):
         WMDNeighborsTransformer(small_embedding, mode="ones").fit(X)
-    with refused("symmetric must be True or False"):
-        WMDNeighborsTransformer(small_embedding, symmetric=1).fit(X)
     with refused(r"must be < the number .* with words \(n_samples=40\), got 40"):
         WMDNeighborsTransformer(small_embedding, n_neighbors=40).fit(X)
     ones = WMDNeighborsTransformer(small_embedding, n_neighbors=41, mode="connectivity")
@@ -215,12 +207,9 @@ def test_means_as_scikit_learn(
 
 
 @pytest.mark.parametrize("mode", ["distance", "connectivity"])
-@pytest.mark.parametrize("symmetric", [False, True])
-def test_transformer(corpus, small_embedding, all_distances, mode, symmetric):
+def test_transformer(corpus, small_embedding, all_distances, mode):
     X, _ = corpus
-    step = WMDNeighborsTransformer(
-        small_embedding, mode=mode, n_neighbors=3, symmetric=symmetric
-    )
+    step = WMDNeighborsTransformer(small_embedding, mode=mode, n_neighbors=3)
     graph = step.fit_transform(X)
     D = all_distances.copy()
     np.fill_diagonal(D, -1)  # itself first
@@ -228,9 +217,6 @@ def test_transformer(corpus, small_embedding, all_distances, mode, symmetric):
     expected = np.zeros((N, N), dtype=bool)
     np.put_along_axis(expected, brute(D, k)[1], True, axis=1)
     np.fill_diagonal(D, 0)
-    if symmetric:
-        expected |= expected.T
-        assert (np.diff(graph.indptr) > k).any()
     stored = sp.csr_matrix((np.ones(graph.nnz), graph.indices, graph.indptr))
     assert np.array_equal(stored.toarray() > 0, expected)
     for i in range(N):
@@ -290,17 +276,10 @@ def step_of(small_embedding):
 @pytest.mark.no_cover
 def test_clusters_are_those_of_all_distances(corpus, dense, step_of):
     near = float(np.quantile(dense[dense > 0], 0.02))
-    whole = sp.csr_matrix((dense.ravel(), np.indices((N, N)).reshape(2, -1)))
-    for options, clusterer in (
-        ({"n_neighbors": 20}, DBSCAN(eps=near, min_samples=3, metric="precomputed")),
-        (  # which takes no graph in parts, nor as many copies of a text
-            {"n_neighbors": 26, "symmetric": True},
-            HDBSCAN(min_cluster_size=4, metric="precomputed", copy=True),
-        ),
-    ):
-        labels = make_pipeline(step_of(**options), clusterer).fit_predict(corpus[0])
-        assert len(np.unique(labels)) >= 3
-        assert np.array_equal(labels, clusterer.fit_predict(whole))
+    clusterer = DBSCAN(eps=near, min_samples=3, metric="precomputed")
+    labels = make_pipeline(step_of(n_neighbors=20), clusterer).fit_predict(corpus[0])
+    assert len(np.unique(labels)) >= 3
+    assert np.array_equal(labels, clusterer.fit_predict(dense))
 
 
 @pytest.mark.no_cover
@@ -324,9 +303,11 @@ def test_clusters_of_a_radius_are_those_of_all_distances(
 @pytest.mark.no_cover
 def test_spectral_clusters(corpus, step_of):
     X, y = corpus
-    step = step_of(n_neighbors=8, symmetric=True, mode="connectivity")
-    clusterer = SpectralClustering(2, affinity="precomputed", random_state=0)
-    agree = (make_pipeline(step, clusterer).fit_predict(X) == y).mean()
+    clusterer = SpectralClustering(
+        2, affinity="precomputed_nearest_neighbors", n_neighbors=8, random_state=0
+    )
+    cluster = make_pipeline(step_of(n_neighbors=8), clusterer)
+    agree = (cluster.fit_predict(X) == y).mean()
     assert max(agree, 1 - agree) > 0.6
 
 
@@ -356,210 +337,3 @@ def test_votes_are_those_of_all_distances(corpus, small_embedding, all_distances
         vote.fit(X[:27], y[:27]).predict(X[27:]),
         direct.predict(all_distances[27:, :27]),
     )
-
-
-# -- long searches -------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("itself", [True, False])
-def test_blocks_in_files(corpus, small_embedding, tmp_path, monkeypatch, itself):
-    monkeypatch.setattr(_blocks, "BLOCK_SIZE", 8)
-    X, _ = corpus
-    model = WMDNeighbors(small_embedding, n_neighbors=3).fit(X)
-    asked = None if itself else X[:30]
-    want = model.kneighbors_graph(asked, mode="distance")
-
-    done, search = [], _blocks._search
-
-    def interrupted(*arguments):
-        if len(done) == 3:
-            raise KeyboardInterrupt
-        done.append(search(*arguments))
-        return done[-1]
-
-    monkeypatch.setattr(_blocks, "_search", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        model.kneighbors_graph(asked, mode="distance", folder=tmp_path)
-    written = {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("*.bin")}
-    assert len(written) == 3
-    monkeypatch.setattr(_blocks, "_search", search)
-    model.set_params(n_jobs=2)
-    again = model.kneighbors_graph(asked, mode="distance", folder=str(tmp_path))
-    for part in ("data", "indices", "indptr"):
-        assert np.array_equal(getattr(again, part), getattr(want, part))
-    for name, when in written.items():
-        assert (tmp_path / name).stat().st_mtime_ns == when
-    assert len(list(tmp_path.glob("*.bin"))) == (5 if itself else 4)
-    assert not list(tmp_path.glob(".*"))
-    with refused("folder must be empty or hold"):
-        model.kneighbors_graph(asked, 2, folder=tmp_path)
-    with refused("folder must be a str or a path"):
-        model.kneighbors_graph(folder=3)
-    with refused("folder must be a folder, or not"):
-        model.kneighbors_graph(folder=tmp_path / "search.txt")
-    with refused(r"got the file .*search\.txt"):
-        model.kneighbors_graph(folder=tmp_path / "search.txt" / "inside")
-
-
-def same(a, b):
-    return all(
-        np.array_equal(getattr(a, part), getattr(b, part))
-        for part in ("data", "indices", "indptr")
-    )
-
-
-@pytest.fixture
-def kept(corpus, small_embedding, tmp_path, monkeypatch):
-    """A search whose blocks are files: what repeats it, and its graph."""
-    monkeypatch.setattr(_blocks, "BLOCK_SIZE", 16)
-    model = WMDNeighbors(small_embedding, n_neighbors=3).fit(corpus[0])
-
-    def search(k=3):
-        return model.kneighbors_graph(
-            n_neighbors=k, mode="distance", folder=tmp_path / "graph"
-        )
-
-    return search, search(), sorted((tmp_path / "graph").glob("*.bin"))
-
-
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
-def test_only_the_owner_may_read_blocks(kept):
-    _, _, files = kept
-    for path in (*files, files[0].with_name("search.txt")):
-        assert path.stat().st_mode & 0o777 == 0o600
-
-
-DAMAGE = {
-    "empty": lambda content, other: b"",
-    "truncated": lambda content, other: content[:-1],
-    "longer": lambda content, other: content + b"\0",
-    "checksum": lambda content, other: b"\1" + content[1:],
-    "distance": lambda content, other: content[:40] + b"\1" + content[41:],
-    "row": lambda content, other: content[:-8] + b"\0" * 8,
-    "halves": lambda content, other: content[:32] + content[:31:-1],
-    "zeros": lambda content, other: bytes(len(content)),
-    "another block": lambda content, other: other,
-    "a zip file": lambda content, other: b"PK\3\4" + content[4:],
-}
-
-
-@pytest.mark.parametrize("name", DAMAGE)
-def test_a_damaged_block_is_searched_again(kept, name):
-    search, want, files = kept
-    content, other = (path.read_bytes() for path in files[:2])
-    damaged = DAMAGE[name](content, other)
-    assert damaged != content
-    files[0].write_bytes(damaged)
-    assert same(search(), want)
-    assert files[0].read_bytes() == content
-
-
-def test_blocks_that_change_while_they_are_searched_are_named(kept, monkeypatch):
-    search, _, files = kept
-    own = _blocks._search
-
-    def damaging(*arguments):
-        found = own(*arguments)
-        files[1].write_bytes(b"")
-        return found
-
-    files[1].unlink()
-    monkeypatch.setattr(_blocks, "_search", damaging)
-    with refused(f"{re.escape(str(files[1]))} was deleted or changed"):
-        search()
-
-
-def test_blocks_of_another_search_are_not_read(kept):
-    search, want, files = kept
-    with refused(r"as .*search\.txt says"):
-        search(2)
-    files[0].with_name("search.txt").unlink()
-    fewer = search(2)
-    assert fewer.nnz == want.nnz // 3 * 2
-    # nor under the names of this one
-    for mine, its in zip(files, sorted(set(files[0].parent.glob("*.bin")) - {*files}),
-                         strict=True):  # fmt: skip
-        its.replace(mine)
-    files[0].with_name("search.txt").unlink()
-    assert same(search(), want)
-
-
-def test_equal_bytes_of_other_shapes_are_another_search(tmp_path):
-    values = np.arange(8.0)
-    X = np.eye(2)
-    graphs = []
-    for shape in ((2, 4), (4, 2)):
-        vectors = values.reshape(shape)
-        embedding = WordEmbedding([f"w{i}" for i in range(len(vectors))], vectors)
-        rows = np.pad(X, [(0, 0), (0, len(vectors) - 2)])
-        model = WMDNeighbors(embedding, n_neighbors=1).fit(rows)
-        (tmp_path / "search.txt").unlink(missing_ok=True)
-        graphs.append(model.kneighbors_graph(mode="distance", folder=tmp_path))
-    assert graphs[0].data[0] > graphs[1].data[0] > 0
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such files")
-def test_what_is_no_file_is_refused(kept):
-    search, _, files = kept
-    for path in (files[0], files[0].with_name("search.txt")):
-        content = path.read_bytes()
-        for make in (os.mkfifo, os.mkdir):
-            path.unlink()
-            make(path)
-            with refused(f"must hold files, but {re.escape(str(path))} is none"):
-                search()
-            path.rmdir() if path.is_dir() else path.unlink()
-            path.write_bytes(content)
-
-
-def test_whose_first_writer_was_stopped(kept):
-    """It left a part of what says which search the folder is of."""
-    search, want, files = kept
-    says = files[0].with_name("search.txt")
-    whole = says.read_bytes()
-    for left in (b"", whole[:7]):
-        says.write_bytes(left)
-        assert same(search(), want)
-        assert says.read_bytes() == whole
-    says.write_bytes(whole + b"\n")
-    with refused("got those of another search"):
-        search()
-
-
-def test_searches_that_race_for_a_folder(
-    corpus, small_embedding, tmp_path, monkeypatch
-):
-    """All blocks are searched by two at once, and one of another search is refused."""
-    monkeypatch.setattr(_blocks, "BLOCK_SIZE", 16)
-    model = WMDNeighbors(small_embedding, n_neighbors=3).fit(corpus[0])
-    together, own = threading.Barrier(2), _blocks._search
-    refusals = []
-
-    def both(*arguments):
-        if together.wait(60) == 0:
-            with refused("got those of another search"):
-                model.kneighbors_graph(n_neighbors=2, folder=tmp_path)
-            refusals.append(1)
-        return own(*arguments)
-
-    monkeypatch.setattr(_blocks, "_search", both)
-
-    def search(_):
-        return model.kneighbors_graph(mode="distance", folder=tmp_path)
-
-    with ThreadPoolExecutor(2) as pool:
-        graphs = list(pool.map(search, range(2)))
-    want = model.kneighbors_graph(mode="distance")
-    assert all(same(graph, want) for graph in graphs)
-    assert len(refusals) == len(list(tmp_path.glob("*.bin"))) > 1
-
-
-def test_blocks_in_processes(corpus, small_embedding, tmp_path, monkeypatch):
-    """As on a cluster: joblib's Dask and Ray backends pickle the same calls."""
-    monkeypatch.setattr(_blocks, "BLOCK_SIZE", 30)
-    model = WMDNeighbors(small_embedding, n_neighbors=3).fit(corpus[0])
-    with parallel_config(backend="multiprocessing", n_jobs=2):
-        got = model.kneighbors_graph(mode="distance", folder=tmp_path)
-    want = model.kneighbors_graph(mode="distance")
-    assert np.array_equal(got.indices, want.indices)
-    assert np.array_equal(got.data, want.data)

@@ -1,6 +1,6 @@
 """Dask: partitions that are lost with their worker come back with the same words.
 
-And Word Mover's neighbours, block by block.
+And Word Mover's neighbours, partition by partition.
 """
 
 from __future__ import annotations
@@ -14,12 +14,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from joblib import parallel_config
 from pyarrow import dataset
 
 from skdptext import WordEmbedding
-from skdptext.neighbors import WMDNeighbors, _blocks
-from skdptext.transport import BagIndex
+from skdptext.neighbors import WMDNeighbors
 from tests.releases import secrets_of
 from tests.scale.conftest import digest, files_with_the_key
 
@@ -62,16 +60,6 @@ def released(client, release, documents, tmp_path):
     return frame.map_partitions(run, meta=meta)
 
 
-def short_texts():
-    """100 bags of up to 9 of 60 words in 5 dimensions."""
-    rng = np.random.default_rng(0)
-    embedding = WordEmbedding([f"w{i}" for i in range(60)], rng.normal(size=(60, 5)))
-    X = np.zeros((100, 60))
-    for row in X:
-        row[rng.integers(0, 60, rng.integers(1, 10))] = 1
-    return embedding, X
-
-
 def as_table(frame):
     return pa.Table.from_pandas(pd.DataFrame(frame[["id", "text"]]))
 
@@ -111,23 +99,14 @@ def test_graphs_are_small_and_no_key_is_in_them_or_in_files(
     assert files_with_the_key(release, folder) == []
 
 
-def test_neighbours_by_blocks(client, tmp_path, monkeypatch):
-    """joblib's Dask backend: each block in a worker, which writes its file."""
-    embedding, X = short_texts()
-    model = WMDNeighbors(embedding, n_neighbors=3).fit(X)
-    want = model.kneighbors_graph(mode="distance")
-    monkeypatch.setattr(_blocks, "BLOCK_SIZE", 20)
-    monkeypatch.setattr(BagIndex, "nearest", None)  # here, not in the workers
-    with parallel_config(backend="dask"):
-        got = model.kneighbors_graph(mode="distance", folder=tmp_path)
-    assert np.array_equal(got.indices, want.indices)
-    assert np.array_equal(got.data, want.data)
-    assert len(list(tmp_path.glob("*.bin"))) == 5
-
-
 def test_neighbours_of_partitions(client):
     """A model by value: any engine can map its queries."""
-    embedding, X = short_texts()
+    # 100 bags of up to 9 of 60 words in 5 dimensions
+    rng = np.random.default_rng(0)
+    embedding = WordEmbedding([f"w{i}" for i in range(60)], rng.normal(size=(60, 5)))
+    X = np.zeros((100, 60))
+    for row in X:
+        row[rng.integers(0, 60, rng.integers(1, 10))] = 1
     model = WMDNeighbors(embedding, n_neighbors=3).fit(X)
     parts = client.map(model.kneighbors, np.split(X, 4))
     distances, rows = map(np.concatenate, zip(*client.gather(parts), strict=True))

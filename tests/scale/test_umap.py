@@ -7,10 +7,9 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
 
 from skdptext.datasets import load_docstring_embedding, load_docstrings
-from skdptext.neighbors import WMDNeighbors, WMDNeighborsTransformer
+from skdptext.neighbors import WMDNeighbors
 
 pytestmark = pytest.mark.scale
 
@@ -39,22 +38,11 @@ def test_topics_are_together_in_the_map(texts):
     import umap
 
     counts, topics, embedding = texts
-    chart = make_pipeline(
-        WMDNeighborsTransformer(embedding, n_neighbors=15, symmetric=True),
-        umap.UMAP(metric="precomputed", n_neighbors=15, random_state=0),
-    ).fit_transform(counts)
-    check(chart, topics)
-
-
-def test_a_folder_of_blocks_becomes_a_map(texts, tmp_path):
-    import umap
-
-    counts, topics, embedding = texts
     model = WMDNeighbors(embedding, n_neighbors=14).fit(counts)
-    graph = model.kneighbors_graph(mode="distance", folder=tmp_path)
+    distances, rows = model.kneighbors()
     itself = np.arange(len(topics))[:, None]
-    rows = np.hstack([itself, graph.indices.reshape(len(topics), -1)])
-    distances = np.hstack([0.0 * itself, graph.data.reshape(len(topics), -1)])
+    rows = np.hstack([itself, rows])
+    distances = np.hstack([0.0 * itself, distances])
     chart = umap.UMAP(
         n_neighbors=15, precomputed_knn=(rows, distances), random_state=0
     ).fit_transform(counts)
