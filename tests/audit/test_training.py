@@ -289,8 +289,7 @@ class SumsChanged(DPTextClassifier):
     """The exact sums are changed before the noise."""
 
     def _release(self, sums, *others):
-        sums.table = self.changed(sums.table)
-        return super()._release(sums, *others)
+        return super()._release(self.changed(sums), *others)
 
 
 class Averaged(SumsChanged):
@@ -309,7 +308,7 @@ class NoiseChanged(DPTextClassifier):
 
     def _release(self, sums, *others):
         super()._release(sums, *others)
-        self.noisy_sums_ = self.changed(sums.table / GRID)
+        self.noisy_sums_ = self.changed(sums / GRID)
         return self
 
 
@@ -329,7 +328,7 @@ class ReadsForItsThreshold(NoiseChanged):
 
 
 class RowsForPeople(DPTextClassifier):
-    patched = ("_documents_of_each", lambda authors, n, totals: np.ones(n))
+    patched = ("_documents_of_each", lambda authors, n: np.ones(n))
 
 
 class RowsThenClipped(Clipped, RowsForPeople):
