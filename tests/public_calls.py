@@ -172,6 +172,14 @@ def searched() -> GridSearchCV:
     return search.fit(TEXTS, TOPICS)
 
 
+def keyed_vectors() -> Any:
+    from gensim.models import KeyedVectors
+
+    keyed = KeyedVectors(vector_size=1)
+    keyed.add_vectors(["w0", "w1"], [[0.0], [1.0]])
+    return keyed
+
+
 def folder() -> Path:
     """A new folder, deleted when the process ends."""
     holder = tempfile.TemporaryDirectory()
@@ -317,7 +325,7 @@ VALID: dict[Any, Valid] = {
     # -- embeddings ------------------------------------------------------------
     WordEmbedding: Valid(lambda: (["w0", "w1"], np.eye(2))),
     WordEmbedding.find: Valid(lambda: (table(), ["w0"])),
-    WordEmbedding.from_gensim: Valid(lambda: (table().to_gensim(),)),
+    WordEmbedding.from_gensim: Valid(lambda: (keyed_vectors(),)),
     WordEmbedding.infer: Valid(lambda: (table(), "w0")),
     WordEmbedding.load: Valid(lambda: (embedding_file(),), names=("path",)),
     WordEmbedding.restrict: Valid(lambda: (table(), 1)),

@@ -1,4 +1,4 @@
-"""Checks of vectors, shared by the constructor and the readers."""
+"""Checks of vectors, and bounds that keep a broken or hostile file from harm."""
 
 from __future__ import annotations
 
@@ -9,6 +9,26 @@ import numpy as np
 from skdptext.embeddings._index import WordIndex
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import blocks
+
+# Of a vector.
+MAX_DIM = 1 << 20
+# Characters of a word.
+MAX_WORD = 1 << 20
+# Bytes of a line of text, and of blank lines in a row.
+MAX_LINE = 1 << 24
+MAX_BLANK = 1 << 20
+# Digits of a size in a header: Python takes seconds for a million of them.
+MAX_DIGITS = 18
+
+# Text of embeddings shrinks three- to fivefold in gzip; zeros shrink a thousandfold.
+# Chosen between the two, not measured on hostile files.
+_MAX_EXPANSION = 200
+_SMALL = 1 << 26
+
+EXPANDS = (
+    f"expands more than {_MAX_EXPANSION}-fold, which only a file made to exhaust "
+    "memory should do; save a genuine embedding uncompressed"
+)
 
 
 def check_vectors(vectors: Any, words: WordIndex) -> np.ndarray:
@@ -86,3 +106,8 @@ def writable_by_others(array: np.ndarray) -> bool:
         return not memoryview(owner).readonly
     except TypeError:  # some other library's memory: who can write to it?
         return True
+
+
+def expands_too_much(compressed: int, expanded: int) -> bool:
+    """Whether a file expands suspiciously; below 64 MiB it does no harm."""
+    return expanded > _SMALL and expanded > _MAX_EXPANSION * compressed

@@ -6,21 +6,17 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from skdptext.embeddings._checks import check_vectors, freeze
-from skdptext.embeddings._gensim import Parts, keyed_vectors, parts_of
+from skdptext.embeddings._gensim import Parts, SubwordVectors, parts_of
 from skdptext.embeddings._index import WordIndex, check_words
 from skdptext.embeddings._readers import read
-from skdptext.embeddings._subwords import SubwordVectors
 from skdptext.embeddings._writers import write
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import check_integer, half_squared_norms, kind_of
-
-if TYPE_CHECKING:
-    from gensim.models import KeyedVectors
 
 
 class WordEmbedding:
@@ -424,23 +420,6 @@ class WordEmbedding:
         ('a', 'b')
         """
         return cls._from_parts(parts_of(model))
-
-    def to_gensim(self) -> KeyedVectors:
-        """Copy the vectors, without subwords, into gensim's `KeyedVectors`.
-
-        Returns
-        -------
-        vectors : gensim.models.KeyedVectors
-            A copy.
-
-        Examples
-        --------
-        >>> from skdptext import WordEmbedding
-        >>> embedding = WordEmbedding(["a", "b"], [[0.0, 1.0], [1.0, 0.0]])
-        >>> embedding.to_gensim().most_similar("a")[0][0]
-        'b'
-        """
-        return keyed_vectors(self.words, self.vectors.copy())
 
     # -- identity, copies, pickles ---------------------------------------------
 

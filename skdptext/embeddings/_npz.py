@@ -14,10 +14,15 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.lib import format as npy
 
-from skdptext.embeddings._checks import freeze
+from skdptext.embeddings._checks import (
+    EXPANDS,
+    MAX_DIM,
+    MAX_WORD,
+    expands_too_much,
+    freeze,
+)
+from skdptext.embeddings._gensim import SubwordVectors, check_subwords
 from skdptext.embeddings._index import check_words
-from skdptext.embeddings._limits import EXPANDS, MAX_DIM, MAX_WORD, expands_too_much
-from skdptext.embeddings._subwords import SubwordVectors, check_subwords
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import blocks, quiet
 

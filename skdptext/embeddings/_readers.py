@@ -14,10 +14,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from skdptext.embeddings._checks import first_not_finite, freeze
-from skdptext.embeddings._gensim import Parts
-from skdptext.embeddings._index import WordIndex
-from skdptext.embeddings._limits import (
+from skdptext.embeddings._checks import (
     EXPANDS,
     MAX_BLANK,
     MAX_DIGITS,
@@ -25,7 +22,11 @@ from skdptext.embeddings._limits import (
     MAX_LINE,
     MAX_WORD,
     expands_too_much,
+    first_not_finite,
+    freeze,
 )
+from skdptext.embeddings._gensim import Parts
+from skdptext.embeddings._index import WordIndex
 from skdptext.embeddings._npz import read_npz
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import check_integer, check_path

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from skdptext.embeddings._gensim import SubwordVectors
 from skdptext.embeddings._npz import write_npz
 from skdptext.embeddings._readers import path_and_suffix
-from skdptext.embeddings._subwords import SubwordVectors
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import replacing
 

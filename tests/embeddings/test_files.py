@@ -116,7 +116,9 @@ def test_gensim_reads_what_is_written(suffix, binary, tmp_path):
     ],
 )
 def test_what_gensim_writes_is_read(suffix, options, tmp_path):
-    FIXED.to_gensim().save_word2vec_format(str(tmp_path / f"t{suffix}"), **options)
+    keyed = KeyedVectors(vector_size=FIXED.dim)
+    keyed.add_vectors(list(FIXED.words), FIXED.vectors)
+    keyed.save_word2vec_format(str(tmp_path / f"t{suffix}"), **options)
     read = WordEmbedding.load(tmp_path / f"t{suffix}")
     assert read.words == FIXED.words
     np.testing.assert_array_equal(read.vectors, FIXED.vectors)

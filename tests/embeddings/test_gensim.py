@@ -1,4 +1,4 @@
-"""From and to gensim; fastText's subword vectors."""
+"""Vectors of gensim's models; fastText's subword vectors."""
 
 from __future__ import annotations
 
@@ -73,18 +73,6 @@ def test_gensim_tables_that_break_a_rule():
     keyed.add_vectors([1, 2], np.eye(2))
     with pytest.raises(InvalidParameterError, match="words must be str, got an int"):
         WordEmbedding.from_gensim(keyed)
-
-
-def test_to_gensim_is_a_working_copy():
-    table = WordEmbedding(["a", "b", "c"], [[0, 1], [1, 0], [0.1, 1]])
-    keyed = table.to_gensim()
-    assert keyed.most_similar("a")[0][0] == "c"
-    assert keyed.key_to_index == {"a": 0, "b": 1, "c": 2}
-    keyed.add_vectors(["d"], np.ones((1, 2), dtype=np.float32))
-    keyed.vectors[0] = 9
-    assert table["a"].tolist() == [0, 1]
-    back = WordEmbedding.from_gensim(table.to_gensim())
-    assert back.fingerprint == table.fingerprint
 
 
 # -- subwords -----------------------------------------------------------------------
