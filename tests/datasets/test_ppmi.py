@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from skdptext import DPWordPerturber, WMDKNNClassifier, WordEmbedding
 from skdptext.datasets import load_docstring_embedding, load_docstrings
-from skdptext.datasets._ppmi import (
+from skdptext.datasets._docstring_embedding import (
     ppmi_vectors,  # no input of the door reaches it alone
 )
 
