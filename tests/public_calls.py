@@ -295,7 +295,6 @@ VALID: dict[Any, Valid] = {
     # -- command line ----------------------------------------------------------
     cli.main: Valid(lambda: (["verify", "gone"],), names=("arguments",)),
     # -- datasets --------------------------------------------------------------
-    datasets.clear_data_home: Valid(lambda: (folder(),), names=("data_home",)),
     datasets.get_data_home: Valid(lambda: (folder(),), names=("data_home",)),
     datasets.fetch_disaster_tweets: FETCHED,
     datasets.fetch_sms_spam: FETCHED,

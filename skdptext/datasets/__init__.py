@@ -1,6 +1,6 @@
 """Data sets: one that needs no download, fetchers with checksums, generators."""
 
-from skdptext.datasets._base import clear_data_home as clear_data_home, get_data_home
+from skdptext.datasets._base import get_data_home
 from skdptext.datasets._docstring_embedding import load_docstring_embedding
 from skdptext.datasets._docstrings import load_docstrings
 from skdptext.datasets._public_sets import fetch_disaster_tweets, fetch_sms_spam

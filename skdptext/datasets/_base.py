@@ -12,14 +12,6 @@ from sklearn.utils import Bunch
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import import_pandas, shown
 
-# Files that skdptext writes into its data home, the only ones it deletes there.
-_OWN_FILES = (
-    "docstring-embedding-*.npz",
-    "docstrings-*.json.gz",
-    "sms_spam.tsv",
-    "disaster_tweets.csv",
-)
-
 
 def get_data_home(data_home: str | os.PathLike[str] | None = None) -> str:
     """Folder in which downloaded and computed data are kept; created if missing.
@@ -63,40 +55,6 @@ def get_data_home(data_home: str | os.PathLike[str] | None = None) -> str:
         raise InvalidParameterError(f"{rule}, got the file {str(home)!r}.")
     home.mkdir(parents=True, exist_ok=True)
     return str(home)
-
-
-def clear_data_home(data_home: str | os.PathLike[str] | None = None) -> None:
-    """Delete what skdptext keeps in its data home.
-
-    Only files that skdptext itself wrote are deleted, then the folder if that leaves
-    it empty: a folder shared with other data is safe.
-
-    Parameters
-    ----------
-    data_home : str or path-like, default=None
-        The folder, as for `get_data_home`.
-
-    Raises
-    ------
-    InvalidParameterError
-        If `data_home` is not a path, or is an existing file.
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> from skdptext.datasets import clear_data_home
-    >>> folder = tempfile.mkdtemp()
-    >>> clear_data_home(folder)
-    >>> os.path.exists(folder)
-    False
-    """
-    home = Path(get_data_home(data_home))
-    for pattern in _OWN_FILES:
-        left_by_the_killed = home.glob(f".{pattern}.*.tmp")
-        for path in (*home.glob(pattern), *left_by_the_killed):
-            path.unlink(missing_ok=True)
-    if not any(home.iterdir()):
-        home.rmdir()
 
 
 def text_bunch(

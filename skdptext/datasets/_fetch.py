@@ -5,11 +5,9 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
-import itertools
 import logging
 import os
 import struct
-import time
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -18,12 +16,9 @@ from typing import IO, Any, NamedTuple
 
 from skdptext.datasets._base import get_data_home
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_flag, check_integer, check_real, replacing, shown
+from skdptext.utils import check_flag, replacing, shown
 
 _logger = logging.getLogger("skdptext.datasets")
-
-# Statuses worth another attempt; any other 4xx is final.
-_TRANSIENT = {408, 425, 429}
 
 # Not LZMA, whose header may ask for gigabytes.
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -49,10 +44,6 @@ class PublicSet(NamedTuple):
     canonical: Callable[[list[dict[str, str]]], str]
 
 
-class _NetworkError(Exception):
-    """The download failed; the message says why."""
-
-
 class _BadContentError(Exception):
     """The bytes are not the expected data set; the message says why."""
 
@@ -63,8 +54,6 @@ def fetch(
     url: str | None,
     data_home: str | os.PathLike[str] | None,
     download_if_missing: bool,
-    n_retries: int,
-    delay: float,
 ) -> list[dict[str, str]]:
     """Verified records: from SKDPTEXT_DATA if set, else the cache, else the network."""
     if url is not None and not (
@@ -74,8 +63,6 @@ def fetch(
             f"url must be an http:// or https:// address or None, got {shown(url)}."
         )
     download_if_missing = check_flag("download_if_missing", download_if_missing)
-    n_retries = check_integer("n_retries", n_retries, low=0)
-    delay = check_real("delay", delay, low=0)
     folder = os.environ.get("SKDPTEXT_DATA")
     if folder:
         return _from_folder(public_set, Path(folder).expanduser())
@@ -93,14 +80,14 @@ def fetch(
         )
     url = url or public_set.url
     try:
-        content = _download(url, n_retries=n_retries, delay=delay)
-        table = _unpack(public_set, content)
+        table = _unpack(public_set, _download(url))
         records = _verify(public_set, table)
     except _BadContentError as error:
         raise OSError(_advice(public_set, url, cached, str(error))) from error
-    except _NetworkError as error:
-        # the advice ends with the reason; pooch's traceback would be ninety lines more
-        raise ConnectionError(_advice(public_set, url, cached, str(error))) from None
+    except OSError as error:  # as are those of requests, which pooch uses
+        problem = f"{type(error).__name__}: {error}"
+        # the advice holds the reason; pooch's traceback would be ninety lines more
+        raise ConnectionError(_advice(public_set, url, cached, problem)) from None
     with replacing(cached) as file:
         file.write(table)
     return records
@@ -144,32 +131,12 @@ class _Received(io.BytesIO):
         return super().write(chunk)
 
 
-def _download(url: str, *, n_retries: int, delay: float) -> bytes:
-    """Bytes at `url`; waits `delay`, 2 `delay`, 4 `delay`, … seconds between tries."""
+def _download(url: str) -> bytes:
     import pooch
 
-    downloader = pooch.HTTPDownloader()
-    for attempt in itertools.count():
-        received = _Received()
-        try:
-            downloader(url, received, None)
-            return received.getvalue()
-        except OSError as error:  # as are those of requests, which pooch uses
-            if attempt == n_retries or not _worth_retrying(error):
-                raise _NetworkError(f"{type(error).__name__}: {error}") from error
-            wait = delay * 2**attempt
-            _logger.warning(
-                "Fetching %s failed (%s); trying again in %g s.", url, error, wait
-            )
-        time.sleep(wait)
-    raise AssertionError("unreachable")  # pragma: no cover
-
-
-def _worth_retrying(error: Any) -> bool:
-    if isinstance(error, ValueError):  # the URL itself is invalid
-        return False
-    status = getattr(getattr(error, "response", None), "status_code", None)
-    return status is None or status >= 500 or status in _TRANSIENT
+    received = _Received()
+    pooch.HTTPDownloader()(url, received, None)
+    return received.getvalue()
 
 
 # -- what was received -----------------------------------------------------------

@@ -116,8 +116,6 @@ def fetch_sms_spam(
     download_if_missing: bool = True,
     return_X_y: bool = False,
     as_frame: bool = False,
-    n_retries: int = 3,
-    delay: float = 1.0,
     url: str | None = None,
 ) -> Any:
     """Fetch the SMS Spam Collection: 5,574 text messages, ham or spam.
@@ -139,10 +137,6 @@ def fetch_sms_spam(
         Return ``(data, target)`` instead of a Bunch.
     as_frame : bool, default=False
         Give data and target as pandas Series, and both as `frame`.
-    n_retries : int, default=3
-        How often to try again after a network error that may pass.
-    delay : float, default=1.0
-        Seconds before the first new attempt; doubled for each one after.
     url : str, default=None
         Where to download from. None: the UCI repository.
 
@@ -193,8 +187,6 @@ def fetch_sms_spam(
         url=url,
         data_home=data_home,
         download_if_missing=download_if_missing,
-        n_retries=n_retries,
-        delay=delay,
     )
     return text_bunch(
         [record["text"] for record in records],
@@ -213,8 +205,6 @@ def fetch_disaster_tweets(
     download_if_missing: bool = True,
     return_X_y: bool = False,
     as_frame: bool = False,
-    n_retries: int = 3,
-    delay: float = 1.0,
     url: str | None = None,
 ) -> Any:
     """Fetch the disaster tweets: 7,613 tweets, about a real disaster or not.
@@ -236,10 +226,6 @@ def fetch_disaster_tweets(
         Return ``(data, target)`` instead of a Bunch.
     as_frame : bool, default=False
         Give data and target as pandas Series, and all columns as `frame`.
-    n_retries : int, default=3
-        How often to try again after a network error that may pass.
-    delay : float, default=1.0
-        Seconds before the first new attempt; doubled for each one after.
     url : str, default=None
         Where to download from. None: the public copy.
 
@@ -290,8 +276,6 @@ def fetch_disaster_tweets(
         url=url,
         data_home=data_home,
         download_if_missing=download_if_missing,
-        n_retries=n_retries,
-        delay=delay,
     )
     columns: dict[str, Any] = {"id": np.array([int(r["id"]) for r in records])}
     for name in ("keyword", "location"):

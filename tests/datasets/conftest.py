@@ -1,7 +1,6 @@
 """A registry of small sets, and the server they come from."""
 
 import threading
-import time
 
 import pytest
 from local_server import SMS, TWEETS_CORE, LocalServer, sha256
@@ -18,14 +17,6 @@ def small_sets(monkeypatch):
         monkeypatch.setattr(_public_sets, name, small)
     monkeypatch.delenv("SKDPTEXT_DATA", raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-
-
-@pytest.fixture
-def waits(monkeypatch):
-    """Seconds that the code would have waited; it does not."""
-    waited = []
-    monkeypatch.setattr(time, "sleep", waited.append)
-    return waited
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import pytest
 
-from skdptext.datasets import clear_data_home, get_data_home
+from skdptext.datasets import get_data_home
 from skdptext.exceptions import InvalidParameterError
 
 
@@ -52,28 +52,4 @@ def test_a_file_is_refused(tmp_path):
     (tmp_path / "file").write_text("mine")
     with pytest.raises(InvalidParameterError, match=r"data_home .* got the file"):
         get_data_home(tmp_path / "file")
-    with pytest.raises(InvalidParameterError, match=r"data_home .* got the file"):
-        clear_data_home(tmp_path / "file")
     assert (tmp_path / "file").read_text() == "mine"
-
-
-def test_clearing_deletes_only_what_is_ours(tmp_path):
-    ours = ["sms_spam.tsv", "disaster_tweets.csv", "docstring-embedding-9d-0.npz"]
-    ours.append("docstrings-0.json.gz")
-    left = [f".{name}.0123456789abcdef.tmp" for name in ours]  # by a killed process
-    for name in [*ours, *left, "thesis.tex", ".thesis.tex.0123456789abcdef.tmp"]:
-        (tmp_path / name).write_text("x")
-    (tmp_path / "photos").mkdir()
-    clear_data_home(tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == {
-        "thesis.tex", ".thesis.tex.0123456789abcdef.tmp", "photos"
-    }  # fmt: skip
-
-
-def test_clearing_removes_a_folder_that_is_left_empty(tmp_path):
-    home = tmp_path / "home"
-    home.mkdir()
-    (home / "sms_spam.tsv").write_text("x")
-    clear_data_home(home)
-    assert not home.exists()
-    assert tmp_path.exists()

@@ -78,9 +78,6 @@ def test_folder_with_another_file_of_that_name(server, folder, tmp_path):
     [
         ({"url": "ftp://x"}, "url must be an http:// or https:// address"),
         ({"url": 3}, "url must be .* got 3"),
-        ({"n_retries": -1}, "n_retries must be an integer >= 0, got -1"),
-        ({"delay": -1}, "delay must be a finite number >= 0, got -1"),
-        ({"delay": float("nan")}, "delay must be a finite number >= 0, got nan"),
         ({"download_if_missing": 1}, "download_if_missing must be True or False"),
         ({"return_X_y": None}, "return_X_y must be True or False, got None"),
         ({"as_frame": 0}, "as_frame must be True or False, got 0"),
