@@ -24,7 +24,6 @@ from tests.expected import refusals, refused
 
 RNG = np.random.default_rng(0)
 WORDS = np.array([f"w{i}" for i in range(300)])
-EVEN = np.full(300, 1 / 300)
 
 
 def documents(n: int, length: int = 20, seed: int = 0) -> list[str]:

@@ -126,12 +126,3 @@ def test_ids_that_match_nothing_are_refused(texts, ids):
     with refused("ids must be None without original"):
         release_report(None, texts, background=texts, ids=ids)
     release_report(texts, texts, ids=ids)
-
-
-@pytest.mark.no_cover
-def test_labels_of_any_name(texts, one_adversary):
-    ages = np.array(["old", "young"])[np.arange(40) % 2]
-    marked = [f"{text}{5 * f' {age}'}" for text, age in zip(texts, ages, strict=True)]
-    report = release_report(marked, marked, labels={"age": ages}, random_state=0)
-    assert report.scores["age"].low > 0.6
-    assert "  age  " in str(report)
