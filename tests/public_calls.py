@@ -12,8 +12,7 @@ a private text. An estimator checks its parameters in `fit`, so say what uses it
 
 A public method that takes something needs a line, too: `TopicEncoder.transform`, whose
 first argument is then the object. A class that only the library makes goes into
-`RESULTS`. What takes nothing but numbers that the library itself computes goes into
-`TAKES_NO_TEXT`, with the reason.
+`RESULTS`. What no text is given to goes into `TAKES_NO_TEXT`, with the reason.
 """
 
 from __future__ import annotations
@@ -37,11 +36,8 @@ from skdptext import (
     attacks,
     audit,
     base,
-    cli,
     datasets,
-    documents,
     embeddings,
-    files,
     inspection,
     mechanisms,
     metrics,
@@ -58,9 +54,8 @@ from skdptext.attacks import (
 )
 from skdptext.base import WordTransitions
 from skdptext.embeddings import WordEmbedding
-from skdptext.exceptions import InvalidParameterError
 from skdptext.learning import DPTextClassifier, LearningGuarantee
-from skdptext.mechanisms import LossDistribution, MahalanobisNoise
+from skdptext.mechanisms import MahalanobisNoise
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.neighbors import WMDKNNClassifier
 from skdptext.perturbation import DPWordPerturber
@@ -77,17 +72,6 @@ def api_pages() -> Any:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-def offered(room: Any) -> dict[str, Any]:
-    """All that can be imported from a subpackage and called, beside ``__all__`` too."""
-    return {
-        name: thing
-        for name, thing in vars(room).items()
-        if callable(thing)
-        and not name.startswith("_")
-        and (thing.__module__ or "").startswith("skdptext.")
-    }
 
 
 BAGS, TOPICS = np.array([[1, 2], [2, 1], [3, 1], [0, 2]]), [0, 1, 0, 1]
@@ -272,12 +256,6 @@ VALID: dict[Any, Valid] = {
     ),
     WordReconstructionAttack.predict_top: Valid(lambda: (reconstruction(), ["w0"], 1)),
     WordReconstructionAttack.score: Valid(lambda: (reconstruction(), ["w0"], ["w1"])),
-    attacks.as_texts: Valid(lambda: ("documents", TEXTS)),
-    metrics.found_among: Valid(lambda: (np.eye(4), [0, 1, 2, 3], 2)),
-    attacks.holds_words: Valid(lambda: ("w0",)),
-    attacks.near_copies: Valid(lambda: (TEXTS,)),
-    attacks.split_words: Valid(lambda: ("w0 w1",)),
-    attacks.words_of: Valid(lambda: ("w0 w1",)),
     attacks.linkage_attack: Valid(lambda: (TEXTS, released(), 1, 1, 1)),
     # -- audit -----------------------------------------------------------------
     audit.audit_document_pair: Valid(
@@ -292,35 +270,12 @@ VALID: dict[Any, Valid] = {
         names=("person",),
     ),
     audit.audit_word_privacy: Valid(lambda: (released(), [("w0", "w1")], 100)),
-    # -- command line ----------------------------------------------------------
-    cli.main: Valid(lambda: (["verify", "gone"],), names=("arguments",)),
     # -- datasets --------------------------------------------------------------
     datasets.get_data_home: Valid(lambda: (folder(),), names=("data_home",)),
     datasets.fetch_disaster_tweets: FETCHED,
     datasets.fetch_sms_spam: FETCHED,
-    datasets.load_docstring_embedding: Valid(
-        lambda: (0,),
-        error=InvalidParameterError,  # the valid call trains for 15 s
-    ),
-    datasets.load_docstrings: Valid(lambda: (["statistics"],)),
     datasets.make_documents: Valid(lambda: (table(), 2, 1)),
     datasets.make_embedding: Valid(lambda: (20, 2)),
-    # -- documents -------------------------------------------------------------
-    documents.DocumentReader: Valid(lambda: (table(),), lambda made: made.read(TEXTS)),
-    documents.DocumentReader.of: Valid(lambda: (released(), table())),
-    documents.DocumentReader.read: Valid(
-        lambda: (documents.DocumentReader(table()), TEXTS)
-    ),
-    documents.DocumentReader.read_counts: Valid(
-        lambda: (documents.DocumentReader(table()), BAGS)
-    ),
-    documents.DocumentReader.read_texts: Valid(
-        lambda: (documents.DocumentReader(table()), TEXTS)
-    ),
-    documents.read_release: Valid(lambda: (BAGS, table())),
-    documents.some_word_ids: Valid(lambda: (["w0"], table())),
-    documents.token_list: Valid(lambda: (["w0"], 0)),
-    documents.word_ids: Valid(lambda: (["w0"], table())),
     # -- embeddings ------------------------------------------------------------
     WordEmbedding: Valid(lambda: (["w0", "w1"], np.eye(2))),
     WordEmbedding.find: Valid(lambda: (table(), ["w0"])),
@@ -331,11 +286,7 @@ VALID: dict[Any, Valid] = {
     WordEmbedding.save: Valid(
         lambda: (table(), folder() / "words.npz"), names=("path",)
     ),
-    embeddings.check_columns: Valid(lambda: (BAGS, table())),
-    embeddings.check_embedding: Valid(lambda: (table(),)),
-    embeddings.column_names: Valid(lambda: (BAGS,)),
     embeddings.one_hot_embedding: Valid(lambda: (2,)),
-    embeddings.plain_words: Valid(lambda: (["w0"],), list),
     # -- inspection ------------------------------------------------------------
     inspection.NeighborhoodDisplay.from_estimator: Valid(
         lambda: (released(), "w0", 1, 1, 10)
@@ -371,26 +322,24 @@ VALID: dict[Any, Valid] = {
     mechanisms.RandomizedResponse.prepare: _prepare(mechanisms.RandomizedResponse),
     # -- metrics ---------------------------------------------------------------
     metrics.PlausibleDeniability.to_frame: Valid(lambda: (deniability(),)),
-    WordTransitions.counts: Valid(lambda: (transitions(), np.array([0, 1]))),
-    WordTransitions.log_proba: Valid(lambda: (transitions(), np.array([0, 1]))),
-    WordTransitions.vulnerability: Valid(lambda: (transitions(),)),
-    WordTransitions.posterior: Valid(lambda: (transitions(), ["w0"])),
-    WordTransitions.profiles: Valid(lambda: (transitions(), np.array([[0.5, 0.5]]))),
-    metrics.density_statistics: Valid(lambda: (table(), BAGS)),
     metrics.find_perturber: Valid(lambda: (make_pipeline(released()),)),
-    metrics.has_perturber: Valid(lambda: (make_pipeline(released()),)),
+    metrics.found_among: Valid(lambda: (np.eye(4), [0, 1, 2, 3], 2)),
+    metrics.density_statistics: Valid(lambda: (table(), BAGS)),
     metrics.pairwise_word_movers_distances: Valid(lambda: (BAGS, BAGS, table())),
     metrics.plausible_deniability: Valid(lambda: (released(), ["w0"], None, None, 2)),
     metrics.word_movers_distance: Valid(lambda: ([1, 0], [0, 1], table())),
-    metrics.found_by_rank: Valid(lambda: (0, 0, 2, 1)),
     metrics.privacy_utility_scoring: Valid(lambda: ()),
     metrics.identified_scorer: Valid(lambda: (released(), TEXTS)),
     metrics.words_changed_scorer: Valid(lambda: (released(), TEXTS)),
-    metrics.words_unchanged: Valid(lambda: (released(), TEXTS)),
-    base.transitions_of: Valid(lambda: (released().mechanism_, None, None, 2)),
     base.fitted_releaser: Valid(
         lambda: (DPWordPerturber(table(), document_length=1), TEXTS)
     ),
+    base.transitions_of: Valid(lambda: (released().mechanism_, None, None, 2)),
+    WordTransitions.counts: Valid(lambda: (transitions(), np.array([0, 1]))),
+    WordTransitions.log_proba: Valid(lambda: (transitions(), np.array([0, 1]))),
+    WordTransitions.profiles: Valid(lambda: (transitions(), np.array([[0.5, 0.5]]))),
+    WordTransitions.vulnerability: Valid(lambda: (transitions(),)),
+    WordTransitions.posterior: Valid(lambda: (transitions(), ["w0"])),
     # -- model selection -------------------------------------------------------
     model_selection.best_under_constraint: Valid(
         lambda: ("a", {"b": 1.0}), names=("scoring",)
@@ -407,7 +356,6 @@ VALID: dict[Any, Valid] = {
     model_selection.calibrate_epsilon: Valid(
         lambda: (released(), 0.9, None, ["w0"], "unchanged", 100)
     ),
-    model_selection.search_results: Valid(lambda: (searched(),)),
     model_selection.search_results_frame: Valid(lambda: (searched(),)),
     # -- classifiers -----------------------------------------------------------
     ChannelNaiveBayes: Valid(
@@ -531,11 +479,6 @@ VALID: dict[Any, Valid] = {
         lambda: (replacer().fit().guarantee().to_json(),)
     ),
     mechanisms.tem_distance: Valid(lambda: (10, 1.0)),
-    # -- files -----------------------------------------------------------------
-    files.column_names: Valid(lambda: (document_file(),), names=("source",)),
-    files.read_columns: Valid(
-        lambda: (document_file(), ["text"]), names=("source", "columns")
-    ),
     # -- release ---------------------------------------------------------------
     DocumentRelease: Valid(
         lambda: (sampling(), key(), "canary"),
@@ -574,19 +517,7 @@ VALID: dict[Any, Valid] = {
     replacement.topic_shares: Valid(
         lambda: ([0, 1, 0, 1], replacer().fit().guarantee(), [0, 1], None, 0.95)
     ),
-    replacement.check_grouper: Valid(lambda: (None,)),
-    replacement.PublicGroups.of: Valid(
-        lambda: (replacement.PublicDocuments(TEXTS), None, 2, None)
-    ),
-    replacement.grouper_key: Valid(lambda: (None,)),
-    replacement.document_bytes: Valid(lambda: ("w0 w1", 0)),
-    replacement.centres_grouper: Valid(lambda: (2, TEXTS)),
-    replacement.has_fitted_steps: Valid(lambda: (None,)),
-    replacement.is_classifier: Valid(lambda: (None,)),
-    replacement.words_of: Valid(lambda: ("w0 w1",)),
     replacement.PublicDocuments: Valid(lambda: (TEXTS,)),
-    replacement.PublicDocuments.shared: Valid(lambda: (TEXTS,)),
-    replacement.PublicDocuments.of: Valid(lambda: (TEXTS,)),
     ReplacementGuarantee.epsilon_for: Valid(
         lambda: (replacer().fit().guarantee(), TEXTS[0], TEXTS[1], 2.0)
     ),
@@ -601,6 +532,7 @@ VALID: dict[Any, Valid] = {
 
 # Classes that the library makes; their public methods need lines of their own.
 RESULTS = {
+    WordTransitions,
     attacks.ColumnFinding,
     attacks.Linkages,
     attacks.Score,
@@ -609,7 +541,6 @@ RESULTS = {
     audit.NoiseLawAudit,
     audit.TrainingAudit,
     audit.WordPrivacyAudit,
-    documents.EncodedDocuments,
     inspection.NeighborhoodDisplay,
     inspection.PlausibleDeniabilityDisplay,
     inspection.PrivacyUtilityDisplay,
@@ -619,7 +550,6 @@ RESULTS = {
     LearningGuarantee,
     metrics.DensityStatistics,
     metrics.PlausibleDeniability,
-    WordTransitions,
     model_selection.Calibration,
     privacy.PrivacyGuarantee,
     replacement.PersonAnswers,
@@ -627,113 +557,22 @@ RESULTS = {
     ReplacementGuarantee,
 }
 
-_NUMBERS = "takes numbers that the library computes from a public embedding"
-_AXES = "takes a figure's axes, and draws what its object holds"
-
 # What no text is given to, and why; a class stands for all its methods.
+_AXES = "takes a figure's axes, and draws what its object holds"
 TAKES_NO_TEXT: dict[Any, str] = {
-    DPTextClassifier.set_fit_resample_request: "takes whether authors are routed",
-    LossDistribution: _NUMBERS,
-    metrics.warn_of_halving: "reads the names of a search's results",
-    mechanisms.ExactResponse: "takes numbers of groups",
-    mechanisms.MahalanobisMetric: _NUMBERS,
-    mechanisms.Spectrum: _NUMBERS,
-    mechanisms.embedding_spectrum: _NUMBERS,
-    mechanisms.scaled_covariance: _NUMBERS,
-    **dict.fromkeys(
-        (
-            attacks.by_author,
-            attacks.copied,
-            attacks.lead,
-            attacks.membership_rows,
-            attacks.membership_scores,
-            attacks.person_rows,
-            attacks.person_similarities,
-            attacks.texts_by_person,
-            attacks.ReleasedTexts,
-            attacks.column_findings,
-            attacks.common_words,
-            attacks.copies,
-            attacks.known_words,
-            attacks.found_at_most,
-            attacks.learned_similarity,
-            attacks.in_another_order,
-            attacks.label_scores,
-            attacks.linkage_rows,
-            attacks.same_person_rows,
-            attacks.similar_documents,
-            attacks.text_similarities,
-            attacks.word_scores,
-        ),
-        "gets what release_report has read",
-    ),
-    **dict.fromkeys(
-        (
-            attacks.Linkages.of,
-            attacks.ScoreTable.of,
-            inspection.ReleaseReport.of,
-        ),
-        "makes a view of scores that an attack found",
-    ),
-    attacks.make_folds: "gets labels that other attacks have read",
     base.BaseReleaser: "is abstract; users define its methods",
-    base.CheckedParameters: "is a base class without parameters",
-    base.as_releaser: "wraps an object without a look at it",
-    base.is_releaser: "looks for methods only",
-    base.perturbs_words: "looks for a base class only",
-    base.check_word_releaser: "looks for a base class only",
-    base.expected_distinct: _NUMBERS,
-    base.profiles_of: "gets a channel and checked weights of words",
-    base.WordLikelihood: "gets what the perturber has read, and releases",
-    base.NoiseRun: "gets ids of words that the perturber has read",
-    DPWordPerturber.seeded: "gets a random state, which the copy checks in use",
+    datasets.load_docstring_embedding: "trains on texts of installed libraries",
+    datasets.load_docstrings: "reads texts of installed libraries by public names",
+    DPTextClassifier.set_fit_resample_request: "takes whether authors are routed",
     DPWordPerturber.fresh: "gets a generator",
-    documents.EncodedDocuments.bags: "takes the number of words",
-    documents.counts_of_topics: "gets documents that a grouper has read",
-    documents.as_frame: "gets a release, and what it was read from by then",
-    documents.as_column: "gets a release, and what it was read from by then",
-    documents.resample: "takes ids of words",
-    documents.write_documents: "takes ids of words",
-    documents.row_keys: "takes a matrix",
-    documents.KnownTexts: "gets texts that its caller has checked, and keeps hashes",
-    documents.SharedTexts: "holds counts",
-    documents.are_shared_texts_counted: "takes nothing",
-    documents.shared_texts_counted: "takes nothing",
-    **{
-        thing: "takes columns, types or ids that its callers have checked"
-        for name, thing in offered(files).items()
-        if name not in ("column_names", "read_columns")
-    },
-    privacy.PerturbationPart: "takes ids of words",
-    privacy.Part: "holds numbers",
-    privacy.Statement: "holds sentences of a guarantee",
-    release.told_by: "gets a guarantee, which holds numbers",
-    privacy.fields: "takes what a guarantee's file holds",
-    privacy.exposure: "takes two shares",
+    DPWordPerturber.seeded: "gets a random state, which the copy checks in use",
     inspection.NeighborhoodDisplay.plot: _AXES,
     inspection.PlausibleDeniabilityDisplay.plot: _AXES,
     inspection.PrivacyUtilityDisplay.plot: _AXES,
     inspection.PrivacyUtilityDisplay.from_estimator: (
         "is scikit-learn's GridSearchCV, whose errors are its own, and `from_search`"
     ),
-    mechanisms.Law: "is stated by a channel, about ids of words",
-    mechanisms.WordMechanism: "is abstract",
-    mechanisms.WordChannel: "takes ids of words and random numbers, as do all channels",
-    **{
-        thing: "gets a channel or a mechanism, and ids of words"
-        for name, thing in offered(mechanisms).items()
-        if name[0].islower()
-        and name not in ("embedding_spectrum", "scaled_covariance", "tem_distance")
-    },
-    **{
-        thing: "takes ids of words and random numbers"
-        for name, thing in offered(mechanisms).items()
-        if name.endswith("Channel")
-    },
-    mechanisms.SumLoss: _NUMBERS,
-    replacement.PublicGroups: "gets documents that the replacer has read",
-    replacement.in_blocks: "gets documents that have been read",
+    inspection.ReleaseReport.of: "takes the name of a score",
+    attacks.Linkages.of: "takes the name of a score",
+    attacks.ScoreTable.of: "takes the name of a score",
 }
-
-# Rooms that users are not shown: what enters them has come in through the others.
-INNER_ROOMS = {"search", "transport", "utils"}
