@@ -63,7 +63,7 @@ def test_each_class_at_the_top_stands_in_a_notebook_that_a_page_links():
             assert any(re.search(imports, text) for text in linked), name
 
 
-def test_the_table_of_the_readme_is_what_was_measured():
+def test_the_tables_of_readme_and_landing_page_are_what_was_measured():
     path = ROOT / "benchmarks" / "results" / "lambda_search.json"
     rows = json.loads(path.read_text("utf-8"))["rows"]
     measured = {
@@ -82,6 +82,9 @@ def test_the_table_of_the_readme_is_what_was_measured():
     assert shown.keys() == measured.keys()
     for at, numbers in shown.items():
         assert numbers == [round(100 * value) for value in measured[at]], at
+    for cells in (cells for _, cells in lines):
+        for cell in cells.split("|"):
+            assert f"- {cell.strip()}\n" in (DOCS / "index.rst").read_text("utf-8")
 
 
 @pytest.mark.notebooks
