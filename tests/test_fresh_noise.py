@@ -115,10 +115,25 @@ def test_mistakes_are_seen(perturber, way):
     assert repeats(perturber, ALL - {"draws", "words", "calls", "threads"})[way]
 
 
+class FewSeeds(Perturber):
+    """The mistake: a generator begun in each call, from a seed of 16 bits."""
+
+    def perturb_words(self, words, n_draws=1):
+        outer, self.rng = self.rng, np.random.default_rng(self.rng.integers(2**16))
+        try:
+            return super().perturb_words(words, n_draws)
+        finally:
+            self.rng = outer
+
+
 def test_calls_are_no_16_bit_generators():
     """A thousand seeds of 16 bits hold two equal ones with a probability of 0.9995."""
-    perturber = make()
-    assert len({sequence(perturber, 60) for _ in range(1000)}) == 1000
+
+    def distinct(perturber):
+        return len({sequence(perturber, 60) for _ in range(1000)})
+
+    assert distinct(make()) == 1000
+    assert distinct(FewSeeds(CLOUD, 1.0, 0.0)) < 1000
 
 
 # -- releases of documents, by every road ------------------------------------------

@@ -436,10 +436,10 @@ def test_every_public_room_is_in_the_api_reference():
     assert listed == set(ROOMS) - INTERNAL
 
 
-def test_a_user_faces_at_most_ninety_names():
+def test_a_user_faces_at_most_64_names():
     pages = api_pages()
     names = [f"{room}.{name}" for room in pages.rooms() for name in pages.names(room)]
-    assert len(names) <= 90
+    assert len(names) <= 64
     others = pages.others()
     assert len(set(names + others)) == len(names) + len(others), "shown twice"
     shown = {operator.attrgetter(name)(skdptext) for name in names + others}

@@ -70,7 +70,7 @@ def claimed_exponent(guarantee: Any, word: str, other: str) -> float:
     """The claim of a guarantee, of any implementation, for two words."""
     claim = guarantee.exponent(word, other)
     if getattr(claim, "ndim", None) == 0:
-        claim = claim.item()  # a NumPy or torch scalar
+        claim = claim.item()  # a scalar of NumPy or the like
     if claim == math.inf:  # nothing is promised, so nothing can be refuted
         return math.inf
     name = f"perturber.guarantee().exponent({word!r}, {other!r})"

@@ -11,7 +11,6 @@ from skdptext.files._formats import (
     read_columns as read_columns,
     table_writer as table_writer,
 )
-from skdptext.files._ids import n_repeated as n_repeated
 from skdptext.files._types import (
     CastError as CastError,
     converted as converted,

@@ -120,10 +120,10 @@ class DocumentRelease:
     keys, or changed under the same id, gets fresh noise, and the exponents add up. Ids
     and columns kept are released as they are.
 
-    *Size.* A pickle holds the embedding, unless it is loaded by address, and what the
-    mechanism has prepared: 2.2 MB for a metric with λ > 0 in 300 dimensions
-    (`~skdptext.mechanisms.MahalanobisNoise`), and 8 bytes per word of the embedding for
-    `~skdptext.mechanisms.Exponential` with ``calibration="exact"``.
+    *Size.* A pickle holds the embedding and what the mechanism has prepared: 2.2 MB for
+    a metric with λ > 0 in 300 dimensions (`~skdptext.mechanisms.MahalanobisNoise`), and
+    8 bytes per word of the embedding for `~skdptext.mechanisms.Exponential` with
+    ``calibration="exact"``.
 
     Examples
     --------

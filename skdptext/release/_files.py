@@ -15,6 +15,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from joblib import Parallel, delayed
 
 from skdptext.exceptions import EmptyDocumentWarning, InvalidParameterError
@@ -24,7 +25,6 @@ from skdptext.files import (
     check_writable,
     find_inputs,
     is_found_in,
-    n_repeated,
     table_writer,
     type_shown,
 )
@@ -234,6 +234,11 @@ def _check_free(out: Path) -> None:
     """Refuse a place where something is."""
     if out.exists() and not out.is_dir():
         raise InvalidParameterError(f"out must be a folder, got the file {str(out)!r}.")
+    # The release is renamed to it in the end, after hours, which the system refuses.
+    if out.resolve().is_mount():
+        raise InvalidParameterError(
+            f"out must be a folder inside a mounted one, got the mount {str(out)!r}."
+        )
     present = sorted(path.name for path in out.iterdir()) if out.exists() else []
     if present:
         what = "a release" if FILE_NAME in present else ", ".join(present[:3])
@@ -313,7 +318,7 @@ def _survey(
         raise InvalidParameterError("source must hold documents, got none.")
     # Ids must differ over all files, not only within one: the noise of a document comes
     # from its id and its text, and two equal documents of one id would get it twice.
-    if repeated := n_repeated(digests):
+    if repeated := _n_repeated(digests):
         raise InvalidParameterError(
             "id must be unique over all documents of all inputs, or equal documents "
             f"get equal noise, got {repeated} repeated. If ids stand for people, k "
@@ -325,6 +330,17 @@ def _survey(
     texts.tell(verbose)
     repeats.tell()
     return counted
+
+
+def _n_repeated(digests: bytearray) -> int:
+    """How many of some digests of 16 bytes, one after the other, repeat another.
+
+    Digests under a secret key agree by chance with probability 10⁻²¹, for two of a
+    billion ids.
+    """
+    numbers = np.frombuffer(digests, dtype="<u8").reshape(-1, 2)
+    numbers = numbers[np.lexsort(numbers.T)]  # equal ones are neighbours
+    return int((numbers[1:] == numbers[:-1]).all(axis=1).sum())
 
 
 class _Texts:

@@ -7,7 +7,6 @@ from skdptext.transport._bags import (
     WordBags as WordBags,
     as_word_bags as as_word_bags,
     name_rows as name_rows,
-    slice_bags as slice_bags,
     take_bags as take_bags,
 )
 from skdptext.transport._block import BagBlock as BagBlock

@@ -10,6 +10,7 @@ import signal
 import time
 from collections import Counter
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -179,6 +180,20 @@ def test_a_folder_that_holds_something_is_refused(make_release, source, out, tmp
     (tmp_path / "third" / "notes").touch()
     with pytest.raises(InvalidParameterError, match="holds notes"):
         release_files(source, tmp_path / "third", make_release())
+
+
+def test_a_mount_is_refused_before_the_work(
+    make_release, source, tmp_path, monkeypatch
+):
+    """No system renames a folder to it: all would be lost in the end."""
+    out = tmp_path / "mounted"
+    out.mkdir()
+    monkeypatch.setattr(Path, "is_mount", lambda path: path == out.resolve())
+    monkeypatch.setattr("skdptext.release._files._survey", None)
+    with pytest.raises(InvalidParameterError, match="got the mount"):
+        release_files(source, out, make_release())
+    monkeypatch.undo()
+    release_files(source, out, make_release())
 
 
 @pytest.mark.no_cover
