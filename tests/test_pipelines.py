@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import itertools
 import pickle
 
 import numpy as np
@@ -15,7 +13,7 @@ from sklearn.base import clone
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, ShuffleSplit, cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 
@@ -24,7 +22,6 @@ from skdptext.exceptions import EmptyDocumentWarning
 from skdptext.metrics import words_changed_scorer
 from skdptext.model_selection import best_under_constraint
 from tests.expected import leaks_allowed, refused
-from tests.memory import traced_memory
 
 pytestmark = leaks_allowed
 
@@ -130,62 +127,6 @@ def test_search_over_epsilon_and_lambda(frequent, messages):
     assert changed[1, 1] > changed[1, 0]
     assert search.best_params_["dpwordperturber__epsilon"] == 15.0
     assert search.predict(texts[:3]).shape == (3,)
-
-
-def test_a_search_of_two_dozen_candidates_holds_one_table(built_in, messages):
-    """Counted while it runs: tables of this size, and the memory on top of it."""
-    texts, labels = messages
-    vectors = np.random.default_rng(0).normal(size=(30_000, 100)).astype(np.float32)
-    more = [f"#{i}" for i in range(len(vectors) - len(built_in))]
-    table = WordEmbedding([*built_in.words, *more], vectors)
-
-    def tables():
-        return {
-            id(thing.vectors)
-            for thing in gc.get_objects()
-            # by its type: a proxy whose object is gone tells no class
-            if issubclass(type(thing), WordEmbedding) and len(thing) == len(table)
-        }
-
-    seen = set()
-    before = tables()  # other tests may have left some of their own
-    turns = itertools.count()
-
-    def count_tables(model, X, y):
-        assert model[0].embedding_.vectors is table.vectors
-        if next(turns) % 8 == 0:
-            seen.update(tables())
-        return 0.0
-
-    search = GridSearchCV(
-        pipelines(table, document_length=1, resize="sample")["bayes"],
-        {
-            "dpwordperturber__epsilon": range(1, 13),
-            "dpwordperturber__lam": [0.0, 0.5],
-        },
-        scoring=count_tables,
-        error_score="raise",
-        cv=ShuffleSplit(1, random_state=0),
-        refit=False,
-    )
-    half_norms_and_covariance = 10 * 2**20  # blocks of 4096 words, float64
-    with config_context(working_memory=64), traced_memory() as memory:
-        search.fit(texts[::10], labels[::10])
-    assert seen
-    assert seen <= before
-    assert memory.peak < half_norms_and_covariance < table.vectors.nbytes
-
-
-def test_nested_cross_validation_in_two_processes(frequent, prose):
-    texts, labels = prose
-    search = GridSearchCV(
-        pipelines(frequent, document_length=10, resize="sample")["bayes"],
-        {"dpwordperturber__epsilon": [60.0, 100.0]},
-        cv=2,
-    )
-    scores = cross_val_score(search, texts, labels, cv=2, n_jobs=2)
-    # Over fresh noise each is 0.735 with a standard deviation of 0.017.
-    assert (scores > 0.65).all()
 
 
 def test_seeded_search_is_the_same_in_any_number_of_processes(frequent, messages):

@@ -122,21 +122,13 @@ def test_who_knows_more_finds_more(corpus):
     assert {r.adversary: r.value for r in often.rows}["bag"] > found["bag"]
     assert (often.n_targets, often.n_releases, often.n_candidates) == (20, 4, 40)
     assert "released 4 times" in often.in_words()
-    said, table, legend = str(linkages).split("\n\n")
-    assert " ".join(said.split()) == linkages.in_words()
-    assert max(map(len, said.splitlines())) <= 88
     best = linkages.scores["linkage"]
     assert (best, best.n_documents) == (linkages.of("linkage")[0], 20)
-    said = f"found {best.value:.1%} here (the strongest of 7: {best.adversary}): "
-    assert said in linkages.in_words()
     least = float(linkages.in_words().split("at least ")[1].split("%")[0]) / 100
     assert best.low - 0.001 < least <= best.low
     likelihood = linkages.rows[0]  # which has no ties
     exact = binomtest(round(20 * likelihood.value), 20).proportion_ci()
     assert (likelihood.low, likelihood.high) == pytest.approx((exact.low, exact.high))
-    assert len(table.splitlines()) == 7
-    assert legend.startswith('"learned" combines the adversaries who know words')
-    assert repr(linkages) == "Linkages(7 adversaries, 40 candidates)"
     assert len(linkages.to_frame()) == 7
 
 

@@ -10,12 +10,8 @@ import multiprocessing
 import os
 import re
 import shutil
-import signal
-import subprocess
 import sys
-import time
 import warnings
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -207,36 +203,6 @@ def test_sources_that_are_not_there(files, capsys):
     assert capsys.readouterr().err.startswith(rule)
 
 
-def test_what_newcomers_get_wrong_is_said(files, capsys):
-    releasing = ["release", "in.csv", "--text", "said", *READING, *NOISE, "-o", "out",
-                 "--embedding", "words.txt", "--key", "file:key"]  # fmt: skip
-    assert main(releasing) == 2
-    said = "--id names the column with the ids; without it, that is id."
-    assert said in capsys.readouterr().err
-    assert main([*releasing[:2], *releasing[4:], "--id", "row"]) == 2
-    said = "--text names the column with the texts; without it, that is text."
-    assert said in capsys.readouterr().err
-    assert main(["verify", "."]) == 2
-    said = "out must be the folder of a release, but there is no release in '.': no _"
-    assert said in capsys.readouterr().err
-    with pytest.raises(SystemExit):
-        main(["report", "in.csv", "out.csv", "--labels", "x"])
-    assert capsys.readouterr().err.startswith("usage: skdptext report ")
-    (files / "other.json").write_text("{}")
-    assert main(["verify", "other.json"]) == 2
-    said = "out must be the folder of a release, got the file 'other.json'"
-    assert said in capsys.readouterr().err
-
-
-def test_without_an_embedding_it_says_how_to_get_one(files, capsys):
-    given = [a for a in RELEASE if a not in ("--embedding", "words.txt")]
-    assert main(given) == 2
-    error = capsys.readouterr().err
-    assert "https://nlp.stanford.edu/projects/glove" in error
-    assert "--embedding docstrings" in error
-    assert list(files.glob("out*")) == []
-
-
 @pytest.mark.parametrize("key", [["--key", "file:key"], []])
 @pytest.mark.parametrize("out", ["in.csv/out", "/proc/out", "key"])
 def test_an_output_that_cannot_be_written(files, capsys, key, out):
@@ -248,13 +214,6 @@ def test_an_output_that_cannot_be_written(files, capsys, key, out):
     assert out in error
     assert "Errno" not in error
     assert not (files / "key.key").exists()
-
-
-@pytest.mark.parametrize("terminal", [False, True])
-def test_progress_is_drawn_on_terminals_only(files, capsys, monkeypatch, terminal):
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
-    assert main([*RELEASE, "--key", "file:key"]) == 0
-    assert ("releasing: " in capsys.readouterr().err) == terminal
 
 
 @pytest.mark.parametrize("file", ["gone/new", "in.csv/new", "/proc/new"])
@@ -465,13 +424,6 @@ def test_report_refuses_what_does_not_match(files, capsys):
     assert not list(files.glob("*.html"))
 
 
-def test_a_place_that_is_not_there_is_told_as_such(files, capsys):
-    assert main(["verify", "gone"]) == 2
-    assert "there is no folder 'gone'" in capsys.readouterr().err
-    assert main(["report", "in.csv", "gone", "--text", "said"]) == 2
-    assert "there is no file or folder 'gone'" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("change", [["--text", "gone"], ["--output", "bow"]])
 def test_a_key_made_for_nothing_is_taken_back(files, capsys, change):
     assert main([*RELEASE, *change]) == 2
@@ -522,44 +474,6 @@ def test_calibrate_counts_the_words_of_public_text(files, capsys):
     assert not said.err
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["", "release", "verify", "key", "calibrate", "report", "learn"],
-)
-def test_help_teaches(command, capsys):
-    with pytest.raises(SystemExit) as stopped:
-        main([*command.split(), "--help"])
-    assert stopped.value.code == 0
-    text = capsys.readouterr().out
-    assert len(text.split()) > 20
-    if command == "release":
-        assert (
-            "anyone who has the key can undo the noise"
-            in " ".join(text.split()).lower()
-        )
-        assert "exponential" in text
-    if command == "verify":
-        assert "exit status:" in text
-        assert "1  incomplete or changed" in text
-
-
-def test_help_offers_what_can_be_had_in_the_order_of_use(capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    with pytest.raises(SystemExit):
-        main(["release", "--help"])
-    text = capsys.readouterr().out
-    named = text.partition("a word is perturbed:")[2].partition("(default")[0]
-    assert named.split() == [
-        "exponential,", "mahalanobis-noise,", "randomized-response",
-    ]  # fmt: skip
-    examples = text.partition("\npositional")[0].count("\n")
-    assert max(map(len, text.splitlines()[examples:])) <= 80
-    with pytest.raises(SystemExit):
-        main(["--help"])
-    commands = re.findall(r"^    (\w+)", capsys.readouterr().out, re.MULTILINE)
-    assert commands[:5] == ["calibrate", "key", "release", "verify", "report"]
-
-
 def test_an_interruption_and_a_lack_of_arguments(files, capsys, monkeypatch):
     def interrupt(self):
         warnings.warn("careful", stacklevel=1)
@@ -575,26 +489,6 @@ def test_an_interruption_and_a_lack_of_arguments(files, capsys, monkeypatch):
         main(["--version"])
     assert stopped.value.code == 0
     assert capsys.readouterr().out == f"skdptext {skdptext.__version__}\n"
-
-
-@pytest.mark.no_cover
-def test_an_interrupted_process_leaves_nothing(files, monkeypatch):
-    text = "\n".join(json.dumps({"row": i, "said": "cat tea"}) for i in range(40_000))
-    (files / "in.jsonl").write_text(text)
-    given = [a.replace("in.csv", "in.jsonl") for a in RELEASE]
-    before = sorted(files.iterdir())
-    # a shell that runs the tests in the background has them ignore SIGINT
-    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "skdptext", *given],
-        stderr=subprocess.PIPE, text=True, preexec_fn=heed,
-    )  # fmt: skip
-    while process.poll() is None and not list(files.glob(".out.*/part*")):
-        time.sleep(0.005)
-    process.send_signal(signal.SIGINT)
-    printed = process.communicate()[1]
-    assert (process.returncode, printed.splitlines()[-1]) == (130, "Interrupted.")
-    assert sorted(files.iterdir()) == before
 
 
 def test_a_key_of_the_environment_is_shown_nowhere(files, capsys, monkeypatch):

@@ -158,25 +158,6 @@ def test_what_breaks_a_rule_is_refused_and_nothing_is_left(
     assert sorted(files.iterdir()) == before
 
 
-def test_a_missing_label_is_refused_by_its_place(files, capsys):
-    rows = [{"said": "a", "what": what, "who": "x"} for what in ("1", None)]
-    text = "".join(f"{json.dumps(row)}\n" for row in rows)
-    (files / "private.jsonl").write_text(text)
-    assert main(["learn", "private.jsonl", *LEARN[2:]]) == 2
-    assert "--label must not be missing, got None for document 1" in (
-        capsys.readouterr().err
-    )
-
-
-def test_texts_of_nobody_are_refused(files, capsys):
-    with open("private.csv", "a", newline="") as file:
-        csv.writer(file).writerow(["a cat", "1", ""])
-    assert main(LEARN) == 2
-    assert "--author must not be missing, got 1 empty ones of 121, the first for " in (
-        capsys.readouterr().err
-    )
-
-
 def test_blank_labels_are_refused_and_blank_texts_counted(files, capsys):
     """A blank is no third class, and a text without words is told of."""
     with open("private.csv", "a", newline="") as file:
@@ -215,39 +196,3 @@ def test_nothing_is_left_half_written(files, monkeypatch):
     monkeypatch.setattr("skdptext.cli._learn._table", full)
     assert main(LEARN) == 130
     assert sorted(files.iterdir()) == before
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        (
-            ["--classes", "1", "2"],
-            ["--classes", "1,2"],
-            "--classes must be separated by spaces, as in --classes 1 2, got '1,2'.",
-        ),
-        (
-            ["--public-text", "body"],
-            [],
-            "public.csv has no column 'said' among 1. Does the file have a header row? "
-            "--public-text names the column of public.csv.",
-        ),
-        (
-            ["--public", "public.csv"],
-            ["--public", "no.csv"],
-            "--public must name files that are there, but there is no file",
-        ),
-    ],
-)
-def test_what_newcomers_get_wrong_is_said(files, capsys, old, new, said):
-    line = " ".join(LEARN).replace(" ".join(old), " ".join(new)).split()
-    assert main(line) == 2
-    assert said in capsys.readouterr().err
-    assert not (files / "corpus.csv").exists()
-
-
-def test_rows_of_a_file_are_counted_as_is_said(files, capsys):
-    text = (files / "private.csv").read_text().replace("zq7\n", '""\n', 1)
-    (files / "private.csv").write_text(text)
-    assert main(LEARN) == 2
-    said = "document 7. Documents are counted from 0, without the header."
-    assert said in capsys.readouterr().err

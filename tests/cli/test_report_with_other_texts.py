@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from skdptext.cli import main
-from skdptext.privacy import Guarantee
 
 N = 24
 WORDS = np.array([f"w{i}" for i in range(500)])
@@ -79,14 +78,6 @@ def test_a_corpus_stands_beside_its_guarantee(files, capsys):
     assert main([*report, "used.csv"]) == 2
     said = capsys.readouterr().err
     assert "--guarantee must be a folder of a release, or the .json file of" in said
-
-
-def test_a_table_is_not_read_for_a_guarantee(files, monkeypatch):
-    """It may be large; only a folder states its own."""
-    read = []
-    monkeypatch.setattr(Guarantee, "from_json", read.append)
-    assert main(["report", "used.csv", "redacted.csv", "--text", "said"]) == 0
-    assert read == []
 
 
 REFUSED = [

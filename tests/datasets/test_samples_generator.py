@@ -47,15 +47,6 @@ def test_embedding_is_anisotropic_off_the_axes_and_of_the_scale_promised():
     assert np.abs(off).max() > 0.1
 
 
-def test_first_words_are_crowded_and_last_ones_alone():
-    embedding = make_embedding(400, 10, random_state=0)
-    vectors = embedding.vectors.astype(float)
-    distance = np.linalg.norm(vectors[:, None] - vectors, axis=2)
-    np.fill_diagonal(distance, np.inf)
-    nearest = distance.min(axis=1)
-    assert np.median(nearest[-100:]) > 4 * np.median(nearest[:100])
-
-
 def test_clusters_are_consecutive_and_of_equal_size():
     """The first cluster, 0.05 wide, holds the first tenth of the words and no more."""
     embedding = make_embedding(100, 20, n_clusters=10, random_state=0)
@@ -81,15 +72,6 @@ def test_documents_have_the_length_asked_and_known_words(table):
 def test_lengths_between_both_ends(table):
     documents, _ = make_documents(table, 200, 2, length=(0, 3), random_state=0)
     assert {len(document) for document in documents} == {0, 1, 2, 3}
-
-
-def test_documents_repeat(table):
-    first, second, other = (
-        make_documents(table, 9, 3, random_state=seed) for seed in (5, 5, 6)
-    )
-    assert first[0] == second[0]
-    np.testing.assert_array_equal(first[1], second[1])
-    assert first[0] != other[0]
 
 
 def test_words_follow_the_distance_to_the_anchor():

@@ -210,16 +210,6 @@ def test_few_splits_have_no_interval(n_splits):
     assert "±" not in display.labels_[0].get_text()
 
 
-def test_scores_that_are_no_shares_are_drawn_as_they_are():
-    loss = -np.array([0.3, 1.8, 0.5, 0.4, 1.5, 0.7])
-    display = PrivacyUtilityDisplay.from_search(
-        table(changed=SCORES["changed"], loss=loss), chance=-2.0
-    ).plot()
-    np.testing.assert_allclose(display.lines_["λ = 0"].get_ydata(), [-1.8, -0.5, -0.3])
-    assert set(display.rules_["guessing"].get_ydata()) == {-2}
-    assert "%" not in display.ax_.get_ylabel()
-
-
 @pytest.mark.parametrize(
     ("scoring", "name", "chance"),
     [
@@ -246,27 +236,6 @@ def test_a_choice_that_may_be_chance_is_told():
         PrivacyUtilityDisplay.from_search(searched(3, chosen=1))
     with no_warning():  # nothing was chosen
         PrivacyUtilityDisplay.from_search(searched(chosen=None))
-
-
-def test_candidates_of_a_line_differ_in_epsilon_alone(small_embedding):
-    perturber = DPWordPerturber(small_embedding, lam=0.3, document_length=1)
-    model = Pipeline([("p", perturber), ("c", LogisticRegression())])
-    grid = {
-        "p__epsilon": [3.0, 7.0],
-        "p__mechanism": [None, Exponential(), Exponential("half")],
-        "c": [MultinomialNB(), LogisticRegression()],
-    }
-    search = GridSearchCV(model, grid, cv=2)
-    search.fit([[w] for w in small_embedding.words[:8]], [0, 1] * 4)
-    display = PrivacyUtilityDisplay.from_search(
-        search, privacy="score", utility="score"
-    ).plot()
-    assert len(display.lines_) == 6
-    assert (
-        "λ = 0.3, c = MultinomialNB, p__mechanism = MahalanobisNoise" in display.lines_
-    )
-    for line in display.lines_.values():
-        assert line.get_xdata().shape == (2,)
 
 
 def test_searched_perturbers_are_told_apart_by_all_but_epsilon_and_lam(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import warnings
 
 import numpy as np
@@ -15,7 +14,6 @@ from sklearn.base import clone
 
 from skdptext import DPDocumentReplacer, DPWordPerturber, WordEmbedding
 from skdptext.attacks import Score
-from skdptext.attacks._documents import MANY_CANDIDATES
 from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.inspection import Bound, Provenance, ReleaseReport, release_report
 from skdptext.privacy import Guarantee
@@ -251,25 +249,6 @@ def test_what_is_proved_stands_beside_what_is_found(prose, one_adversary):
     assert (of_words.bounds, "proved" in str(of_words)) == ({}, False)
 
 
-def test_what_is_proved_of_persons_or_words_is_a_note():
-    """No row is bounded by it: one release is not all of a person, nor a word."""
-    topics, table = ["a cat", "my tea"], WordEmbedding(WORDS, np.eye(300))
-    replacer = DPDocumentReplacer(topics, public_labels=["pet", "food"], epsilon=3.0)
-    of_persons = replacer.fit().guarantee("person")
-    of_words = DPWordPerturber(table, epsilon=3.0).fit([]).guarantee()
-    share = percent_up(of_persons.found_at_most(100)).replace("%", " %")
-    for guarantee, said in (
-        (
-            of_persons,
-            f"of 100 persons with equally many, nobody names more than {share}",
-        ),
-        (of_words, "The guarantee is of words: it bounds no share of whole documents."),
-    ):
-        report = release_report(CLEAR[:10], CLEAR[:10], guarantee=guarantee)
-        assert report.bounds == {}
-        assert any(said in note for note in report.notes)
-
-
 @pytest.mark.parametrize(
     ("found", "bound", "result", "also"),
     [
@@ -422,19 +401,6 @@ def test_large_inputs_are_sampled_and_say_so(one_adversary):
     assert any("2 authors have one document only" in note for note in report.notes)
 
 
-@pytest.mark.no_cover
-def test_among_1000(monkeypatch):
-    """Here among 200 of as many."""
-    assert MANY_CANDIDATES == 1000
-    monkeypatch.setattr("skdptext.attacks._documents.MANY_CANDIDATES", 200)
-    texts = documents(200, 1)
-    report = release_report(texts, texts, random_state=0)
-    many = report.scores["linkage among 1,000"]
-    assert many.chance == 0.005
-    assert many.value <= report.scores["linkage"].value
-    assert "original among 200" in str(report)
-
-
 def test_no_text_is_quoted_unless_asked(capsys):
     secret = [f"{text} zqcanary{i}" for i, text in enumerate(CLEAR[:20])]
     for examples in (False, True):
@@ -452,27 +418,6 @@ def test_no_text_is_quoted_unless_asked(capsys):
         assert len(report.examples) == (3 if examples else 0)
 
 
-@pytest.mark.no_cover
-def test_says_at_least_and_is_one_file(tmp_path, one_adversary):
-    texts, names = CLEAR[:20], PAIRED[:20]
-    report = release_report(texts, texts, authors=names, topics=names, random_state=0)
-    assert isinstance(report, ReleaseReport)
-    said = report.verdict
-    assert (said.result, said.found) == ("DOCUMENTS ARE NOT HIDDEN.", True)
-    assert "of at least 69 % of the releases (100 % here" in said.sentence
-    assert "guessing 5 %" in said.sentence
-    assert max(map(len, str(report).splitlines())) <= 88
-    assert "Of the 20 releases, 10 chose" in " ".join(str(report).split())
-    assert report.to_html(tmp_path / "report.html") is None
-    page = (tmp_path / "report.html").read_text("utf-8")
-    assert len(report.to_html()) == len(page)
-    assert page.startswith("<!DOCTYPE html>")
-    assert re.findall(r'(?:src|href)="([^"]*)"', page) == []
-    for heading in ("Singling out", "Linkability", "Inference"):
-        assert f">{heading}<span>" in page
-        assert heading.upper() in str(report)
-
-
 def test_rare_words_are_those_of_public_texts():
     """w0 to w9 are frequent in public; of the others, every second is left."""
     public = [" ".join(f"w{i}" for i in range(10))] * 100
@@ -485,15 +430,6 @@ def test_rare_words_are_those_of_public_texts():
     often = [*public * 20, "w20", "w21 w22"]
     again = release_report(clear, released, public=often, random_state=0).scores
     assert again["rare words"].value == 0.5
-
-
-def test_rare_words_are_spelled_as_texts_are():
-    """Capitals of token lists make no word rare, and no rare word lost."""
-    public = ["rome paris"] * 100
-    clear = [["Rome", f"Ann{i}", "Paris,"] for i in range(20)]
-    released = [f"ROME ann{i}" if i % 2 else "Rome" for i in range(20)]
-    scores = release_report(clear, released, public=public, random_state=0).scores
-    assert scores["rare words"].value == 0.5
 
 
 @pytest.mark.no_cover

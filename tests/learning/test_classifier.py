@@ -460,20 +460,6 @@ def test_authors_in_a_pipeline_of_imbalanced_learn(make, private):
     assert pipeline[0].guarantee().unit == "person"
 
 
-def test_authors_are_requested_of_imbalanced_learn_only(public, monkeypatch):
-    monkeypatch.setattr(
-        "sklearn.utils._metadata_requests.SIMPLE_METHODS", ["fit", "score"]
-    )
-    with pytest.raises(InvalidParameterError, match="import imblearn first"):
-        DPTextClassifier(public).set_fit_resample_request(authors=True)
-
-
-def test_a_seed_is_for_one_model(make, private):
-    # equal models show equal data, whatever ε is
-    said = str(make("groups", random_state=2**80).fit(*private).guarantee())
-    assert "publish one" in said
-
-
 def test_numbers_that_are_objects(make):
     y = np.array([0, 1, 1], dtype=object)
     model = make("groups", classes=[0, 1]).fit(ROWS, y)
@@ -507,14 +493,6 @@ def test_clones_and_pickles(make, private):
     copy = pickle.loads(pickle.dumps(model))
     assert np.array_equal(copy.predict_proba(TEST), model.predict_proba(TEST))
     assert clone(model).public_documents is model.public_documents
-
-
-def test_noise_alone_predicts_something(make):
-    """Where all public documents get one class, the shares of the classes answer."""
-    model = make("groups").fit([], [])
-    model._model.table.groups[:] = [[9.0] * 3, [0.0] * 3]
-    assert (model.predict(TEST) == "food").all()
-    assert np.allclose(model.predict_proba(TEST).sum(axis=1), 1)
 
 
 @pytest.mark.parametrize(

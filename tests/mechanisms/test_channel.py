@@ -9,16 +9,12 @@ import math
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
-from sklearn.naive_bayes import MultinomialNB
-from sklearn.pipeline import Pipeline
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.attacks import WordReconstructionAttack
 from skdptext.audit import audit_noise_law, audit_word_privacy
 from skdptext.base import NoiseRun
 from skdptext.documents import DocumentReader
-from skdptext.inspection import NeighborhoodDisplay
 from skdptext.mechanisms import (
     Exponential,
     ExponentialChannel,
@@ -37,7 +33,6 @@ from skdptext.mechanisms import (
 )
 from skdptext.metrics import (
     plausible_deniability,
-    words_unchanged,
 )
 from skdptext.model_selection import calibrate_epsilon
 from skdptext.privacy import PrivacyGuarantee
@@ -101,14 +96,6 @@ def steps():
     return perturber.fit([])
 
 
-def documents(n=60):
-    """Two topics: low words and high ones."""
-    rng = np.random.default_rng(0)
-    y = np.arange(n) % 2
-    X = [[f"w{i}" for i in rng.integers(0, 5, 3) + 7 * topic] for topic in y]
-    return X, y
-
-
 def test_releases_follow_the_law(steps):
     n_draws = 50_000
     noisy = steps.set_params(random_state=None).perturb_words(ROW.words, n_draws)
@@ -116,29 +103,6 @@ def test_releases_follow_the_law(steps):
     expected = law(0.8, 12)
     z = (counts / n_draws - expected) / np.sqrt(expected * (1 - expected) / n_draws)
     assert np.abs(z).max() < 6  # false alarms below 144 · 2e-9
-
-
-def test_pipeline_and_grid_over_an_option():
-    X, y = documents()
-    pipeline = Pipeline(
-        [
-            ("noise", DPWordPerturber(ROW, mechanism=Steps(), document_length=3)),
-            ("classify", MultinomialNB()),
-        ]
-    )
-    # 1 keeps the topic, at 1000 nothing is left of it
-    search = GridSearchCV(
-        pipeline.set_params(noise__epsilon=3.0),
-        {"noise__mechanism__width": [1.0, 1000.0]},
-        cv=3,
-    ).fit(X, y)
-    narrow, wide = search.cv_results_["mean_test_score"]
-    assert narrow > 0.9
-    assert wide < 0.8
-    mechanisms = GridSearchCV(
-        pipeline, {"noise__mechanism": [None, Steps(2.0)]}, cv=2
-    ).fit(X, y)
-    assert len(mechanisms.cv_results_["params"]) == 2
 
 
 def test_guarantee_asks_the_channel(steps):
@@ -153,12 +117,6 @@ def test_guarantee_asks_the_channel(steps):
     # half of the words stay, so that at least half of the odds do
     odds = 0.5 + 0.5 * math.exp(-0.8 * 4)
     assert sampled.exponent(["w0"], ["w0", "w4"]) == pytest.approx(-3 * math.log(odds))
-    for text in (str(guarantee), repr(guarantee), guarantee._repr_html_()):
-        assert "Steps" in text
-    # the nearest word is one step away
-    assert "nearest neighbour the exponent is 0.8 " in " ".join(
-        guarantee.details().split()
-    )
     both = guarantee.compose(
         DPWordPerturber(ROW, epsilon=2.0, lam=0.0, document_length=3)
         .fit([])
@@ -166,28 +124,6 @@ def test_guarantee_asks_the_channel(steps):
     )
     assert both.exponent("w2", "w7") == pytest.approx(0.8 * 5 + 2.0 * 5)
     assert (both.epsilon, both.metric) == (None, None)
-    assert "Steps" in both._repr_html_()
-
-
-def test_iterators_are_read_once(steps):
-    two = steps.guarantee().compose(steps.guarantee())
-    x, y = ["w0", "w5", "w9"], ["w9", "w1", "w7"]
-    assert two.exponent(iter(x), iter(y)) == two.exponent(x, y) > 0
-    epsilon = two.epsilon_for(iter(x), (w for w in y), factor=2.0)
-    assert epsilon == two.epsilon_for(x, y, factor=2.0) < math.inf
-
-
-def test_composed_words_of_drawn_documents_are_not_those_of_the_text():
-    def made(resize, n_words=9):
-        perturber = DPWordPerturber(
-            ROW, epsilon=1.0, lam=0.0, document_length=n_words, resize=resize
-        )
-        return perturber.fit([]).guarantee()
-
-    both = made("sample").compose(made("truncate"))
-    assert "All share one metric" not in " ".join(both.details().split())
-    alike = made("truncate").compose(made("truncate", 8))
-    assert "All share one metric" in " ".join(alike.details().split())
 
 
 def test_epsilon_for_prepares_the_mechanism_anew(steps):
@@ -241,24 +177,6 @@ def test_statistics_and_calibration(steps):
         calibrate_epsilon(steps, 0.01, n_draws=50, random_state=0)  # the ends keep half
 
 
-@pytest.mark.no_cover
-def test_displays_and_tables(steps):
-    display = NeighborhoodDisplay.from_estimator(
-        DPWordPerturber(
-            WordEmbedding(ROW.words, np.c_[np.arange(12.0), np.arange(12.0) ** 2]),
-            mechanism=Steps(),
-            epsilon=0.8,
-            document_length=1,
-        ).fit([]),
-        "w5",
-        random_state=0,
-    )
-    assert display.shares[0] == pytest.approx(law(0.8, 12)[5, 5], abs=0.07)
-    assert display.points.shape == (0, 2)
-    assert len(display.plot(label_words=False).contours_) == 0
-    assert words_unchanged(steps.set_params(epsilon=60.0).fit([]), [["w1"] * 3]) == 1
-
-
 def test_reconstruction_comes_near_the_optimum(steps):
     attack = WordReconstructionAttack(
         steps, n_draws=2000, smoothing=0.1, random_state=0
@@ -304,15 +222,6 @@ def test_a_forgotten_option_does_not_replay_noise():
         ).fit([])  # fmt: skip
         noises.append(perturber.perturb_words(["w5"], 40).tolist())
     assert noises[0] != noises[1]
-
-
-def test_a_forgotten_option_does_not_repeat_what_is_printed():
-    near = "nearest neighbour the exponent is"
-    for width, shown in ((1.0, "0.8 "), (100.0, "0.008 ")):
-        careless = Careless(Steps(width), ROW, 0.8, 0.0)
-        assert f"{near} {shown}" in " ".join(
-            PrivacyGuarantee(careless).details().split()
-        )
 
 
 # -- the two faults of 0.1 -----------------------------------------------------------
@@ -639,8 +548,6 @@ def test_noise_or_draws_of_ones_own_have_no_known_lengths():
         guarantee = PrivacyGuarantee(prepared(kind), reader)
         with refused("metric on vectors"):
             guarantee.utility_probability(1.0)
-    text = " ".join(guarantee.details().split())
-    assert "differs from it with an unknown probability per document" in text
     assert guarantee.numerical_delta is None
 
 
@@ -691,11 +598,6 @@ def test_what_is_stated_does_not_hold_for_the_draws_of_a_sibling():
         pass
 
     assert prepared(Mixed).law() == Law(numerical_delta=0.25)
-
-
-def test_sentences_are_not_one_string():
-    with refused("sentences must be a sequence"):
-        Law(sentences="abc")
 
 
 # -- fingerprints and refusals -------------------------------------------------------

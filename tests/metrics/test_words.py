@@ -8,7 +8,6 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -57,20 +56,6 @@ def test_kinds_of_documents_agree(small_embedding):
     for X in (texts, [t.split() for t in texts], counts):
         assert words_unchanged(perturber, X) == 1.0
         assert words_unchanged(noisy, X) < 1.0
-
-
-def test_sample_of_words_is_spread_over_all_documents(small_embedding):
-    asked = []
-
-    class Asked(DPWordPerturber):
-        def perturb_words(self, words, n_draws=1):
-            asked.extend(words)
-            return super().perturb_words(words, n_draws)
-
-    perturber = Asked(small_embedding, epsilon=1e9).fit([])
-    words_unchanged(perturber, [[f"w{i}"] * 20 for i in range(200)])
-    assert len(asked) == 2000
-    assert set(asked) == set(small_embedding.words)
 
 
 def test_no_known_word_is_nan(small_embedding):
@@ -149,13 +134,6 @@ def test_names_that_tell_no_perturber():
         find_perturber(nested)
 
 
-def test_has_perturber():
-    two = make_pipeline(DPWordPerturber(), DPWordPerturber())
-    nested = GridSearchCV(make_pipeline("passthrough", two), {})
-    assert all(map(has_perturber, (DPWordPerturber(), two, nested)))
-    assert not any(map(has_perturber, (LogisticRegression(), "passthrough", 3.0)))
-
-
 def test_perturbers_beside_other_steps(small_embedding):
     texts = ["w1 w2 w3", "w4 w4 w5"]
     frame = pd.DataFrame({"size": [1.0, 2.0], "text": texts})
@@ -188,7 +166,6 @@ def cached(memory):
     return make_pipeline(perturber, MultinomialNB(), memory=memory)
 
 
-@pytest.mark.parametrize("wrap", [str, joblib.Memory], ids=["path", "Memory"])
 @pytest.mark.parametrize(
     "use",
     [
@@ -206,28 +183,12 @@ def cached(memory):
     ],
     ids=["find", "has", "search", "scorer", "frame"],
 )
-def test_a_pipeline_that_keeps_texts_in_files_is_warned_of(tmp_path, wrap, use):
+def test_a_pipeline_that_keeps_texts_in_files_is_warned_of(tmp_path, use):
     with pytest.warns(PrivacyLeakWarning, match="memory of the pipeline is set"):
-        use(cached(wrap(tmp_path)))
+        use(cached(joblib.Memory(tmp_path)))
 
 
 @pytest.mark.parametrize("memory", [None, joblib.Memory(None)])
 def test_a_pipeline_that_keeps_nothing_is_not(memory):
     with no_warning():
         assert find_perturber(cached(memory)).epsilon == 0.01
-
-
-def test_what_the_warning_says_is_so(tmp_path):
-    texts = ["zqcanary cat cat dog dog cat cat dog dog", "dog " * 9] * 2
-    pipeline = cached(str(tmp_path)).fit(texts, [0, 1, 0, 1])
-    written = [p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()]
-    assert any(b"zqcanary" in content for content in written)
-    counts = pipeline[-1].feature_count_
-    again = clone(pipeline).fit(texts, [0, 1, 0, 1])[-1].feature_count_
-    assert np.array_equal(counts, again)
-    # Each count of 16 words is most likely 8, with probability 0.196: the two classes
-    # are equal to those above in all of 12 fresh releases with probability 1e-16.
-    fresh = [
-        cached(None).fit(texts, [0, 1, 0, 1])[-1].feature_count_ for _ in range(12)
-    ]
-    assert any(not np.array_equal(counts, other) for other in fresh)

@@ -290,23 +290,6 @@ def test_exact_laws_start_anywhere(small_embedding):
     assert calibrate_epsilon(perturber, 0.5).share == pytest.approx(0.5, abs=1e-7)
 
 
-PREPARED: list[float] = []
-
-
-class Counted(Exponential):
-    def prepare(self, embedding, epsilon, lam):
-        PREPARED.append(epsilon)
-        return super().prepare(embedding, epsilon, lam)
-
-
-def test_a_rate_is_calibrated_once(small_embedding):
-    perturber = DPWordPerturber(small_embedding, epsilon=2.0, mechanism=Counted())
-    perturber.fit([])
-    PREPARED.clear()
-    calibrated = calibrate_epsilon(perturber, 0.6)
-    assert set(PREPARED) == {2.0, calibrated.epsilon}
-
-
 def test_exact_targets_out_of_reach(small_embedding):
     for mechanism in (RandomizedResponse(), Exponential()):
         perturber = DPWordPerturber(small_embedding, mechanism=mechanism).fit([])
@@ -314,21 +297,6 @@ def test_exact_targets_out_of_reach(small_embedding):
             calibrate_epsilon(perturber, 0.004)
         with pytest.raises(InvalidParameterError, match=r"between 0 and 0\.995 here"):
             calibrate_epsilon(perturber, 0.996, statistic="changed")
-
-
-class NotAbove(RandomizedResponse):
-    """Refuses large ε."""
-
-    def prepare(self, embedding, epsilon, lam):
-        if epsilon > 5:
-            raise InvalidParameterError("epsilon must be at most 5.")
-        return super().prepare(embedding, epsilon, lam)
-
-
-def test_a_refusal_of_large_epsilon_is_passed_on(small_embedding):
-    perturber = DPWordPerturber(small_embedding, epsilon=4.0, mechanism=NotAbove())
-    with pytest.raises(InvalidParameterError, match="at most 5"):
-        calibrate_epsilon(perturber.fit([]), 0.99)
 
 
 # -- documents -------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from skdptext import WordEmbedding
 from skdptext.exceptions import EmptyDocumentWarning
 from skdptext.metrics import pairwise_word_movers_distances
 from skdptext.neighbors import WMDKNNClassifier
-from tests.expected import no_warning, refused
+from tests.expected import refused
 
 
 @pytest.fixture(scope="module")
@@ -111,23 +111,6 @@ def test_zero_distance_outvotes_and_tiny_distances_do_not_overflow():
     np.testing.assert_allclose(half, [[0.5, 0.5, 0]], atol=1e-12)
 
 
-def test_graph(data, small_embedding):
-    X, y, queries = data
-    model = WMDKNNClassifier(small_embedding, n_neighbors=3).fit(X, y)
-    distances, rows = model.kneighbors(queries)
-    graph = model.kneighbors_graph(queries, mode="distance")
-    assert graph.shape == (20, 40)
-    assert np.array_equal(graph.indices.reshape(20, 3), rows)
-    assert np.array_equal(graph.data.reshape(20, 3), distances)
-    ones = model.kneighbors_graph(n_neighbors=2)
-    assert ones.shape == (40, 40)
-    assert not ones.diagonal().any()
-    assert set(ones.data) == {1.0}
-    assert (ones.sum(axis=1) == 2).all()
-    only = model.kneighbors(queries, return_distance=False)
-    assert np.array_equal(only, rows)
-
-
 def bags_of(n, n_words, seed):
     """Documents of so many different words, of 2,000."""
     rng = np.random.default_rng(seed)
@@ -208,12 +191,6 @@ def test_empty_documents(data, small_embedding):
             call()
 
 
-def test_no_warning_without_empty_documents(data, small_embedding):
-    X, y, queries = data
-    with no_warning():
-        WMDKNNClassifier(small_embedding).fit(X, y).predict(queries)
-
-
 def test_names_of_columns(data, small_embedding):
     X, y, queries = data
     frame = pd.DataFrame(X, columns=small_embedding.words)
@@ -237,17 +214,6 @@ def test_a_pickle_holds_no_index_and_answers_alike(data, small_embedding):
     again = pickle.loads(stored)
     assert np.array_equal(again.predict_proba(queries), model.predict_proba(queries))
     assert b"_index" not in stored
-
-
-def test_refit_forgets(data, small_embedding):
-    X, y, queries = data
-    model = WMDKNNClassifier(small_embedding, n_neighbors=2).fit(X, y)
-    model.set_params(embedding="one-hot").fit(X[:20, :50] + 1, y[:20])
-    assert model.n_features_in_ == 50
-    assert model.n_samples_fit_ == 20
-    fresh = WMDKNNClassifier("one-hot", n_neighbors=2).fit(X[:20, :50] + 1, y[:20])
-    rows = queries[:, :50] + 1
-    assert np.array_equal(model.predict_proba(rows), fresh.predict_proba(rows))
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,9 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.cluster import DBSCAN, SpectralClustering
+from sklearn.cluster import DBSCAN
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfTransformer
-from sklearn.manifold import TSNE, Isomap
 from sklearn.neighbors import (
     KNeighborsClassifier,
     KNeighborsRegressor,
@@ -252,11 +251,6 @@ def test_graph_with_documents_without_words(corpus, small_embedding):
     assert np.diff(rows.indptr).tolist() == [3, 0, 3]
 
 
-def test_one_neighbour_of_ones_is_itself(corpus, small_embedding):
-    step = WMDNeighborsTransformer(small_embedding, mode="connectivity", n_neighbors=1)
-    assert np.array_equal(step.fit_transform(corpus[0]).toarray(), np.eye(N))
-
-
 @pytest.fixture(scope="module")
 def dense(corpus, small_embedding):
     """Distances of all pairs, by tf-idf weights."""
@@ -298,31 +292,6 @@ def test_clusters_of_a_radius_are_those_of_all_distances(
     labels = cluster.fit_predict(graph)
     assert len(np.unique(labels)) >= 3
     assert np.array_equal(labels, cluster.fit_predict(dense))
-
-
-@pytest.mark.no_cover
-def test_spectral_clusters(corpus, step_of):
-    X, y = corpus
-    clusterer = SpectralClustering(
-        2, affinity="precomputed_nearest_neighbors", n_neighbors=8, random_state=0
-    )
-    cluster = make_pipeline(step_of(n_neighbors=8), clusterer)
-    agree = (cluster.fit_predict(X) == y).mean()
-    assert max(agree, 1 - agree) > 0.6
-
-
-@pytest.mark.no_cover
-def test_maps_are_those_of_all_distances(corpus, dense, step_of):
-    graph = step_of(n_neighbors=20).fit_transform(corpus[0])
-    tsne = TSNE(
-        metric="precomputed", init="random", perplexity=6, max_iter=250, random_state=0
-    )
-    for chart in tsne, Isomap(n_neighbors=15, metric="precomputed"):
-        positions = chart.fit_transform(graph)
-        want = chart.fit_transform(dense)
-        assert positions.shape == (N, 2)
-        # which side is which is not said
-        np.testing.assert_allclose(np.abs(positions), np.abs(want), rtol=0, atol=1e-3)
 
 
 @pytest.mark.no_cover

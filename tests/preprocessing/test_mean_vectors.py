@@ -7,11 +7,8 @@ import math
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.cluster import KMeans
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
 
-from skdptext import DPDocumentReplacer, WordEmbedding
+from skdptext import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.preprocessing import MeanVectorEncoder
 from tests.expected import refusals
@@ -109,36 +106,6 @@ def test_each_document_is_placed_by_itself_to_the_last_bit(monkeypatch, together
     np.testing.assert_array_equal(encoder.transform(texts[::-1])[::-1], placed)
     for part in (slice(0, 1), slice(3, 8), slice(40, 120)):
         np.testing.assert_array_equal(encoder.transform(texts[part]), placed[part])
-
-
-def test_two_fits_are_the_same_to_the_last_bit():
-    table, texts = many(150, np.random.default_rng(2))
-    first, second = (MeanVectorEncoder(table).fit(texts) for _ in range(2))
-    for name in ("components_", "mean_", "idf_", "explained_variance_"):
-        np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
-
-
-def test_a_replacer_groups_by_it():
-    table, texts = many(90, np.random.default_rng(3))
-    texts, private = texts[:80], texts[80:]
-    grouper = make_pipeline(
-        MeanVectorEncoder(table, 5), KMeans(4, n_init=2, random_state=0)
-    )
-    replacer = DPDocumentReplacer(texts, grouper, random_state=0).fit()
-    assert set(replacer.transform(private)) <= set(texts)
-    assert len(replacer.groups_) == 4
-
-
-def test_topics_of_real_text_are_found(prose, built_in):
-    texts, topics = prose
-    texts = [
-        " ".join(texts[i + j : i + 20 : 2]) for i in range(0, 1200, 20) for j in (0, 1)
-    ]
-    topics = topics.reshape(-1, 20)[:, :2].ravel()
-    half = len(texts) // 2
-    model = make_pipeline(MeanVectorEncoder(built_in), LogisticRegression())
-    model.fit(texts[:half], topics[:half])
-    assert model.score(texts[half:], topics[half:]) > 0.75
 
 
 def test_a_refused_fit_leaves_the_encoder_as_it_was():

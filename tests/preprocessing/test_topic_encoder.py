@@ -62,14 +62,6 @@ def test_rows_are_principal_coordinates_of_unit_length(counts, monkeypatch, dens
     np.testing.assert_allclose(encoder.transform(7 * counts), placed, atol=1e-12)
 
 
-@pytest.mark.parametrize("k", [9, 10, 11, 38, 39, 40])
-def test_axes_may_be_nearly_as_many_as_documents_or_words(counts, monkeypatch, k):
-    monkeypatch.setattr("skdptext.documents._topic_encoder._DENSE", 0)
-    encoder = TopicEncoder(k, min_df=1).fit(sp.csr_array(counts))
-    values, _ = by_eigenvalues(counts.astype(float), min(k, 39))
-    np.testing.assert_allclose(encoder.singular_values_, values, rtol=1e-7)
-
-
 def test_words_are_counted_alike_in_texts_tokens_and_matrices():
     encoder = TopicEncoder(2, min_df=1)
     placed = encoder.fit_transform(TEXTS)

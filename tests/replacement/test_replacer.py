@@ -25,7 +25,7 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
-from skdptext import DPDocumentReplacer, WordEmbedding
+from skdptext import DPDocumentReplacer
 from skdptext.embeddings import one_hot_embedding
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.preprocessing import TopicEncoder
@@ -233,14 +233,6 @@ def test_public_documents_are_held_once(public):
     assert elsewhere != public[0]
 
 
-def test_public_labels_cannot_be_changed_in_any_copy(public):
-    texts, topics = public
-    replacer = DPDocumentReplacer(texts, public_labels=topics)
-    for other in (replacer, clone(replacer), pickle.loads(pickle.dumps(replacer))):
-        with pytest.raises(ValueError, match="read-only"):
-            other.public_labels[0] = "none"
-
-
 def test_public_documents_come_back_as_they_were():
     documents = ["", "é \ud800", ["a", "b c"], [], "l[]"]
     held = PublicDocuments(documents)
@@ -256,54 +248,6 @@ def test_a_pickle_holds_the_documents(public):
     other = pickle.loads(pickle.dumps(replacer))
     assert other.public_documents == replacer.public_documents
     assert other.transform(["a cat"]) == replacer.transform(["a cat"])
-
-
-@pytest.mark.no_cover
-def test_searches_reach_every_parameter(public, private):
-    texts, _ = public
-    pipeline = make_pipeline(
-        DPDocumentReplacer(
-            texts,
-            make_pipeline(TopicEncoder(2), KMeans(3, n_init=2, random_state=0)),
-            output="bow",
-            embedding=one_hot_embedding(ALL_WORDS),
-        ),
-        MultinomialNB(),
-    )
-    name = "dpdocumentreplacer"
-    grid = {
-        f"{name}__epsilon": [0.01, 20.0],
-        f"{name}__grouper__kmeans__n_clusters": [3, 4],
-    }
-    search = GridSearchCV(pipeline, grid, cv=2, error_score="raise")
-    search.fit(private[0], private[1])
-    assert search.best_params_[f"{name}__epsilon"] == 20.0
-    simple = DPDocumentReplacer(texts, output="vector")
-    grid = {f"{name}__n_groups": [2, 3]}
-    search = GridSearchCV(make_pipeline(simple, LogisticRegression()), grid, cv=2)
-    search.fit(private[0], private[1])
-
-
-def test_a_search_over_epsilon_groups_the_public_documents_once(public, monkeypatch):
-    calls = []
-    for name in ("_fit", "transform"):
-        method = getattr(TopicEncoder, name)
-
-        def counted(self, X, method=method, name=name):
-            calls.append(name)
-            return method(self, X)
-
-        monkeypatch.setattr(TopicEncoder, name, counted)
-    texts = [f"{text} of its own" for text in public[0]]
-    first = DPDocumentReplacer(texts, n_groups=2, epsilon=1.0).fit()
-    once = list(calls)
-    assert once.count("_fit") == 1
-    for epsilon in (2.0, 3.0):
-        DPDocumentReplacer(texts, n_groups=2, epsilon=epsilon).fit()
-    assert calls == once
-    for shared in (first.public_groups_, first.groups_):
-        with pytest.raises(ValueError, match="read-only"):
-            shared[:] = 7
 
 
 class Counting(ClassifierMixin, BaseEstimator):
@@ -337,67 +281,6 @@ def counting():
     Counting.fits.clear()
     Counting.read.clear()
     return Counting
-
-
-@pytest.mark.no_cover
-@pytest.mark.parametrize("output", ["bow", "vector", "text"])
-def test_a_grid_over_epsilon_fits_a_grouper_of_ones_own_once(counting, output):
-    """Four ε in three folds, and a refit: it was fitted 13 times."""
-    texts, topics = texts_of(40, 11)
-    asked, y = texts_of(36, 12)
-    encoded = []
-
-    class Words(CountVectorizer):
-        def transform(self, X):
-            encoded.append(len(X))
-            return super().transform(X)
-
-    class Of(counting):
-        def fit(self, X, y):
-            X = [" ".join(map(str, row.indices)) for row in X]
-            return super().fit(X, y)
-
-        def predict(self, X):
-            return super().predict([" ".join(map(str, row.indices)) for row in X])
-
-    grouper = make_pipeline(Words(vocabulary=ALL_WORDS).fit(texts), Of())
-    replacer = DPDocumentReplacer(
-        texts,
-        counting() if output == "text" else grouper,
-        public_labels=topics,
-        output=output,
-        embedding=one_hot_embedding(ALL_WORDS),
-    )
-    steps = [replacer, TfidfVectorizer()] if output == "text" else [replacer]
-    chain = make_pipeline(*steps, MultinomialNB())
-    grid = {"dpdocumentreplacer__epsilon": [0.5, 1.0, 4.0, 9.0]}
-    GridSearchCV(chain, grid, cv=3, error_score="raise").fit(asked, y)
-    assert counting.fits == [40]
-    # of a size that only the public documents have: none of the folds
-    assert counting.read.count(40) == 1
-    if output != "text":
-        assert encoded.count(40) == (2 if output == "vector" else 1)
-
-
-def test_threads_share_one_fit(counting):
-    texts, topics = texts_of(30, 13)
-    start, fitted = threading.Barrier(8), []
-
-    def fit(i):
-        start.wait()
-        replacer = DPDocumentReplacer(
-            texts, Counting(), public_labels=topics, epsilon=i + 1.0
-        )
-        fitted.append(replacer.fit())
-
-    threads = [threading.Thread(target=fit, args=(i,)) for i in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(fitted) == 8
-    assert counting.fits == [30]
-    assert len({id(replacer.grouper_) for replacer in fitted}) == 1
 
 
 def test_only_equal_groupers_share_a_fit(counting):
@@ -493,13 +376,6 @@ def test_a_fitted_grouper_is_used_and_said(public, private):
     assert frozen.fit().transform(private[0]).shape[0] == 24
     own = DPDocumentReplacer(texts, public_labels=topics).fit()
     assert "was given fitted" not in str(own.guarantee())
-
-
-def test_a_fitted_step_is_said_like_a_fitted_grouper(public):
-    encoder = FrozenEstimator(TfidfVectorizer().fit(public[0]))
-    grouper = make_pipeline(encoder, KMeans(3, random_state=0))
-    guarantee = DPDocumentReplacer(public[0], grouper).fit().guarantee()
-    assert "was given fitted" in guarantee.details()
 
 
 class HoldsWord(ClassifierMixin, BaseEstimator):
@@ -682,24 +558,6 @@ def test_groupers_for_which_others_matter_are_refused_in_transform(public, n):
     with pytest.raises(InvalidParameterError, match="each document by itself") as error:
         replacer.transform(texts)
     assert "yyy" not in str(error.value)
-
-
-def test_few_documents_are_grouped_alone(public):
-    """So that the others are not there, whatever the grouper would make of them."""
-    sizes = []
-
-    def rule(X):
-        sizes.append(len(X))
-        return by_length(X)
-
-    replacer = DPDocumentReplacer(public[0], Fixed(rule)).fit()
-    sizes.clear()
-    replacer.transform(["a", "bb", "ccc"])
-    assert sizes == [3, 1, 1, 1]
-    sizes.clear()
-    replacer.transform(["a"] * 200)
-    assert sizes == [200, 100, 50, 25, 13, 6, 3, 2, 1, *[1] * 16]
-    assert sum(sizes[1:9]) == 200
 
 
 @pytest.mark.no_cover
@@ -906,20 +764,6 @@ def test_a_document_on_which_the_grouper_fails_is_named_by_its_number():
         replacer.transform(["x", "yy", "x"])
 
 
-def test_labels_are_shared_and_not_printed(public):
-    texts, topics = public
-    replacer = DPDocumentReplacer(texts, public_labels=topics)
-    pipeline = make_pipeline(replacer)
-    for shown in (repr(replacer), repr(pipeline), replacer._repr_html_()):
-        assert "30 public labels" in shown
-        assert str(topics[0]) not in shown
-    assert clone(replacer).public_labels is replacer.public_labels
-    assert copy.deepcopy(replacer).public_labels is replacer.public_labels
-    again = pickle.loads(pickle.dumps(replacer)).public_labels
-    assert again.tolist() == list(topics)
-    assert replacer.set_params(public_labels=None).public_labels is None
-
-
 # -- bad input -----------------------------------------------------------------------
 
 
@@ -1046,14 +890,6 @@ def test_public_documents_among_the_private_ones_are_seen(replacer, public, priv
     short = DPDocumentReplacer(texts, n_groups=2).fit()
     with no_warning():
         short.transform(["ok", "a cat", "a dog", "tea"])  # by chance
-
-
-def test_bags_have_the_columns_of_the_embedding(public):
-    embedding = WordEmbedding(["tea", "cat"], [[0.0], [1.0]])
-    replacer = DPDocumentReplacer(public[0], n_groups=2, output="bow")
-    bags = replacer.set_params(embedding=embedding).fit_transform(["", "cat"])
-    assert bags.shape == (2, 2)
-    assert replacer.transform([]).shape == (0, 2)
 
 
 def test_groupers_that_are_no_estimators(public):

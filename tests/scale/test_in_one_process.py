@@ -6,15 +6,11 @@ CI has polars, and runs its test; the others are for `make test-scale`.
 from __future__ import annotations
 
 import pickle
-from dataclasses import replace
-from hashlib import sha256
 
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from skdptext.release import ReleaseKey
-from tests.releases import write_key
 from tests.scale.conftest import digest, files_with_the_key
 
 
@@ -46,25 +42,6 @@ def test_duckdb_streams(release, source, expected, tmp_path):
 
 
 @pytest.mark.scale
-def test_a_function_in_duckdbs_sql_and_a_filter_on_what_it_gave(release, source):
-    """DuckDB may call it once to filter, and again for what it returns."""
-    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
-
-    def released(ids, texts):
-        return release(pa.table({"id": ids, "text": texts}))["text"]
-
-    with duckdb.connect() as db:
-        db.create_function(
-            "released", released, ["VARCHAR", "VARCHAR"], "VARCHAR",
-            type="arrow", null_handling="special",
-        )  # fmt: skip
-        lazy = f"select released(id, text) as noisy from '{source}'"
-        rows = db.sql(f"select noisy from ({lazy}) where noisy like '%7%'").fetchall()
-    assert 0 < len(rows) < 400
-    assert all("7" in noisy for (noisy,) in rows)
-
-
-@pytest.mark.scale
 def test_datasets_keeps_the_texts_in_its_cache_but_no_key(
     release, source, expected, tmp_path
 ):
@@ -78,28 +55,6 @@ def test_datasets_keeps_the_texts_in_its_cache_but_no_key(
     first = parquet.read_table(source)["text"][0].as_py().encode()
     clear = [p for p in cache.rglob("*.arrow") if first in p.read_bytes()]
     assert clear, "the guide says that its cache holds the texts in the clear"
-
-
-@pytest.mark.scale
-def test_datasets_returns_what_it_made_with_another_key(release, source, tmp_path):
-    datasets = pytest.importorskip("datasets", reason="datasets is not installed")
-    loaded = datasets.Dataset.from_parquet(str(source), cache_dir=str(tmp_path / "c"))
-    moved = replace(release, key=ReleaseKey(f"file:{tmp_path / 'key'}"))
-
-    def released(**options):
-        mapped = loaded.with_format("arrow").map(moved, batched=True, **options)
-        return digest(mapped[:])
-
-    digests = []
-    for key, options in (
-        (b"one", {}),
-        (b"another", {}),
-        (b"another", {"load_from_cache_file": False}),
-    ):
-        write_key(tmp_path / "key", sha256(key).hexdigest().encode())
-        digests.append(released(**options))
-    old, cached, new = digests
-    assert old == cached != new
 
 
 @pytest.mark.scale

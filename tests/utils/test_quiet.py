@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -11,15 +10,10 @@ from contextlib import ExitStack
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.parallel import Parallel, delayed
 
 from skdptext import DPDocumentReplacer
-from skdptext.attacks import linkage_attack
-from skdptext.audit import audit_document_pair
 from skdptext.exceptions import PrivacyLeakWarning
-from skdptext.inspection import release_report
 from skdptext.utils import quiet
-from tests.expected import leaks_allowed
 
 
 @pytest.fixture(autouse=True)
@@ -147,36 +141,6 @@ def test_a_user_s_filter_that_is_set_meanwhile_stays():
         warnings.warn("x", ImportWarning, stacklevel=1)
 
 
-def test_filters_can_be_sent_to_another_process():
-    """As scikit-learn does: those of whoever asks for the work."""
-    with quiet(Warning):
-        sent = pickle.loads(pickle.dumps(warnings.filters))
-    warnings.filters[:] = sent
-    assert not heard()
-
-
-def test_scikit_learn_s_threads_are_quiet_and_leave_nothing():
-    """They set each filter anew, and restore what others of them have set."""
-    gate = Gate()
-    heard_there = []
-
-    def work(number):
-        gate.mine.number = number
-        gate.pass_by()
-        heard_there.append(heard())
-
-    with quiet(Warning), ThreadPoolExecutor(1) as pool:
-        tasks = (delayed(work)(number) for number in range(2))
-        running = pool.submit(Parallel(n_jobs=2, backend="threading"), tasks)
-        for number in (0, 1):
-            assert gate.reached[number].wait(60)
-        for number in (0, 1):
-            gate.go_on[number].set()
-        running.result()
-    assert heard_there == [False, False]
-    assert heard()
-
-
 # -- what users call --------------------------------------------------------------
 
 PUBLIC = ["a cat and a dog", "tea and milk", "dogs, a cat", "milk or tea"]
@@ -201,65 +165,6 @@ class ByTea(ClusterMixin, BaseEstimator):
 
     def __sklearn_clone__(self):
         return ByTea(self.gate)
-
-
-class Gated:
-    """A releaser of the user's: texts become short ones, with no noise."""
-
-    def __init__(self, gate, at):
-        self.gate, self.at = gate, at
-
-    def fit(self, documents):
-        return self
-
-    def transform(self, documents):
-        if self.at == "transform":
-            self.gate.pass_by()
-        return ["tea" if "tea" in text else "cat" for text in documents]
-
-    def log_likelihood(self, documents, released):
-        if self.at == "log_likelihood":
-            self.gate.pass_by()
-        tea = np.array(["tea" in text for text in documents])
-        same = np.equal.outer(np.array(released) == "tea", tea)
-        return np.log(np.where(same, 0.9, 0.1))
-
-    def guarantee(self):
-        return self
-
-    def exponent(self, x, y):
-        return float("inf")
-
-
-DOCUMENTS = [f"{drink} and {pet} {i}" for i in range(4) for drink in ("tea", "milk")
-             for pet in ("a cat", "dogs")]  # fmt: skip
-RELEASED = Gated(None, None).transform(DOCUMENTS)
-CALLS = {
-    "audit_document_pair": (
-        "transform",
-        lambda r: audit_document_pair(
-            r, DOCUMENTS[0], DOCUMENTS[2], n_releases=100, random_state=0
-        ),
-    ),
-    "linkage_attack": (
-        "transform",
-        lambda r: linkage_attack(DOCUMENTS, r, random_state=0),
-    ),
-    "release_report": (
-        "log_likelihood",
-        lambda r: release_report(DOCUMENTS, RELEASED, mechanism=r, random_state=0),
-    ),
-}
-
-
-@leaks_allowed
-@pytest.mark.parametrize("name", CALLS)
-def test_overlapping_calls_leave_warnings_as_they_were(name):
-    gate = Gate()
-    at, call = CALLS[name]
-    before = list(warnings.filters)
-    assert len(list(gate.overlap(lambda: call(Gated(gate, at)), 0))) == 2
-    assert warnings.filters == before
 
 
 @pytest.mark.parametrize("first_out", [0, 1])
