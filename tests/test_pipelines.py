@@ -5,12 +5,8 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
-import pandas as pd
 import pytest
-import scipy.sparse as sp
-from sklearn import config_context
 from sklearn.base import clone
-from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -142,21 +138,3 @@ def test_seeded_search_is_the_same_in_any_number_of_processes(frequent, messages
         return search.cv_results_["mean_test_score"]
 
     np.testing.assert_array_equal(results(1), results(2))
-
-
-def test_set_output_reaches_the_steps_that_can(frequent, messages):
-    texts, labels = (part[:100] for part in messages)
-    perturber = DPWordPerturber(frequent, epsilon=30.0)
-    model = make_pipeline(perturber, TruncatedSVD(5, random_state=0))
-    frame = model.set_output(transform="pandas").fit_transform(texts)
-    assert isinstance(frame, pd.DataFrame)
-    assert frame.shape == (100, 5)
-    sparse = perturber.transform(texts)
-    assert isinstance(sparse.dtypes.iloc[0], pd.SparseDtype)
-    perturber.set_output(transform="default")
-    assert sp.issparse(perturber.transform(texts))
-    with config_context(transform_output="pandas"):
-        assert sp.issparse(perturber.transform(texts))
-        tokens = DPWordPerturber(frequent, epsilon=30.0, output="tokens")
-        assert isinstance(tokens.fit_transform(texts[:2]), list)
-    assert pipelines(frequent)["tfidf"].fit(texts, labels).predict(texts[:2]).shape

@@ -460,14 +460,6 @@ def test_authors_in_a_pipeline_of_imbalanced_learn(make, private):
     assert pipeline[0].guarantee().unit == "person"
 
 
-def test_numbers_that_are_objects(make):
-    y = np.array([0, 1, 1], dtype=object)
-    model = make("groups", classes=[0, 1]).fit(ROWS, y)
-    assert model.classes_.dtype.kind == "i"
-    with pytest.warns(PrivacyLeakWarning):
-        assert make("groups", classes=None).fit(ROWS, y).classes_.dtype.kind == "i"
-
-
 def test_samples(make, private):
     texts, labels, _ = private
     skewed = np.flatnonzero((labels == "pets") | (np.arange(200) % 4 == 0))

@@ -21,7 +21,6 @@ from skdptext.inspection import release_report
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.preprocessing import TopicEncoder
 from tests.expected import no_warning
-from tests.laws import assert_answers_follow
 
 
 class Claim:
@@ -226,22 +225,6 @@ def test_a_false_claim_of_a_replacer_is_seen(replacer):
     false = Claims(**replacer.set_params(epsilon=2.0, output="group").get_params())
     audit = audit_document_pair(false.fit(), "cat fur", "tea", random_state=0)
     assert audit.violated
-
-
-@pytest.mark.no_cover
-def test_a_releaser_of_a_users_own_gets_them_all():
-    releaser = LengthTeller(2.0)
-    linkages = linkage_attack(TEXTS * 10, releaser)
-    assert linkages.bound is None
-    best = 2 * releaser.p / 40
-    (likelihood,) = (r for r in linkages.rows if r.adversary == "likelihood")
-    assert likelihood.low <= best <= likelihood.high
-    audit = audit_document_pair(releaser, *TEXTS[:2], random_state=0)
-    assert (audit.claimed, audit.violated) == (2.0, False)
-    assert audit_document_pair(LengthTeller(2.0, 1.0), *TEXTS[:2]).violated
-    assert_answers_follow(releaser, TEXTS)
-    model = ChannelNaiveBayes(releaser).fit(TEXTS, ["s", "l", "s", "l"])
-    assert model.predict(["long", "short"]).tolist() == ["l", "s"]
 
 
 def test_what_is_no_releaser_is_refused(replacer):

@@ -74,12 +74,6 @@ def test_text_cannot_leave_its_place():
     assert tags.count("style") == 1
 
 
-def test_nothing_is_escaped_twice():
-    assert "&amp;lt;" not in page("a < b", paragraph("a < b"), table([], [["<"]]))
-    inner = table(["x"], [[bullets(["a < b"])]])
-    assert read(inner).texts == ["x", "a < b"]
-
-
 def test_table():
     rows = [["a", 2, 0.123456, None], ["b", np.int64(3), np.float32(1e7), True]]
     view = table(["name", "n", "share", "flag"], rows, caption="Shares")
@@ -93,11 +87,6 @@ def test_table():
     assert '<th scope="row">a</th>' in view
     assert "<caption" not in table(["a"], [])
     assert "∞" in table(["a"], [[math.inf]])
-
-
-def test_no_points_no_list():
-    assert bullets([]) == ""
-    assert bullets(iter("ab")) == "<ul><li>a</li><li>b</li></ul>"
 
 
 def test_view_is_self_contained_and_themed():
