@@ -37,11 +37,11 @@ _WORDS = {
     _IDENTIFIED: ("documents identified, % (← more noise)", "identified"),
     "balanced_accuracy": ("documents labeled right, % (balanced)", "right"),
     "accuracy": ("documents labeled right, %", "right"),
-    "roc_auc": ("area under the ROC curve, %", "area"),
+    "roc_auc": ("area under the ROC curve, %", "AUC"),
 }
 _NO_HIDING = (
-    "Changed words are not hidden documents: score metrics.identified_scorer, too, to "
-    "see how many are identified."
+    "Changing words does not hide documents. To see how many are identified, score "
+    "metrics.identified_scorer as well."
 )
 
 
@@ -383,10 +383,11 @@ class PrivacyUtilityDisplay:
         for axis, (relation, bound) in self.wanted.items():
             scores = getattr(self, axis)
             least = "at least" if relation == ">=" else "at most"
-            draw = self.ax_.axvline if axis == "privacy" else self.ax_.axhline
-            rules[f"wanted: {least} {_said(bound, scores)}"] = draw(
-                _percent(bound, scores), color="0.7", linewidth=1
-            )
+            text = f"wanted: {least} {_said(bound, scores)}"
+            draw = self.ax_.axhline
+            if axis == "privacy":  # the bounds of both axes may be one number
+                text, draw = f"{text} {self.words[0]}", self.ax_.axvline
+            rules[text] = draw(_percent(bound, scores), color="0.7", linewidth=1)
         return rules
 
     def _limit(self, y: np.ndarray) -> None:
@@ -484,9 +485,10 @@ def _asked(parameter: str, name: str | None, kinds: Mapping[str, str]) -> str:
         meant = [name for name, kind in kinds.items() if kind == _CHANGED]
         meant = meant or [name for name, kind in kinds.items() if kind == _IDENTIFIED]
     if len(meant) != 1:
+        by = "another scorer than" if parameter == "utility" else "one of"
         raise InvalidParameterError(
-            f"{parameter} must name one of the scores {list(kinds)}: {len(meant)} of "
-            f"them may be meant."
+            f"{parameter} must name a score of {list(kinds)}, unless exactly one is by "
+            f"{by} words_changed_scorer and identified_scorer: {len(meant)} are."
         )
     return meant[0]
 

@@ -35,11 +35,11 @@ _TIE = 1e-9
 def identified_scorer(
     estimator: Any, X: Any, y: Any = None, *, n_candidates: int = 100
 ) -> float:
-    """Scorer: share of documents that who knows the mechanism identifies.
+    """Scorer: share of documents that an attacker who knows the mechanism identifies.
 
-    Each document is released once. The adversary holds it and others of `X` in the
-    clear, `n_candidates` in all, knows the mechanism with its ε and λ, and takes the
-    document of which the release is most likely.
+    Each document is released once. The attacker holds it and others of `X` in plain
+    text, `n_candidates` in all, knows the mechanism with its ε and λ, and picks the
+    document from which the release is most likely to come.
 
     Parameters
     ----------
@@ -48,8 +48,9 @@ def identified_scorer(
         or another `~skdptext.base.BaseReleaser`; or a pipeline or search that holds
         exactly one.
     X : documents
-        Input of the estimator. Of 500 documents, spread evenly, or of `n_candidates`,
-        if there are more: the standard error is at most 2.2%.
+        Input of the estimator. If there are more than 500, or than `n_candidates` if
+        that is larger, so many of them are attacked, spread evenly: the standard error
+        is at most 2.2%.
     y : ignored
         Not used; here for scikit-learn's interface.
     n_candidates : int >= 1, default=100
@@ -70,9 +71,9 @@ def identified_scorer(
 
     See Also
     --------
-    words_changed_scorer : Says what the noise does to words, and not what it hides.
+    words_changed_scorer : Share of words that change; it does not say what is hidden.
     privacy_utility_scoring : Both scorers, with accuracy.
-    skdptext.attacks.linkage_attack : Tries other adversaries, too, with intervals.
+    skdptext.attacks.linkage_attack : Tries several attackers, with intervals.
 
     Notes
     -----
@@ -82,8 +83,8 @@ def identified_scorer(
     by `~skdptext.mechanisms.Exponential`, the likelihood of a text in order, or of a
     document that is redrawn, is exact, and no adversary identifies more on average;
     that of other bags takes their words for independent draws from the document. For
-    noise on vectors it is estimated from some thousand draws: who draws more may
-    identify a little more. With an integer `random_state` of the releaser the share is
+    noise on vectors it is estimated from some thousand draws: an attacker who draws
+    more may identify a little more. With an integer `random_state` of the releaser the share is
     repeatable.
 
     *Privacy.* The share is computed from the documents themselves. Publishing it, or
@@ -113,6 +114,8 @@ def identified_scorer(
     )
     if not is_count_matrix(documents, each=False, name="X"):
         documents = list(plain_documents(documents))
+    if not _size(documents):
+        raise InvalidParameterError("X must hold at least one document, got none.")
     documents = _spread(documents, max(_MOST_DOCUMENTS, n_candidates))
     # the pipeline has warned of them when it was fitted
     with quiet(PrivacyLeakWarning, OutOfVocabularyWarning, EmptyDocumentWarning):
@@ -122,8 +125,6 @@ def identified_scorer(
         )
         logs = likelihood(released)
     n = len(logs)
-    if not n:
-        raise InvalidParameterError("X must hold at least one document, got none.")
     own = logs.diagonal()[:, None]
     ties = np.isclose(logs, own, rtol=_TIE, atol=_TIE)
     better = ((logs > own) & ~ties).sum(axis=1)
@@ -159,9 +160,14 @@ def privacy_utility_scoring() -> dict[str, Any]:
     }
 
 
+def _size(documents: Any) -> int:
+    """How many documents these are, in a list or a count matrix."""
+    return documents.shape[0] if hasattr(documents, "shape") else len(documents)
+
+
 def _spread(documents: Any, n: int) -> Any:
     """So many documents, spread evenly, if there are more."""
-    size = documents.shape[0] if hasattr(documents, "shape") else len(documents)
+    size = _size(documents)
     if size <= n:
         return documents
     rows = np.linspace(0, size - 1, n).astype(int)

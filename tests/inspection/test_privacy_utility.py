@@ -136,6 +136,17 @@ def test_what_guessing_reaches_and_what_was_wanted():
     assert len(display.ax_.get_legend().get_texts()) == 2
 
 
+def test_equal_bounds_of_both_axes_are_two_lines():
+    rule = best_under_constraint(
+        maximize="changed", subject_to={"accuracy": 0.6, "changed": 0.6},
+        tuned_on="public",
+    )  # fmt: skip
+    display = PrivacyUtilityDisplay.from_search(searched(refit=rule)).plot()
+    texts = [label.get_text() for label in display.labels_]
+    assert len(display.rules_) == 3
+    assert texts[-3:] == list(display.rules_)
+
+
 @pytest.mark.parametrize("privacy", ["changed", "identified"])
 @pytest.mark.parametrize("chosen", [None, 0, 1])
 @pytest.mark.parametrize("n_splits", [3, 5])

@@ -1,4 +1,4 @@
-"""The share of documents that who knows the mechanism identifies, by several routes."""
+"""The share of documents that an attacker identifies, computed in several ways."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import MultinomialNB
@@ -298,9 +299,11 @@ def test_a_seed_repeats_it(words, corpus):
 def test_bad_input_is_refused_in_one_line(words):
     perturber = DPWordPerturber(words, document_length=10).fit([])
     two = make_union(Publisher(), Publisher())
+    none = sp.csr_array((0, len(words)))
     for call, said in (
         (lambda: identified_scorer(perturber, []), "X must hold at least one document"),
         (lambda: identified_scorer(Publisher(), []), "X must hold at least one doc"),
+        (lambda: identified_scorer(perturber, none), "X must hold at least one doc"),
         (lambda: identified_scorer(perturber, "a text"), "documents"),
         (lambda: identified_scorer(perturber, ["w1"], n_candidates=0), "n_candidates"),
         (
