@@ -87,6 +87,27 @@ def test_the_tables_of_readme_and_landing_page_are_what_was_measured():
             assert f"- {cell.strip()}\n" in (DOCS / "index.rst").read_text("utf-8")
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/index.rst"])
+def test_the_limit_in_bold_is_what_was_measured(page):
+    folder = ROOT / "benchmarks" / "results"
+    chosen, attacked = (
+        next(row for row in json.loads((folder / name).read_text("utf-8"))["rows"]
+             if row["texts"] == "docstrings" and row.get("chosen", True))
+        for name in ("lambda_search.json", "lambda_attack.json")
+    )  # fmt: skip
+    text = " ".join((ROOT / page).read_text("utf-8").split())
+    limit = r"with (\d+)% of the words changed, an attacker .+? at least (\d+)% of the doc"
+    changed, least = map(int, re.search(limit, text).groups())
+    assert changed == round(100 * chosen["changed"])
+    assert least == int(100 * attacked["at least (95%)"])
+
+
+def test_the_readme_names_the_commands_that_test():
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    for target in re.findall(r"^(test(?:-(?!oldest)\w+)?):", makefile, re.M):
+        assert f"`make {target}`" in README, target
+
+
 @pytest.mark.notebooks
 def test_the_example_of_the_readme_runs_as_it_stands():
     shown = {}

@@ -487,8 +487,9 @@ def _asked(parameter: str, name: str | None, kinds: Mapping[str, str]) -> str:
     if len(meant) != 1:
         by = "another scorer than" if parameter == "utility" else "one of"
         raise InvalidParameterError(
-            f"{parameter} must name a score of {list(kinds)}, unless exactly one is by "
-            f"{by} words_changed_scorer and identified_scorer: {len(meant)} are."
+            f"{parameter} must name one of the scores {list(kinds)}, unless exactly "
+            f"one is by {by} words_changed_scorer and identified_scorer: "
+            f"{len(meant)} are."
         )
     return meant[0]
 
@@ -529,7 +530,11 @@ def _note(search: Any, results: Any, kinds: Mapping[str, str], privacy: str) -> 
         n = scorer.keywords.get("n_candidates", n)
     found = results.scores[name].mean
     chosen = results.chosen
-    low, high = (found.min(), found.max()) if chosen is None else [found[chosen]] * 2
+    known = found if chosen is None else found[[chosen]]
+    known = known[np.isfinite(known)]  # of fits that failed, nothing is
+    if not len(known):
+        return ""
+    low, high = known.min(), known.max()
     share = " to ".join(dict.fromkeys(f"{value:.0%}" for value in (low, high)))
     who = "An adversary" if chosen is None else "Where chosen, an adversary"
     return (

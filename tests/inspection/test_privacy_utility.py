@@ -147,6 +147,16 @@ def test_equal_bounds_of_both_axes_are_two_lines():
     assert texts[-3:] == list(display.rules_)
 
 
+def test_the_note_is_of_fits_that_did_not_fail():
+    results = searched().cv_results_
+    results["mean_test_identified"] = results["mean_test_identified"].copy()
+    results["mean_test_identified"][0] = np.nan
+    note = PrivacyUtilityDisplay.from_search(results).note
+    known = np.nanmin(results["mean_test_identified"])
+    assert f"{known:.0%}" in note
+    assert "nan" not in note
+
+
 @pytest.mark.parametrize("privacy", ["changed", "identified"])
 @pytest.mark.parametrize("chosen", [None, 0, 1])
 @pytest.mark.parametrize("n_splits", [3, 5])
