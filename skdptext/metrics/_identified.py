@@ -84,8 +84,8 @@ def identified_scorer(
     document that is redrawn, is exact, and no adversary identifies more on average;
     that of other bags takes their words for independent draws from the document. For
     noise on vectors it is estimated from some thousand draws: an attacker who draws
-    more may identify a little more. With an integer `random_state` of the releaser the share is
-    repeatable.
+    more may identify a little more. With an integer `random_state` of the releaser the
+    share is repeatable.
 
     *Privacy.* The share is computed from the documents themselves. Publishing it, or
     using it to choose ε on private documents, is outside the guarantee.

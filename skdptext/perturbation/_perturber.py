@@ -190,9 +190,9 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
     :math:`e^{-ε‖z‖_{RM}}` with
     :math:`‖z‖_{RM} = \sqrt{z^\top (λΣ + (1-λ)I)^{-1} z}`. Σ is the covariance of the
     embedding, scaled to trace m (its dimension). λ = 0 is the n-dimensional Laplace
-    mechanism [1]_ [2]_; with λ > 0 the noise follows the shape of the embedding [3]_. At
-    an equal share of words changed, we measured no gain from λ > 0, neither in accuracy
-    nor for rare words in sparse regions.
+    mechanism [1]_ [2]_; with λ > 0 the noise follows the shape of the embedding [3]_.
+    At an equal share of words changed, we measured no gain from λ > 0, neither in
+    accuracy nor for words in sparse regions.
 
     *Privacy.* By default, for words w, w' and any output z, Pr[z | w] ≤
     exp(ε‖φ(w)−φ(w')‖_RM) Pr[z | w'], and for bags of N words the exponent is ε N times
