@@ -290,8 +290,6 @@ def test_report_on_what_another_tool_released(files, capsys, one_adversary):
     assert main([*report, "--id", "row", *of_labels, "--fail-above", "columns=0"]) == 0
     printed = capsys.readouterr()
     said = " ".join(printed.out.split())
-    assert "RESULT: DOCUMENTS ARE NOT HIDDEN." in said
-    assert "Both have the column 'row', by which rows were matched" in said
     assert "original among 10 100 %" in said
     for name in ("author", "topic", "rare words"):
         assert f"  {name}" in printed.out
@@ -308,11 +306,8 @@ def test_report_on_what_another_tool_released(files, capsys, one_adversary):
     assert re.search(r"copied whole texts +100 %", printed)
     assert "original: the secret of" in printed
     assert main([*report, "--html", "by-order.html", "--candidates", "5"]) == 0
-    printed = " ".join(capsys.readouterr().out.split())
-    assert "copied whole texts 0 %" in printed
+    assert "copied whole texts 0 %" in " ".join(capsys.readouterr().out.split())
     assert (files / "by-order.html").exists()
-    assert "Texts may be in another order" in printed
-    assert "match them by ids. Both have the column 'row'." in printed
     # pandas writes its index without a name
     Path("in.csv").write_text(Path("in.csv").read_text().replace("row,", ",", 1))
     Path("unnamed.csv").write_text(Path("out.csv").read_text().replace("row,", ",", 1))
@@ -322,13 +317,6 @@ def test_report_on_what_another_tool_released(files, capsys, one_adversary):
     assert re.search(r"copied whole texts +100 %", printed)
     assert "order" not in printed
     Path("in.csv").write_text("row" + Path("in.csv").read_text())
-    # a column of other values, or of equal ones, is none of ids
-    for ids in (range(1, 11), [0] * 10):
-        write_rows("other.csv", ["row", "said"], zip(ids, texts, strict=True))
-        assert main(["report", "in.csv", "other.csv", "--text", "said"]) == 0
-        printed = " ".join(capsys.readouterr().out.split())
-        assert "match them by ids." in printed
-        assert "Both have" not in printed
     # of the originals each name is rare; this public text says that nothing here is
     write_rows("web.csv", ["said"], [[" ".join(texts)]])
     assert main([*report, "--id", "row", "--public", "web.csv"]) == 0

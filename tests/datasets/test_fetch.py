@@ -134,10 +134,7 @@ def test_network_failures(server, tmp_path, answer, problem):
     ("body", "problem"),
     [
         (SMS.replace("8", "9").encode(), "wrong checksum: SHA-256 of its 3 records"),
-        (SMS.encode()[: SMS.encode().index(b"\nham") + 1], "wrong checksum"),
-        (SMS.replace("ham\tSee", "spam\tSee").encode(), "wrong checksum"),
         (b"<html>Please log in</html>", "line 1 is not ham or spam"),
-        (b"", "line 1 is not ham or spam"),
         (b"\xff\xfe\xfd", "does not parse"),
         (zipped("other", SMS), "has no SMSSpamCollection, only readme.txt, other"),
         (SMS_ZIP[:40], "archive is damaged"),
@@ -146,10 +143,7 @@ def test_network_failures(server, tmp_path, answer, problem):
     ],
     ids=[
         "a letter",
-        "a record short",
-        "a label",
         "html",
-        "empty",
         "no utf-8",
         "no member",
         "cut zip",

@@ -72,6 +72,15 @@ def test_percentiles_and_their_artists(small_embedding):
     assert [text.get_text() for text in legend] == ["λ = 0", "λ = 0.5", "λ = 1"]
 
 
+def test_a_result_without_a_grid_into_given_axes(perturber):
+    result = plausible_deniability(perturber, n_draws=20)
+    _, axes = plt.subplots(2, 1)
+    display = PlausibleDeniabilityDisplay.from_result(result).plot(axes)
+    assert display.axes_.tolist() == axes.tolist()
+    assert display.lines_[0][0.5][0].get_xdata().tolist() == [3.0]
+    assert display.n_unchanged.shape == (3, 1, 1)
+
+
 def test_neighbourhood_of_a_word(perturber, small_embedding):
     word = small_embedding.words[3]
     options = {"n_neighbors": 5, "n_landed": 3, "n_draws": 4000, "random_state": 0}

@@ -166,8 +166,9 @@ def test_all_labels_weigh_the_same(public):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
-@pytest.mark.parametrize("given", [False, True])
+@pytest.mark.parametrize(
+    ("missing", "given"), [(None, False), (np.nan, False), (pd.NA, False), (None, True)]
+)
 def test_documents_without_a_label_are_assigned_one(missing, given):
     """They are stand-ins like the others, and teach the classifier nothing."""
     texts, topics = texts_of(90, 3)
