@@ -104,6 +104,12 @@ def test_in_a_search():
         scoring=lambda m, X, y: {"accuracy": m.score(X, y), "size": -m.C}
     )
     assert several.fit(X, y).score(X, y) == -several.best_params_["C"]
+    stored = clone(search).set_params(
+        scoring=["accuracy", "f1"],
+        refit=best_under_constraint(maximize="f1", subject_to={"accuracy": 0.5}),
+    )
+    twin = pickle.loads(pickle.dumps(stored.fit(X, y)))
+    assert twin.score(X, y) == stored.scorer_["f1"](stored, X, y)
     single = GridSearchCV(
         LogisticRegression(),
         {"C": [1.0]},
