@@ -37,7 +37,7 @@ UNIFORM = "uniform", None
 # of two on docstrings, messages and fan fiction, in plain and in noisy text.
 _EACH, _BY_WORDS, _BY_WORDS_AND_ROWS = 1.5, 2.4e-3, 3e-6
 # Seconds of a search that are said before they pass.
-_SAID = 3.0
+_SAID = 5.0
 
 
 class WMDNeighborsBase(DocLinked, BaseEstimator):
@@ -143,7 +143,7 @@ class WMDNeighborsBase(DocLinked, BaseEstimator):
         Warns
         -----
         UserWarning
-            If the search is estimated to take more than 3 s; once.
+            If the search is estimated to take more than 5 s; once.
         """
         self._check_ready()
         with_distance = check_flag("return_distance", return_distance)

@@ -91,7 +91,7 @@ class WMDKNNClassifier(ClassifierMixin, Predictor):
     ===== =========== ===========
 
     It is about 1.5 + w² (2.4 + .003 n) / 1000 ms with w different words a document and
-    n training documents. A search of more than 3 s by this estimate warns, once. Noise
+    n training documents. A search of more than 5 s by this estimate warns, once. Noise
     makes more words differ, and all distances alike: leave out stop words, and take a
     `document_length` of 20 to 40.
 
@@ -185,7 +185,7 @@ class WMDKNNClassifier(ClassifierMixin, Predictor):
         EmptyDocumentWarning
             If documents have no words; they get the most frequent class.
         UserWarning
-            If the search takes more than 3 s by the estimate of *Cost*; once.
+            If the search takes more than 5 s by the estimate of *Cost*; once.
         """
         k, queries, filled = self._asked(X, _FATE)
         shares = self._shares(k, queries, filled)
