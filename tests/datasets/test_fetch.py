@@ -4,7 +4,6 @@ import gzip
 import io
 import zipfile
 
-import numpy as np
 import pytest
 from local_server import (
     SMS,
@@ -75,17 +74,6 @@ def test_tweets_keep_the_columns_that_are_there(server, tmp_path):
     assert list(framed.frame.columns) == columns
     assert framed.data.tolist() == tweets.data
     assert server.hits == 1
-
-
-def test_pairs_and_frames(server, tmp_path):
-    server.script = [good()]
-    data, target = fetch_small(server, tmp_path, return_X_y=True)
-    assert len(data) == len(target) == 3
-    assert isinstance(target, np.ndarray)
-    X, y = fetch_small(server, tmp_path, return_X_y=True, as_frame=True)
-    assert X.tolist() == data
-    assert y.tolist() == target.tolist()
-    assert fetch_small(server, tmp_path, as_frame=True).frame.shape == (3, 2)
 
 
 @pytest.mark.parametrize("damage", [b"", SMS.encode()[:-9], b"\xff\xfe", b"junk\n"])

@@ -47,14 +47,6 @@ def test_embedding_is_anisotropic_off_the_axes_and_of_the_scale_promised():
     assert np.abs(off).max() > 0.1
 
 
-def test_clusters_are_consecutive_and_of_equal_size():
-    """The first cluster, 0.05 wide, holds the first tenth of the words and no more."""
-    embedding = make_embedding(100, 20, n_clusters=10, random_state=0)
-    vectors = embedding.vectors.astype(float)
-    distance = np.linalg.norm(vectors - vectors[0], axis=1)
-    assert distance[:10].max() < 0.3 * distance[10:].min()
-
-
 @pytest.fixture(scope="module")
 def table():
     return make_embedding(200, 10, random_state=0)

@@ -13,7 +13,6 @@ from sklearn.cluster import DBSCAN
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.neighbors import (
-    KNeighborsClassifier,
     KNeighborsRegressor,
     KNeighborsTransformer,
     NearestNeighbors,
@@ -292,17 +291,3 @@ def test_clusters_of_a_radius_are_those_of_all_distances(
     labels = cluster.fit_predict(graph)
     assert len(np.unique(labels)) >= 3
     assert np.array_equal(labels, cluster.fit_predict(dense))
-
-
-@pytest.mark.no_cover
-def test_votes_are_those_of_all_distances(corpus, small_embedding, all_distances):
-    X, y = corpus
-    step = WMDNeighborsTransformer(small_embedding, n_neighbors=20)
-    vote = make_pipeline(step, KNeighborsClassifier(5, metric="precomputed"))
-    direct = KNeighborsClassifier(5, metric="precomputed").fit(
-        np.zeros((27, 27)), y[:27]
-    )
-    assert np.array_equal(
-        vote.fit(X[:27], y[:27]).predict(X[27:]),
-        direct.predict(all_distances[27:, :27]),
-    )

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import config_context
 from sklearn.base import clone
-from threadpoolctl import ThreadpoolController
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.documents import resample
@@ -194,16 +193,6 @@ def test_memory_keeps_to_working_memory(n_jobs):
     with config_context(working_memory=32):
         peaks = [peak_beyond_output(perturber, d) for d in (many[:6], many, long)]
     assert max(peaks) < 32 * 2**20
-
-
-def test_threads_of_the_product_are_left_as_they_were(small_embedding):
-    def threads():
-        return [lib["num_threads"] for lib in ThreadpoolController().info()]
-
-    before = threads()
-    for n_jobs in (None, 1, 2):
-        DPWordPerturber(small_embedding, n_jobs=n_jobs).fit([]).transform([["w1"] * 9])
-    assert threads() == before
 
 
 def test_order_is_a_leak_unless_it_is_meant(small_embedding):

@@ -79,20 +79,3 @@ def test_the_draw_is_not_that_of_a_release():
     fresh = clone(release).set_params(random_state=None).fit([])
     first, second = fresh.prepare(["tea press tea"] * 2).toarray()
     assert (first != second).any()
-
-
-def test_words_with_a_vector_from_subwords():
-    """As the nearest word of the table, which a mechanism knows."""
-    from gensim.models import FastText
-
-    sentences = [["singing", "ringing", "king"], ["bird", "birds", "word"]] * 40
-    model = FastText(
-        sentences, vector_size=8, min_count=1, epochs=3, bucket=500, seed=1, workers=1
-    )
-    table = WordEmbedding.from_gensim(model)
-    near = np.linalg.norm(table.vectors - table.infer("swinging"), axis=1).argmin()
-    expected = np.zeros(len(table))
-    expected[table.find(["king"])] = 2
-    expected[near] += 1
-    bag = DPWordPerturber(table).fit([]).prepare(["king swinging king"]).toarray()[0]
-    np.testing.assert_array_equal(bag, expected)

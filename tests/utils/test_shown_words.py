@@ -74,12 +74,3 @@ def test_no_error_shows_a_document(small_embedding, ask):
     assert "patient" not in str(error.value)
     assert f"{len(SECRET)} character" in str(error.value)  # so it can be recognised
     assert len(str(error.value)) < 300
-
-
-def test_a_text_in_the_place_of_a_word_is_told_what_to_do(small_embedding):
-    guarantee = guaranteed(1.0, 0.0, small_embedding)
-    with pytest.raises(InvalidParameterError, match="Split the text into words"):
-        guarantee.exponent("w1 zzz", "w2")
-    with pytest.raises(InvalidParameterError, match="known to the embedding") as error:
-        guarantee.exponent("zzz", "w2")
-    assert "Split" not in str(error.value)
