@@ -44,7 +44,7 @@ def person_similarities(
     `truth` numbers the person of each release; those who combine the others learn from
     other releases whose people they know.
     """
-    scores = text_similarities(held, released)
+    scores = text_similarities(held, released, common=True)
     if len(released) > 1:
         # somebody of whom much is held is like all releases: how much more than usual?
         alike = scores["tf-idf"]

@@ -97,6 +97,7 @@ def text_similarities(
     *,
     embedding: WordEmbedding | None = None,
     groups: Any = None,
+    common: bool = False,
 ) -> dict[str, np.ndarray]:
     """How like each original every released text is, by adversaries of several kinds.
 
@@ -113,6 +114,9 @@ def text_similarities(
     groups : ndarray of int, shape (n_released,), default=None
         Numbers 0, 1, … of documents: equal for several releases of the same one. If
         None, each release is of another document.
+    common : bool, default=False
+        Also by words in common, whatever else a text holds: what tells other texts of
+        the same person.
 
     Returns
     -------
@@ -123,12 +127,16 @@ def text_similarities(
         - ``"character n-grams"``: the same for two to four letters of a word, of
           its first thousand;
         - ``"word by word"``: sum of the inner products of the n-th words' centred
-          vectors, of the first 500 words; with an `embedding`.
+          vectors, of the first 500 words; with an `embedding`;
+        - ``"shared words"``: how many words both have; ``"shared words, by rarity"``:
+          the sum of their weights, which are large for words of few originals; if
+          `common`.
 
     Notes
     -----
-    *Placeholders.* The first passes over words that are in a fifth of the releases
-    or more and hardly in the originals, such as those of ``[NAME]``.
+    *Placeholders.* Those of whole words, wherever they are, pass over words that are in
+    a fifth of the releases or more and hardly in the originals, such as those of
+    ``[NAME]``.
     """
     clear, noisy = as_words("original", original), as_words("released", released)
     numbers = np.arange(len(noisy)) if groups is None else groups
@@ -138,10 +146,13 @@ def text_similarities(
     of_clear = bags_of(clear_codes, size)
     of_released = sums_by_label(numbers, bags_of(noisy_codes, size), n_groups)
     of_word = parts_of_words([*words, "-"])
+    telling = _telling(of_released, of_clear)
     scores = {
-        "tf-idf": tf_idf_cosines(_telling(of_released, of_clear), of_clear),
+        "tf-idf": tf_idf_cosines(telling, of_clear),
         "character n-grams": tf_idf_cosines(of_released @ of_word, of_clear @ of_word),
     }
+    if common:
+        scores |= _words_in_common(telling, of_clear)
     if embedding is not None:
         centred = _vectors(embedding, words, of_clear[:, :-1])
         shifted = centred
@@ -210,6 +221,19 @@ def tf_idf_cosines(released: Any, clear: Any) -> np.ndarray:
     weights = TfidfTransformer(sublinear_tf=True).fit(clear)
     cosines = weights.transform(released) @ weights.transform(clear).T
     return np.asarray(cosines.toarray())
+
+
+def _words_in_common(
+    released: sp.csr_array, clear: sp.csr_array
+) -> dict[str, np.ndarray]:
+    """How many words both have, and how rare these are among the originals."""
+    ours, theirs = ((bags > 0).astype(np.float64) for bags in (released, clear))
+    with_word = np.asarray(theirs.sum(axis=0)).ravel()
+    rarity = np.log((1 + clear.shape[0]) / (1 + with_word))
+    return {
+        "shared words": (ours @ theirs.T).toarray(),
+        "shared words, by rarity": (ours @ sp.diags_array(rarity) @ theirs.T).toarray(),
+    }
 
 
 def with_ties(scores: np.ndarray) -> np.ndarray:

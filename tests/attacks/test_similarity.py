@@ -46,6 +46,23 @@ def test_words_of_any_script(text, words):
     assert split_words(text) == words
 
 
+def test_words_in_common():
+    scores = text_similarities(CLEAR, NOISY, common=True)
+    held, told = ([set(words) for words in texts] for texts in (CLEAR, NOISY))
+    often, now = (
+        {w: sum(w in words for words in texts) for w in NAMES} for texts in (held, told)
+    )
+    kept = {w for w in NAMES if now[w] < 4 or now[w] < 5 * often[w]}
+    both = [[a & b & kept for b in held] for a in told]
+    np.testing.assert_allclose(
+        scores["shared words"], [[len(x) for x in row] for row in both], rtol=1e-5
+    )
+    weighted = [[sum(np.log(21 / (1 + often[w])) for w in x) for x in r] for r in both]
+    np.testing.assert_allclose(
+        scores["shared words, by rarity"], weighted, rtol=1e-4, atol=1e-4
+    )
+
+
 @pytest.mark.no_cover
 def test_scores_are_those_of_slow_loops():
     originals, releases = CLEAR[:10], NOISY[:10]
