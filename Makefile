@@ -183,9 +183,9 @@ $(OLDEST)/.stamp: pyproject.toml .ci/requirements.py
 	.ci/install $(OLDEST) -r $(OLDEST)/requirements.txt
 	@touch $@
 
-# The one peer that tests compare with: no other part of the library needs it.
+# The peers that tests compare with: no other part of the library needs them.
 $(STAMP)-slow: $(STAMP)-test
-	$(INSTALL) "dp-accounting>=0.4"
+	$(INSTALL) "dp-accounting>=0.4" "floret>=0.10.5"
 	@touch $@
 
 # By this file again, for the other environment.

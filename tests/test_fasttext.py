@@ -9,6 +9,7 @@ from experiments.fasttext import FastTextClassifier
 from skdptext import WordEmbedding
 
 floret = pytest.importorskip("floret")
+pytestmark = pytest.mark.slow  # `make test-slow` installs floret
 RNG = np.random.default_rng(0)
 TABLE = WordEmbedding([f"w{i}" for i in range(40)], RNG.normal(size=(40, 6)))
 # Documents on three topics, each of which favours a third of the words.

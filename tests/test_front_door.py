@@ -109,10 +109,12 @@ def test_the_readme_names_the_commands_that_test():
 
 
 @pytest.mark.notebooks
-def test_the_example_of_the_readme_runs_as_it_stands():
+def test_the_example_of_the_readme_runs_as_it_stands(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
     shown = {}
     exec(compile(example(), "README.md", "exec"), shown)
     search, identified = shown["search"], shown["identified"]
+    assert f"{identified:.0%}" in capsys.readouterr().out
     chosen = {
         name: search.cv_results_[f"mean_test_{name}"][search.best_index_]
         for name in ("topic", "changed")
@@ -120,5 +122,5 @@ def test_the_example_of_the_readme_runs_as_it_stands():
     assert chosen["topic"] >= 0.8
     assert chosen["changed"] > 0.5
     assert identified > 0.5  # as the README says, most documents are found
-    assert plt.gcf().axes
+    assert [path.name for path in tmp_path.iterdir()] == ["noise.png"]
     plt.close("all")
