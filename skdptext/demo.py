@@ -174,10 +174,10 @@ def show_releases(divisions: Sequence[Scores]) -> None:
     print(
         textwrap.fill(
             "Noisy words stay close to the text, and do not hide a document from anyone"
-            " who has it. Stand-ins hide it: any attacker identifies at most two of 100"
-            " equally likely documents on average. A model and a labeled public corpus"
-            " release no document, and they alone protect the labels, but you must be"
-            " trusted with the texts.",
+            " who has it. Stand-ins hide it: no attacker identifies more than two of"
+            " 100 equally likely documents on average. A model and a labeled public"
+            " corpus release no document, and they alone protect the labels, but you"
+            " must be trusted with the texts.",
             88,
         )
     )

@@ -8,8 +8,6 @@ from experiments.fasttext import FastTextClassifier
 
 from skdptext import WordEmbedding
 
-floret = pytest.importorskip("floret")
-pytestmark = pytest.mark.slow  # `make test-slow` installs floret
 RNG = np.random.default_rng(0)
 TABLE = WordEmbedding([f"w{i}" for i in range(40)], RNG.normal(size=(40, 6)))
 # Documents on three topics, each of which favours a third of the words.
@@ -18,9 +16,11 @@ BAGS = np.array([RNG.multinomial(25, w / w.sum()) for w in 1 + 3 * FAVOURED])
 Y = np.array(["water", "air", "fire"])[np.arange(120) % 3]
 
 
+@pytest.mark.slow  # `make test-slow` installs floret
 @pytest.mark.parametrize("pretrained", [False, True])
 def test_predicts_as_floret_does(monkeypatch, pretrained):
     """The best label and its probability, which floret's wheel does get right."""
+    floret = pytest.importorskip("floret")
     models, train = [], floret.train_supervised
     monkeypatch.setattr(
         floret, "train_supervised", lambda **o: models.append(train(**o)) or models[-1]
