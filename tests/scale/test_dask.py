@@ -6,6 +6,7 @@ And Word Mover's neighbours, partition by partition.
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import time
 import uuid
@@ -53,11 +54,13 @@ def released(client, release, documents, tmp_path):
     runs = tmp_path / "runs"
     runs.mkdir()
 
-    def run(part):
+    def run(part, release):
         (runs / uuid.uuid4().hex).touch()
         return release(pa.Table.from_pandas(part)).to_pandas()
 
-    return frame.map_partitions(run, meta=meta)
+    # The embedding travels with the release: once to each worker, and not in the graph.
+    scattered = client.scatter(release, broadcast=True)
+    return frame.map_partitions(run, scattered, meta=meta)
 
 
 def as_table(frame):
@@ -93,9 +96,10 @@ def test_graphs_are_small_and_no_key_is_in_them_or_in_files(
 
     frames = dumps(dict(released.__dask_graph__()))
     graph = b"".join(map(bytes, frames))
-    assert b"skdptext" in graph
+    assert b"run-" in graph
     assert len(graph) < 100_000
-    assert not any(secret in graph for secret in secrets_of(release))
+    for sent in (graph, pickle.dumps(release)):
+        assert not any(secret in sent for secret in secrets_of(release))
     assert files_with_the_key(release, folder) == []
 
 
