@@ -26,8 +26,10 @@ def load(monkeypatch, tmp_path):
     monkeypatch.syspath_prepend(ROOT / "docs")
     monkeypatch.setenv("SKDPTEXT_BENCH_RESULTS", str(tmp_path))
     mine = {path.stem for path in [*BENCHMARKS.glob("*.py"), *ROOT.glob("docs/*.py")]}
+    # Other tests hold these and send their functions to processes, by name.
+    before = set(sys.modules)
     yield importlib.import_module
-    for name in mine & set(sys.modules):
+    for name in mine & set(sys.modules) - before:
         del sys.modules[name]
 
 
