@@ -236,7 +236,7 @@ def scorer(options: argparse.Namespace) -> None:
         start = time.process_time()
         share = identified_scorer(perturber, short)
         middle = time.process_time()
-        attack = linkage_attack(short, perturber, n_draws=20, random_state=0)
+        attack = linkage_attack(short, perturber, random_state=0)
         attacked = next(row for row in attack.rows if row.adversary == "bag")
         rows += measuring.shown([{
             "mechanism": mechanism or "noise", "λ": lam, "ε": epsilon,
