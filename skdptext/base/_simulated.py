@@ -18,8 +18,9 @@ class SimulatedReleases:
 
     Where the noise on vectors has a known density, the posterior of a word w given its
     noisy vector v is exact: Pr[w | v] ∝ π(w) exp(−ε d(v, φ(w))). A release of the
-    nearest word says less; its posterior is the mean of these. For other mechanisms, the word that was drawn takes the place
-    of the posterior. `prior` holds the probabilities of the words `ids`; it sums to 1.
+    nearest word says less; its posterior is the mean of these. For other mechanisms,
+    the word that was drawn takes the place of the posterior. `prior` holds the
+    probabilities of the words `ids`; it sums to 1.
     """
 
     def __init__(
