@@ -294,7 +294,6 @@ VALID: dict[Any, Valid] = {
     inspection.PlausibleDeniabilityDisplay.from_estimator: Valid(
         lambda: (released(), ["w0"], None, None, 2)
     ),
-    inspection.PlausibleDeniabilityDisplay.from_result: Valid(lambda: (deniability(),)),
     inspection.PrivacyUtilityDisplay.from_search: Valid(
         lambda: (searched(), "kept", "right")
     ),
@@ -323,10 +322,9 @@ VALID: dict[Any, Valid] = {
     # -- metrics ---------------------------------------------------------------
     metrics.PlausibleDeniability.to_frame: Valid(lambda: (deniability(),)),
     metrics.find_perturber: Valid(lambda: (make_pipeline(released()),)),
-    metrics.found_among: Valid(lambda: (np.eye(4), [0, 1, 2, 3], 2)),
     metrics.density_statistics: Valid(lambda: (table(), BAGS)),
     metrics.pairwise_word_movers_distances: Valid(lambda: (BAGS, BAGS, table())),
-    metrics.plausible_deniability: Valid(lambda: (released(), ["w0"], None, None, 2)),
+    metrics.plausible_deniability: Valid(lambda: (released(), ["w0"], 2)),
     metrics.word_movers_distance: Valid(lambda: ([1, 0], [0, 1], table())),
     metrics.privacy_utility_scoring: Valid(lambda: ()),
     metrics.identified_scorer: Valid(lambda: (released(), TEXTS)),

@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
+from skdptext.documents import some_word_ids
+from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.inspection._drawing import (
     draw_line,
     make_axes,
     place_legend,
     scale_epsilon,
 )
-from skdptext.metrics import PlausibleDeniability, plausible_deniability
-from skdptext.utils import check_kind
+from skdptext.metrics import find_perturber, plausible_deniability
+from skdptext.utils import check_numbers, quiet
 
 _LABELS = {
     "n_unchanged": "$N_w$: draws of {n} that\nleave the word unchanged",
@@ -27,8 +30,8 @@ _LABELS = {
 class PlausibleDeniabilityDisplay:
     """How often words stay themselves, and how many they become, against ε.
 
-    Figures 2 to 5 of [1]_. Create it with `from_estimator` or `from_result`. All
-    parameters are stored as attributes.
+    Figures 2 to 5 of [1]_. Create it with `from_estimator`. All parameters are
+    stored as attributes.
 
     Parameters
     ----------
@@ -94,42 +97,18 @@ class PlausibleDeniabilityDisplay:
         n_draws: int = 100,
         random_state: Any = None,
     ) -> PlausibleDeniabilityDisplay:
-        """Compute the statistics of a perturber, or of a grid of ε and λ.
+        """Compute the statistics for each ε and λ.
 
         Parameters
         ----------
-        perturber, words : see `~skdptext.metrics.plausible_deniability`
-            What is measured.
-        epsilons, lams, n_draws, random_state : numbers
+        perturber : fitted DPWordPerturber
+            Or a fitted pipeline or search that holds one.
+        epsilons : sequence of float > 0, default=None
+            Compute for each of these ε; None: the perturber's own.
+        lams : sequence of float in [0, 1], default=None
+            Compute for each of these λ; None: the perturber's own.
+        words, n_draws, random_state : object
             As in `skdptext.metrics.plausible_deniability`.
-
-        Returns
-        -------
-        display : PlausibleDeniabilityDisplay
-
-        Notes
-        -----
-        *Privacy.* Only the public embedding and the given words are read.
-        """
-        return cls.from_result(
-            plausible_deniability(
-                perturber,
-                words,
-                epsilons=epsilons,
-                lams=lams,
-                n_draws=n_draws,
-                random_state=random_state,
-            )
-        )
-
-    @classmethod
-    def from_result(cls, result: PlausibleDeniability) -> PlausibleDeniabilityDisplay:
-        """Take the percentiles of a computed result.
-
-        Parameters
-        ----------
-        result : PlausibleDeniability
-            What `plausible_deniability` returned.
 
         Returns
         -------
@@ -138,21 +117,37 @@ class PlausibleDeniabilityDisplay:
         Raises
         ------
         InvalidParameterError
-            If `result` is something else.
+            If a parameter breaks a rule, or a word is unknown.
+
+        Notes
+        -----
+        *Privacy.* Only the public embedding and the given words are read.
         """
-        check_kind(
-            result, PlausibleDeniability, "result must be a PlausibleDeniability"
-        )
-        shape = len(result.epsilons), len(result.lams), -1
-        percentiles = {
-            name: np.percentile(getattr(result, name).reshape(shape), [5, 50, 95], -1)
-            for name in _LABELS
-        }
+        source = find_perturber(perturber)
+        own, embedding = source.channel_at(), source.embedding_
+        words = embedding.word_array[some_word_ids(words, embedding)]
+        given = [own.epsilon] if epsilons is None else epsilons
+        epsilons = check_numbers("epsilons", given, low=0, open_low=True)
+        lams = check_numbers("lams", [own.lam] if lams is None else lams, low=0, high=1)
+        percentiles = np.empty((2, 3, len(epsilons), len(lams)))
+        for i, j in np.ndindex(percentiles.shape[2:]):
+            # not "one-hot", which would need a matrix
+            setting = {"embedding": embedding, "epsilon": epsilons[i], "lam": lams[j]}
+            with quiet(PrivacyLeakWarning):  # the perturber's own fit has warned
+                fitted = clone(source).set_params(**setting).fit([])
+            result = plausible_deniability(
+                fitted, words, n_draws=n_draws, random_state=random_state
+            )
+            for statistic, name in enumerate(_LABELS):
+                percentiles[statistic, :, i, j] = np.percentile(
+                    getattr(result, name), [5, 50, 95]
+                )
         return cls(
-            epsilons=result.epsilons,
-            lams=result.lams,
-            n_draws=result.n_draws,
-            **percentiles,
+            epsilons=np.array(epsilons),
+            lams=np.array(lams),
+            n_unchanged=percentiles[0],
+            n_distinct=percentiles[1],
+            n_draws=n_draws,
         )
 
     def plot(self, ax: Any = None) -> PlausibleDeniabilityDisplay:

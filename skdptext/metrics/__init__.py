@@ -23,7 +23,6 @@ from skdptext.metrics._words import (
     has_perturber as has_perturber,
     words_changed_scorer,
     words_unchanged as words_unchanged,
-    warn_of_halving as warn_of_halving,
 )
 
 __all__ = [

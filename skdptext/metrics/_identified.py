@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
+from sklearn.utils import resample
 
 from skdptext.base import BaseReleaser
 from skdptext.exceptions import (
@@ -14,9 +15,8 @@ from skdptext.exceptions import (
     OutOfVocabularyWarning,
     PrivacyLeakWarning,
 )
-from skdptext.metrics._words import held_in, words_changed_scorer
+from skdptext.metrics._words import only_held, words_changed_scorer
 from skdptext.utils import (
-    as_array,
     check_integer,
     is_count_matrix,
     plain_documents,
@@ -49,8 +49,8 @@ def identified_scorer(
         exactly one.
     X : documents
         Input of the estimator. If there are more than 500, or than `n_candidates` if
-        that is larger, so many of them are attacked, spread evenly: the standard error
-        is at most 2.2%.
+        that is larger, so many of them, drawn at random, are attacked: the standard
+        error is at most 2.2%.
     y : ignored
         Not used; here for scikit-learn's interface.
     n_candidates : int >= 1, default=100
@@ -109,14 +109,18 @@ def identified_scorer(
     1.0
     """
     check_integer("n_candidates", n_candidates, low=1)
-    releaser, documents = held_in(
-        estimator, X, lambda value: isinstance(value, BaseReleaser), "releaser"
+    releaser, reaching = only_held(
+        estimator, lambda value: isinstance(value, BaseReleaser), "releaser"
     )
+    documents = reaching(X)
     if not is_count_matrix(documents, each=False, name="X"):
         documents = list(plain_documents(documents))
-    if not _size(documents):
+    n = documents.shape[0] if hasattr(documents, "shape") else len(documents)
+    if not n:
         raise InvalidParameterError("X must hold at least one document, got none.")
-    documents = _spread(documents, max(_MOST_DOCUMENTS, n_candidates))
+    if n > (most := max(_MOST_DOCUMENTS, n_candidates)):
+        n = most
+        documents = resample(documents, replace=False, n_samples=n, random_state=0)
     # the pipeline has warned of them when it was fitted
     with quiet(PrivacyLeakWarning, OutOfVocabularyWarning, EmptyDocumentWarning):
         released = releaser.transform(documents)
@@ -124,12 +128,9 @@ def identified_scorer(
             documents, n_draws=None, random_state=_SIMULATION
         )
         logs = likelihood(released)
-    n = len(logs)
     own = logs.diagonal()[:, None]
-    ties = np.isclose(logs, own, rtol=_TIE, atol=_TIE)
-    better = ((logs > own) & ~ties).sum(axis=1)
-    equal = ties.sum(axis=1) - 1
-    return float(found_by_rank(better, equal, n, min(n_candidates, n) - 1).mean())
+    logs = np.where(np.isclose(logs, own, rtol=_TIE, atol=_TIE), own, logs)
+    return float(found_among(logs, np.arange(n), min(n_candidates, n)).mean())
 
 
 def privacy_utility_scoring() -> dict[str, Any]:
@@ -160,85 +161,25 @@ def privacy_utility_scoring() -> dict[str, Any]:
     }
 
 
-def _size(documents: Any) -> int:
-    """How many documents these are, in a list or a count matrix."""
-    return documents.shape[0] if hasattr(documents, "shape") else len(documents)
+def found_among(scores: np.ndarray, truth: np.ndarray, n: int) -> np.ndarray:
+    """Probability that the truth is found among `n` candidates drawn at random.
 
-
-def _spread(documents: Any, n: int) -> Any:
-    """So many documents, spread evenly, if there are more."""
-    size = _size(documents)
-    if size <= n:
-        return documents
-    rows = np.linspace(0, size - 1, n).astype(int)
-    if hasattr(documents, "iloc"):
-        return documents.iloc[rows]
-    if hasattr(documents, "shape"):
-        return documents[rows]
-    return [documents[i] for i in rows]
-
-
-def found_among(scores: np.ndarray, truth: Any, n_candidates: int) -> np.ndarray:
-    r"""Probability that the truth is found among candidates that are drawn at random.
-
-    The candidates are the true original and :math:`n - 1` of the others. The average
-    over all such draws is computed, not estimated; ties are broken at random.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_released, n_originals)
-        Larger is more alike.
-    truth : array-like of int, shape (n_released,)
-        The original that each release belongs to.
-    n_candidates : int >= 1
-        At most n_originals.
-
-    Returns
-    -------
-    found : ndarray of shape (n_released,)
-        In [0, 1]; their mean is the success of the adversary.
-
-    Notes
-    -----
-    *Method.* Of the N − 1 others, b are more alike than the truth and e equally. With
-    m = n − 1,
-
-    .. math::
-
-        \frac{1}{\binom{N-1}{m}} \sum_j \frac{1}{j+1} \binom{e}{j}
-        \binom{N-1-b-e}{m-j}
-        = \frac{\binom{N-b}{m+1} - \binom{N-1-b-e}{m+1}}{(e+1) \binom{N-1}{m}} .
-
-    *Privacy.* A fraction of the truth found here is a leak that was proved.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skdptext.metrics import found_among
-    >>> scores = np.array([[3.0, 2.0, 1.0], [3.0, 2.0, 1.0]])
-    >>> found_among(scores, [0, 1], 2)
-    array([1. , 0.5])
+    `scores` has a row per release and a column per original, larger is more alike;
+    `truth` holds the column that each release belongs to. The candidates are the true
+    original and n − 1 of the others. The average over all such draws is computed, not
+    estimated; ties are broken at random.
     """
-    scores = as_array(scores, "scores must be a matrix of numbers", np.float64)
-    n = scores.shape[1]
-    m = check_integer("n_candidates", n_candidates, low=1, high=n) - 1
-    rule = f"truth must hold an index below {n} for each of the {len(scores)} releases"
-    truth = as_array(truth, rule)
-    if (
-        truth.shape != (len(scores),)
-        or truth.dtype.kind not in "iu"
-        or ((truth < 0) | (truth >= n)).any()
-    ):
-        raise InvalidParameterError(
-            f"{rule}, got shape {truth.shape} of {truth.dtype}."
-        )
     own = scores[np.arange(len(truth)), truth][:, None]
     better, equal = (scores > own).sum(axis=1), (scores == own).sum(axis=1) - 1
-    return found_by_rank(better, equal, n, m)
+    return found_by_rank(better, equal, scores.shape[1], n - 1)
 
 
 def found_by_rank(better: Any, equal: Any, n: Any, m: int) -> np.ndarray:
-    """The same from how many of the n − 1 others, of whom m are drawn, do as well."""
+    """The same from how many of the n − 1 others, of whom m are drawn, do as well.
+
+    With b of them better and e equal, it is Σ_j C(e, j) C(n−1−b−e, m−j) / (j + 1) over
+    C(n−1, m), which equals (C(n−b, m+1) − C(n−1−b−e, m+1)) / ((e + 1) C(n−1, m)).
+    """
     # ratios of binomial coefficients by logarithms, as they overflow themselves
     every = _log_choose(n - 1, m)
     with np.errstate(divide="ignore"):

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from skdptext.base import BaseReleaser
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import resolve_mechanism
-from skdptext.metrics import find_perturber, warn_of_halving
+from skdptext.metrics import find_perturber
 from skdptext.model_selection._intervals import (
     Scores,
     check_confidence,
@@ -20,7 +20,7 @@ from skdptext.model_selection._intervals import (
     score_names,
     score_summary,
 )
-from skdptext.utils import import_pandas
+from skdptext.utils import import_pandas, warn_once
 
 _NOISE = ("epsilon", "lam")
 
@@ -50,13 +50,12 @@ def search_results(
     *,
     confidence: float = 0.95,
     test_over_train: float | None = None,
-    name: str | None = None,
 ) -> SearchResults:
     """The results of a search over ε and λ, as arrays.
 
     Parameters
     ----------
-    search, confidence, test_over_train, name : see `search_results_frame`
+    search, confidence, test_over_train : see `search_results_frame`
         As for `search_results_frame`, which describes the intervals.
 
     Returns
@@ -86,9 +85,14 @@ def search_results(
             "search must be a fitted search or its cv_results_, got "
             f"{type(search).__name__}."
         )
-    warn_of_halving(search)
+    if "iter" in results and callable(getattr(search, "refit", None)):
+        warn_once(
+            "A halving search never calls its refit: it chose by its own rule, "
+            "whatever constraint was given. Use GridSearchCV or RandomizedSearchCV.",
+            UserWarning,
+        )
     return SearchResults(
-        _params(search, list(results["params"]), name),
+        _params(search, list(results["params"])),
         {
             score: score_summary(results, score, confidence, test_over_train)
             for score in score_names(results)
@@ -102,7 +106,6 @@ def search_results_frame(
     *,
     confidence: float = 0.95,
     test_over_train: float | None = None,
-    name: str | None = None,
 ) -> Any:
     """The results of a search over ε and λ, one row per candidate and score.
 
@@ -118,10 +121,6 @@ def search_results_frame(
         Ratio of test to training documents in a split. None: 1/(n_splits − 1), as in
         k-fold cross-validation. Give it for other splitters: 0.3/0.7 for
         ``ShuffleSplit(test_size=0.3)``, 1/(k − 1) for repeated k-fold.
-    name : str, default=None
-        The perturber whose ε and λ are meant, if the search has several: see
-        `skdptext.metrics.find_perturber`. The ε and λ of the others are then columns
-        under their own names.
 
     Returns
     -------
@@ -174,7 +173,7 @@ def search_results_frame(
     [[5.0, 0.5, 'accuracy', 0.8]]
     """
     results = search_results(
-        search, confidence=confidence, test_over_train=test_over_train, name=name
+        search, confidence=confidence, test_over_train=test_over_train
     )
     pd = import_pandas("search_results_frame")
     n = len(results.params["epsilon"])
@@ -190,11 +189,9 @@ def search_results_frame(
     return pd.concat(parts, ignore_index=True)
 
 
-def _params(
-    search: Any, params: list[Mapping[str, Any]], step: str | None
-) -> dict[str, np.ndarray]:
+def _params(search: Any, params: list[Mapping[str, Any]]) -> dict[str, np.ndarray]:
     """ε, λ and the other parameters of each candidate, as columns."""
-    keys = _noise_columns(params, step)
+    keys = _noise_columns(params)
     columns: dict[str, np.ndarray] = {}
     twins: list[Any] = []
     if hasattr(search, "estimator"):
@@ -203,7 +200,7 @@ def _params(
             twin = clone(search.estimator)
             twin.set_params(**clone(dict(candidate), safe=False))
             twins.append(twin)
-            steps.append(find_perturber(twin, step))
+            steps.append(find_perturber(twin))
         for name in _NOISE:
             columns[name] = np.array([float(getattr(p, name, np.nan)) for p in steps])
     else:
@@ -264,12 +261,11 @@ def _printed(value: Any) -> str:
     return f"{type(value).__name__}({', '.join(differ)})"
 
 
-def _noise_columns(params: list[Mapping[str, Any]], step: str | None) -> dict[str, str]:
+def _noise_columns(params: list[Mapping[str, Any]]) -> dict[str, str]:
     """Which searched parameters are ε and λ, if only one step has them."""
     keys: dict[str, str] = {}
     for name in _NOISE:
-        end = name if step is None else f"{step}__{name}"
-        matching = {k for p in params for k in p if f"__{k}".endswith(f"__{end}")}
+        matching = {k for p in params for k in p if f"__{k}".endswith(f"__{name}")}
         if len(matching) == 1 and all(matching <= set(p) for p in params):
             keys[name] = matching.pop()
     return keys

@@ -6,6 +6,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.base import clone
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -43,18 +44,16 @@ def shown(container):
 def test_percentiles_and_their_artists(small_embedding):
     perturber = DPWordPerturber(small_embedding.restrict(40), document_length=1).fit([])
     epsilons, lams = [10, 1, 3], [0, 0.5, 1]
-    result = plausible_deniability(
-        perturber, epsilons=epsilons, lams=lams, n_draws=10, random_state=0
-    )
+    options = {"n_draws": 10, "random_state": 0}
     display = PlausibleDeniabilityDisplay.from_estimator(
-        perturber, epsilons=epsilons, lams=lams, n_draws=10, random_state=0
+        perturber, iter(["w1", "w2", "w3"]), epsilons=epsilons, lams=lams, **options
     )
-    summary = result.summary()
-    for name in ("n_unchanged", "n_distinct"):
-        for row, key in enumerate(("p5", "p50", "p95")):
-            np.testing.assert_array_equal(
-                getattr(display, name)[row], summary[name][key]
-            )
+    for i, j in np.ndindex(3, 3):
+        one = clone(perturber).set_params(epsilon=epsilons[i], lam=lams[j]).fit([])
+        result = plausible_deniability(one, ["w1", "w2", "w3"], **options)
+        for name, columns in result.summary().items():
+            shown_ = getattr(display, name)[:, i, j].tolist()
+            assert shown_ == [columns[key] for key in ("p5", "p50", "p95")]
     assert display.plot() is display
     assert len(display.axes_) == len(display.lines_) == 2
     for lines, name in zip(display.lines_, ("n_unchanged", "n_distinct"), strict=True):
@@ -72,10 +71,10 @@ def test_percentiles_and_their_artists(small_embedding):
     assert [text.get_text() for text in legend] == ["λ = 0", "λ = 0.5", "λ = 1"]
 
 
-def test_a_result_without_a_grid_into_given_axes(perturber):
-    result = plausible_deniability(perturber, n_draws=20)
+def test_no_grid_into_given_axes(perturber):
     _, axes = plt.subplots(2, 1)
-    display = PlausibleDeniabilityDisplay.from_result(result).plot(axes)
+    made = PlausibleDeniabilityDisplay.from_estimator(perturber, n_draws=20)
+    display = made.plot(axes)
     assert display.axes_.tolist() == axes.tolist()
     assert display.lines_[0][0.5][0].get_xdata().tolist() == [3.0]
     assert display.n_unchanged.shape == (3, 1, 1)
@@ -201,8 +200,18 @@ def test_other_bad_parameters(perturber):
     flat = DPWordPerturber(ONE, document_length=1).fit([])
     with refused("at least 2 dimensions, got 1"):
         NeighborhoodDisplay.from_estimator(flat, "a")
-    with refused("result must be a Plausible"):
-        PlausibleDeniabilityDisplay.from_result(perturber)
     both = PlausibleDeniabilityDisplay.from_estimator(perturber, n_draws=5)
     with refused("ax must be 2 matplotlib Axes"):
         both.plot(plt.figure().add_subplot())
+
+
+@refusals(
+    ({"epsilons": 3.0}, "epsilons must be a sequence"),
+    ({"epsilons": []}, "epsilons must hold at least one"),
+    ({"epsilons": [1, 0]}, r"epsilons\[1\] must be a finite number > 0"),
+    ({"lams": [1.5]}, r"lams\[0\] must be a finite number in \[0, 1\]"),
+    ({"lams": np.array(0.5)}, "lams must be a sequence"),
+    ({"words": "w1"}, "words must be an iterable of str"),
+)
+def test_bad_grids(perturber, options):
+    PlausibleDeniabilityDisplay.from_estimator(perturber, **options)

@@ -162,11 +162,6 @@ def test_statistics_and_calibration(steps):
     deniability = plausible_deniability(steps, n_draws=4000, random_state=0)
     error = np.sqrt(exact * (1 - exact) / 4000)
     assert (np.abs(deniability.n_unchanged / 4000 - exact) < 6 * error).all()
-    mean = abs(deniability.n_unchanged.mean() - 4000 * exact.mean())
-    assert mean < 6 * deniability.unchanged_error
-    grid = plausible_deniability(steps, epsilons=[0.1, 5.0], n_draws=50, random_state=0)
-    assert grid.n_unchanged.shape == (2, 1, 12)
-    assert grid.n_unchanged[0].mean() < grid.n_unchanged[1].mean()
     half = calibrate_epsilon(steps, 0.5, n_draws=2000, random_state=0)
     low, high = half.interval
     assert low < half.epsilon < high

@@ -12,12 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
-from sklearn import config_context
 from sklearn.feature_extraction.text import CountVectorizer
 
 from skdptext import WordEmbedding
 from skdptext.metrics import pairwise_word_movers_distances, word_movers_distance
-from tests.expected import refused
+from tests.expected import refusals
 
 # Distances are rounded to 42 binary digits, so that equal ones tie.
 ROUNDED = 2**-42
@@ -63,40 +62,29 @@ def test_equal_sizes_are_an_assignment(small_embedding, data):
     assert got == pytest.approx(want, rel=ROUNDED, abs=1e-12)
 
 
-def test_symmetric_with_zero_diagonal_and_the_same_bits(bags, small_embedding):
-    D = pairwise_word_movers_distances(bags, embedding=small_embedding)
+@pytest.mark.parametrize("one_hot", [False, True])
+def test_the_same_bits_however_it_is_asked(bags, small_embedding, one_hot):
+    """In which order, in how many threads, as counts or shares: duplicates tie."""
+    table = "one-hot" if one_hot else small_embedding
+    D = pairwise_word_movers_distances(bags, embedding=table)
     assert np.array_equal(D, D.T)
     assert not D.diagonal().any()
     assert D[3, 7] == 0
-    assert np.array_equal(D[3], D[7])  # duplicates tie to the last bit
-    other = pairwise_word_movers_distances(bags, bags, embedding=small_embedding)
-    assert np.array_equal(D, other)
-    assert D[2, 5] == word_movers_distance(bags[2], bags[5], small_embedding)
-
-
-@pytest.mark.parametrize("embedding", ["table", "one-hot"])
-def test_independent_of_jobs_and_memory(bags, small_embedding, embedding):
-    embedding = small_embedding if embedding == "table" else embedding
-    want = pairwise_word_movers_distances(bags, embedding=embedding)
-    with config_context(working_memory=0.001):
-        got = pairwise_word_movers_distances(bags, embedding=embedding)
-    assert np.array_equal(got, want)
-    got = pairwise_word_movers_distances(bags, embedding=embedding, n_jobs=2)
-    assert np.array_equal(got, want)
-
-
-def test_frequencies_are_as_good_as_counts(bags, small_embedding):
-    counts = pairwise_word_movers_distances(bags, embedding=small_embedding)
+    assert np.array_equal(D[3], D[7])
+    frame = pd.DataFrame(bags, columns=small_embedding.words)
+    for Y, n_jobs in ((bags, None), (None, 2), (frame, 2), (sp.coo_array(bags), 1)):
+        other = pairwise_word_movers_distances(bags, Y, embedding=table, n_jobs=n_jobs)
+        assert np.array_equal(D, other)
+    assert D[2, 5] == word_movers_distance(bags[2], bags[5], table)
     shares = bags / bags.sum(axis=1, keepdims=True)
-    got = pairwise_word_movers_distances(shares, embedding=small_embedding)
-    np.testing.assert_allclose(got, counts, rtol=0, atol=1e-14)
+    of_shares = pairwise_word_movers_distances(shares, embedding=table)
+    np.testing.assert_allclose(of_shares, D, rtol=0, atol=1e-14)
 
 
 def test_one_hot_is_total_variation(bags):
     got = pairwise_word_movers_distances(bags, embedding="one-hot")
     P = bags / bags.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(got, cdist(P, P, "cityblock") / np.sqrt(2), atol=1e-12)
-    assert word_movers_distance(bags[0], bags[1], "one-hot") == got[0, 1]
     eye = WordEmbedding(map(str, range(200)), np.eye(200))
     table = pairwise_word_movers_distances(bags[:9], embedding=eye)
     np.testing.assert_allclose(got[:9, :9], table, atol=1e-7)  # √2 in float64 or 32
@@ -121,6 +109,7 @@ def test_tokens_rows_and_bags_agree(small_embedding):
     x = np.zeros(200)
     y = np.zeros(200)
     x[[3, 5]], y[[5, 9]] = [1, 2], [1, 1]
+    x.flags.writeable = False  # input is not written to
     want = word_movers_distance(x, y, small_embedding)
     for one, two in [
         (["w3", "w5", "w5"], ["w9", "unknown", "w5"]),
@@ -132,85 +121,6 @@ def test_tokens_rows_and_bags_agree(small_embedding):
         assert word_movers_distance(one, two, small_embedding) == want
 
 
-def test_table_with_names(bags, small_embedding):
-    frame = pd.DataFrame(bags, columns=small_embedding.words)
-    want = pairwise_word_movers_distances(bags, embedding=small_embedding)
-    got = pairwise_word_movers_distances(frame, embedding=small_embedding)
-    assert np.array_equal(got, want)
-
-
-def test_input_is_not_written_to(bags, small_embedding):
-    X = sp.csr_array(bags)
-    before = X.copy()
-    X.data.flags.writeable = False
-    pairwise_word_movers_distances(X, embedding=small_embedding)
-    assert (before != X).nnz == 0
-
-
-def test_empty_rows_are_named(bags, small_embedding):
-    X = bags.copy()
-    X[[2, 11]] = 0
-    for embedding in (small_embedding, "one-hot"):
-        with refused(r"X must hold .* 2 without any, in rows \[2, 11\]"):
-            pairwise_word_movers_distances(X, embedding=embedding)
-        with refused(r"Y must hold .* in rows \[2, 11\]"):
-            pairwise_word_movers_distances(bags, X, embedding=embedding)
-    X[:] = 0
-    with refused(r"in rows \[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, \.\.\.\]"):
-        pairwise_word_movers_distances(X, embedding=small_embedding)
-
-
-def test_columns_must_match(bags, small_embedding):
-    with refused("150 columns, the embedding has 200 words"):
-        pairwise_word_movers_distances(bags[:, :150], embedding=small_embedding)
-    with refused(r"Y must have as many columns as X \(200\), got 150"):
-        pairwise_word_movers_distances(bags, bags[:, :150] + 1, embedding="one-hot")
-    with refused(r"y must have as many columns as x \(2\), got 3"):
-        word_movers_distance([1, 1], [1, 1, 1], "one-hot")
-
-
-@pytest.mark.parametrize("bad", ["text", b"text", None, 3, [["a", "b"]], [[1], [1, 2]]])
-def test_no_matrix(bad, small_embedding):
-    with refused(r"X must be a matrix of (word weights|numbers), got an? \w+|None"):
-        pairwise_word_movers_distances(bad, embedding=small_embedding)
-
-
-@pytest.mark.parametrize(
-    ("value", "match"), [(np.nan, "finite"), (np.inf, "finite"), (-1.0, "non-negative")]
-)
-def test_bad_weights(bags, small_embedding, value, match):
-    X = bags.copy()
-    X[4, 6] = value
-    with refused(f"X must hold {match} entries only, got {value:g} in row 4, column 6"):
-        pairwise_word_movers_distances(X, embedding=small_embedding)
-
-
-def test_one_document_means_one(bags, small_embedding):
-    with refused("x must be one document, got 2"):
-        word_movers_distance(bags[:2], bags[0], small_embedding)
-    with refused(
-        r"y must hold at least one word .* 2 unknown: words of 2, 3 characters"
-    ):
-        word_movers_distance(["w1"], ["no", "way"], small_embedding)
-    with refused("got both"):
-        word_movers_distance(["w1", 2], ["w1"], small_embedding)
-    with refused('x must hold word weights with embedding="one-hot", got tokens'):
-        word_movers_distance(["w1"], ["w1"], "one-hot")
-    with refused("x must be a matrix of word weights, got a str of 5 characters"):
-        word_movers_distance("w1 w2", ["w1"], small_embedding)
-
-
-@pytest.mark.parametrize("embedding", [None, "onehot", np.eye(3)])
-def test_bad_embedding(embedding):
-    with refused("embedding must be a WordEmbedding or"):
-        pairwise_word_movers_distances(np.eye(3), embedding=embedding)
-
-
-def test_bad_jobs(bags, small_embedding):
-    with refused("n_jobs must be None or an integer other than 0, got 0"):
-        pairwise_word_movers_distances(bags, embedding=small_embedding, n_jobs=0)
-
-
 def test_no_documents(small_embedding):
     X, none = np.eye(200)[:3], np.empty((0, 200))
     for x, y, shape in ((none, None, (0, 0)), (none, X, (0, 3)), (X, none, (3, 0))):
@@ -218,7 +128,42 @@ def test_no_documents(small_embedding):
         assert distances.shape == shape
 
 
+GOOD = np.eye(200)[:3]
+EMPTY = np.vstack([GOOD, np.zeros((2, 200))])
+
+
+@refusals(
+    (EMPTY, {}, r"X must hold .* 2 without any, in rows \[3, 4\]"),
+    (EMPTY, {"embedding": "one-hot"}, r"X must hold .* in rows \[3, 4\]"),
+    (GOOD, {"Y": EMPTY}, r"Y must hold .* in rows \[3, 4\]"),
+    (GOOD[:, :150], {}, "150 columns, the embedding has 200 words"),
+    (GOOD, {"Y": GOOD[:, :150], "embedding": "one-hot"}, "200 and 150"),
+    ("text", {}, "X must be a matrix of numbers, got a str"),
+    (None, {}, "X must have one column per word"),
+    ([["a", "b"]], {}, "X must be a matrix of numbers"),
+    ([[1], [1, 2]], {}, "rows of different lengths"),
+    (-GOOD, {}, "X must hold non-negative entries only, got -1 in row 0, column 0"),
+    (GOOD, {"embedding": None}, "embedding must be a WordEmbedding or"),
+    (GOOD, {"embedding": "onehot"}, "embedding must be a WordEmbedding or"),
+    (GOOD, {"n_jobs": 0}, "n_jobs must be None or an integer other than 0"),
+)
+def test_bad_matrices(small_embedding, X, options):
+    options = {"embedding": small_embedding} | options
+    pairwise_word_movers_distances(X, **options)
+
+
+@refusals(
+    (GOOD[:2], ["w1"], False, "x must be one document, got 2"),
+    (["w1"], ["no", "way"], False, "y must hold documents with at least one word"),
+    (["w1", 2], ["w1"], False, "tokens must"),
+    (["w1"], ["w1"], True, "x must hold word weights"),
+    ("w1 w2", ["w1"], False, "x must be a matrix of numbers"),
+)
+def test_bad_documents(small_embedding, x, y, one_hot):
+    word_movers_distance(x, y, "one-hot" if one_hot else small_embedding)
+
+
 def test_columns_named_by_other_words_are_refused(small_embedding):
-    frame = pd.DataFrame(np.eye(200)[:3], columns=small_embedding.words[::-1])
-    with refused("'w199', which is word 199"):
+    frame = pd.DataFrame(GOOD, columns=small_embedding.words[::-1])
+    with pytest.raises(ValueError, match="'w199', which is word 199"):
         pairwise_word_movers_distances(frame, embedding=small_embedding)

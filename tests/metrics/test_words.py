@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.compose import ColumnTransformer, make_column_transformer
+from sklearn.compose import make_column_transformer
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -17,7 +15,7 @@ from sklearn.pipeline import Pipeline, make_pipeline, make_union
 from sklearn.preprocessing import FunctionTransformer
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
+from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.metrics import (
     find_perturber,
     has_perturber,
@@ -25,7 +23,7 @@ from skdptext.metrics import (
     words_unchanged,
 )
 from skdptext.model_selection import search_results_frame
-from tests.expected import no_warning
+from tests.expected import no_warning, refused
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::skdptext.exceptions.PrivacyLeakWarning",
@@ -46,6 +44,7 @@ def test_share_is_that_of_the_law(epsilon):
     expected = 1 - np.exp(-epsilon / 2) / 2
     # 2,000 words: 6 standard errors, false alarm 2e-9
     assert abs(share - expected) < 6 * np.sqrt(expected * (1 - expected) / 2000)
+    assert np.isnan(words_unchanged(perturber, ["zzz"]))
 
 
 def test_kinds_of_documents_agree(small_embedding):
@@ -56,11 +55,6 @@ def test_kinds_of_documents_agree(small_embedding):
     for X in (texts, [t.split() for t in texts], counts):
         assert words_unchanged(perturber, X) == 1.0
         assert words_unchanged(noisy, X) < 1.0
-
-
-def test_no_known_word_is_nan(small_embedding):
-    perturber = DPWordPerturber(small_embedding).fit([])
-    assert np.isnan(words_unchanged(perturber, ["zzz"]))
 
 
 def test_scorers_find_the_perturber_and_its_input(small_embedding):
@@ -82,59 +76,7 @@ def test_scorers_find_the_perturber_and_its_input(small_embedding):
     )
 
 
-def test_find_perturber_needs_exactly_one():
-    with pytest.raises(InvalidParameterError, match=r"exactly one .* 0 in LogisticReg"):
-        find_perturber(LogisticRegression())
-    two = make_pipeline(DPWordPerturber(), DPWordPerturber())
-    with pytest.raises(InvalidParameterError, match=r"exactly one .* 2 in Pipeline"):
-        find_perturber(two)
-
-
-def test_perturbers_by_name_or_path(small_embedding):
-    frame = pd.DataFrame({"title": ["w1 w2", "w3"], "body": ["w4 w5", "w6 w7 w8"]})
-    faithful = DPWordPerturber(small_embedding, epsilon=1e9)
-    noisy = DPWordPerturber(small_embedding, epsilon=1e-9, random_state=2**70)
-    columns = ColumnTransformer([("title", faithful, "title"), ("body", noisy, "body")])
-    model = Pipeline([("columns", columns), ("bayes", MultinomialNB())])
-    assert find_perturber(model, "columns__body") is noisy
-    model.fit(frame, [0, 1])
-    for name, epsilon in (("title", 1e9), ("columns__title", 1e9), ("body", 1e-9)):
-        perturber = find_perturber(model, name)
-        assert perturber.epsilon == epsilon
-        assert perturber.guarantee().epsilon == epsilon  # fitted
-        changed = words_changed_scorer(model, frame, name=name)
-        assert (changed == 0) if epsilon > 1 else (changed > 0.5)
-    search = GridSearchCV(
-        model,
-        {"columns__title__lam": [0, 0.5]},
-        scoring={
-            name: partial(words_changed_scorer, name=name) for name in ("title", "body")
-        },
-        refit=False,
-        cv=[([0, 1], [0, 1])],
-    ).fit(frame, [0, 1])
-    assert search.cv_results_["mean_test_title"].tolist() == [0, 0]
-    assert (search.cv_results_["mean_test_body"] > 0.5).all()
-    assert find_perturber(search, "title").epsilon == 1e9
-
-
-def test_names_that_tell_no_perturber():
-    two = Pipeline([("a", DPWordPerturber()), ("b", DPWordPerturber())])
-    nested = Pipeline([("x", two), ("y", Pipeline([("a", DPWordPerturber())]))])
-    assert find_perturber(nested, "y__a") is nested.steps[1][1].steps[0][1]
-    for name, n_matches in (("c", 0), ("a", 2), ("y", 0)):
-        with pytest.raises(
-            InvalidParameterError,
-            match=rf"got '{name}', which matches {n_matches} of 3 \(x__a, x__b, y__a\)",
-        ):
-            find_perturber(nested, name)
-    with pytest.raises(InvalidParameterError, match="name must be a str or None, got"):
-        find_perturber(nested, 3)
-    with pytest.raises(InvalidParameterError, match=r"name must select one, got 3 in"):
-        find_perturber(nested)
-
-
-def test_perturbers_beside_other_steps(small_embedding):
+def test_perturbers_among_other_columns(small_embedding):
     texts = ["w1 w2 w3", "w4 w4 w5"]
     frame = pd.DataFrame({"size": [1.0, 2.0], "text": texts})
     faithful = DPWordPerturber(small_embedding, epsilon=1e9)
@@ -152,8 +94,14 @@ def test_perturbers_beside_other_steps(small_embedding):
     assert words_changed_scorer(union, texts) == 0.0
 
 
-def test_only_perturbers_change_words():
-    with pytest.raises(InvalidParameterError, match="perturber must be a word pert"):
+def test_exactly_one_is_found():
+    none, two = LogisticRegression(), make_pipeline(*2 * [DPWordPerturber()])
+    assert [has_perturber(e) for e in (none, two, 0.5)] == [False, True, False]
+    for estimator, n in ((none, 0), (two, 2)):
+        for find in (find_perturber, lambda e: words_changed_scorer(e, ["w1"])):
+            with refused(f"exactly one word perturber, got {n}"):
+                find(estimator)
+    with refused("perturber must be a word pert"):
         words_unchanged("w1", ["w1"])
 
 

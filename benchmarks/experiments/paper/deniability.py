@@ -11,7 +11,11 @@ from experiments.store import Cell, Store
 from record import calibrated
 from sklearn.feature_extraction.text import CountVectorizer
 
-from skdptext.metrics import density_statistics, plausible_deniability
+from skdptext.metrics import (
+    PlausibleDeniability,
+    density_statistics,
+    plausible_deniability,
+)
 
 STATISTICS = ("n_unchanged", "n_distinct")
 # Which way λ should move them.
@@ -23,27 +27,36 @@ def _settings(plan: Plan, table: str, **more: Any) -> dict[str, Any]:
 
 
 def _deniability(
-    plan: Plan, perturber: Any, words: Any, epsilons: Any, lams: Any, seed: int = SEED
-) -> Any:
-    options = {"epsilons": epsilons, "lams": lams, "n_draws": plan.n_draws}
-    return plausible_deniability(perturber, words, random_state=seed, **options)
+    plan: Plan, table: str, epsilon: float, lam: float, seed: int = SEED
+) -> PlausibleDeniability:
+    """Both statistics of the sampled words; the same draws for all ε and λ."""
+    vocabulary = plan.vocabulary(table)
+    return plausible_deniability(
+        vocabulary.perturber(epsilon, lam),
+        vocabulary.sample(plan.tables[table].n_sampled),
+        n_draws=plan.n_draws,
+        random_state=seed,
+    )
 
 
 def _summary(plan: Plan, table: str, lam: float, epsilons: tuple[float, ...]) -> Any:
-    """Both statistics over the whole vocabulary, an entry per ε, for one λ."""
-    vocabulary = plan.vocabulary(table)
-    perturber = vocabulary.perturber(1.0, lam)
-    deniability = _deniability(plan, perturber, None, epsilons, [lam])
-    summary = {
-        name: {key: np.ravel(value).tolist() for key, value in columns.items()}
-        for name, columns in deniability.summary().items()
-    }
+    """Both statistics over the sampled words, an entry per ε, for one λ."""
+    results = [_deniability(plan, table, epsilon, lam) for epsilon in epsilons]
+    summaries = [result.summary() for result in results]
+    summary: dict[str, Any] = {"epsilons": list(epsilons)}
+    for name in STATISTICS:
+        summary[name] = {
+            key: [of_epsilon[name][key] for of_epsilon in summaries]
+            for key in summaries[0][name]
+        }
     # the words that λ is for, and the others
-    order = np.argsort(density_statistics(vocabulary.embedding).distances)
+    embedding = plan.vocabulary(table).embedding
+    distances = density_statistics(embedding).distances
+    order = np.argsort(distances[embedding.find(results[0].words)])
     tenth = max(1, len(order) // 10)
     for name, rows in (("dense", order[:tenth]), ("sparse", order[-tenth:])):
-        summary[name] = deniability.n_unchanged[:, 0, rows].mean(axis=1).tolist()
-    return {"epsilons": list(epsilons), **summary}
+        summary[name] = [float(r.n_unchanged[rows].mean()) for r in results]
+    return summary
 
 
 def grid_cells(plan: Plan, table: str) -> dict[float, Cell]:
@@ -58,7 +71,14 @@ def _summary_cells(
     return {
         lam: Cell(
             f"{kind}-{table}-{lam:g}",
-            _settings(plan, table, epsilons=epsilons, lam=lam, n_draws=plan.n_draws),
+            _settings(
+                plan,
+                table,
+                epsilons=epsilons,
+                lam=lam,
+                n_draws=plan.n_draws,
+                n_sampled=plan.tables[table].n_sampled,
+            ),
             lambda lam=lam: _summary(plan, table, lam, epsilons),
         )
         for lam in plan.lams
@@ -66,17 +86,18 @@ def _summary_cells(
 
 
 def replicate_cells(plan: Plan, table: str, factor: float = 1.0) -> list[Cell]:
-    """The grid anew, with fresh noise each time, on a sample of the words."""
+    """The grid again, with fresh noise each time."""
     name = "replicate" if factor == 1 else "replicate-scaled"
     epsilons = scaled_epsilons(plan, factor)
 
     def compute(seed: int) -> Any:
-        vocabulary = plan.vocabulary(table)
-        perturber = vocabulary.perturber(1.0, 0.0)
-        words = vocabulary.sample(plan.tables[table].n_sampled)
-        counts = _deniability(plan, perturber, words, epsilons, plan.lams, seed)
+        results = [
+            [_deniability(plan, table, epsilon, lam, seed) for lam in plan.lams]
+            for epsilon in epsilons
+        ]
         return {
-            name: getattr(counts, name).mean(axis=2).tolist() for name in STATISTICS
+            name: [[float(getattr(r, name).mean()) for r in row] for row in results]
+            for name in STATISTICS
         }
 
     settings = {
