@@ -103,11 +103,13 @@ class PlausibleDeniabilityDisplay:
         ----------
         perturber : fitted DPWordPerturber
             Or a fitted pipeline or search that holds one.
+        words : iterable of str, default=None
+            Words of the embedding; None: all of them.
         epsilons : sequence of float > 0, default=None
             Compute for each of these ε; None: the perturber's own.
         lams : sequence of float in [0, 1], default=None
             Compute for each of these λ; None: the perturber's own.
-        words, n_draws, random_state : object
+        n_draws, random_state : object
             As in `skdptext.metrics.plausible_deniability`.
 
         Returns
