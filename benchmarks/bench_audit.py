@@ -38,7 +38,7 @@ from scipy.stats import binomtest
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.audit import audit_noise_law, audit_word_privacy
-from skdptext.mechanisms import MahalanobisChannel, MahalanobisNoise
+from skdptext.mechanisms import MahalanobisNoise
 from skdptext.privacy import PrivacyGuarantee
 from skdptext.search import nearest_words
 
@@ -84,11 +84,11 @@ class Claimed:
         self.guarantee = lambda: guarantee
 
 
-class WrongScale(MahalanobisChannel):
+class WrongScale(MahalanobisNoise):
     """Noise of another ε than is claimed."""
 
-    wrong = 1.0
-    law = MahalanobisChannel.law  # what is stated stays as it was
+    def __init__(self, wrong=1.0):
+        self.wrong = wrong
 
     def draw(self, rng, n):
         radii, normals = super().draw(rng, n)
@@ -106,10 +106,9 @@ def words_caught(factor: float, times: int, confidence: float, draws: int) -> in
 
 
 def noise_caught(factor: float, times: int, confidence: float, draws: int) -> int:
-    channel = WrongScale(MahalanobisNoise(), CLOUD, 1.0, 0.5)
-    channel.wrong = factor
+    mechanism = WrongScale(factor).prepare(CLOUD, 1.0, 0.5)
     return sum(
-        audit_noise_law(channel, n_draws=draws, alpha=1 - confidence).rejected
+        audit_noise_law(mechanism, n_draws=draws, alpha=1 - confidence).rejected
         for _ in range(times)
     )
 
@@ -171,9 +170,9 @@ class Faulty:
     """A perturber with a fault in one place; it is a source of noise, too."""
 
     def __init__(self, table, epsilon, fault, seed):
-        self.channel = MahalanobisNoise().prepare(table, epsilon, 0.5)
-        self.claim = PrivacyGuarantee(self.channel)
-        self.epsilon, self.whiten = epsilon, self.channel.metric.whiten
+        self.mechanism = MahalanobisNoise().prepare(table, epsilon, 0.5)
+        self.claim = PrivacyGuarantee(self.mechanism)
+        self.epsilon, self.whiten = epsilon, self.mechanism.metric.whiten
         self.fault, self.rng = fault, np.random.default_rng(seed)
         self.place = int(self.rng.integers(min(table.vectors.shape)))
 
@@ -181,13 +180,13 @@ class Faulty:
         return self.claim
 
     def sample(self, rng, n):
-        noise = self.channel.noise(self.channel.draw(rng, n))
+        noise = self.mechanism.noise(self.mechanism.draw(rng, n))
         if self.fault == "no noise along one axis":
             noise[:, self.place] = 0
         return noise
 
     def perturb_words(self, words, n_draws=1):
-        table = self.channel.embedding
+        table = self.mechanism.embedding
         ids = np.repeat(table.find(words), n_draws)
         noise = self.sample(self.rng, len(ids))
         noisy = nearest_words(table.vectors[ids] + noise, table.vectors)
@@ -250,7 +249,7 @@ class Peer:
         self.prepare = partial(law.prepare, table, epsilon, lam)
 
     @cached_property
-    def channel(self):
+    def mechanism(self):
         return self.prepare()
 
     def ask(self, **question):
@@ -259,10 +258,10 @@ class Peer:
             return ask(self.package, HERE / "audit_peer.py", request, Path(folder))
 
     def guarantee(self):
-        return PrivacyGuarantee(self.channel)
+        return PrivacyGuarantee(self.mechanism)
 
     def whiten(self, vectors):
-        return self.channel.metric.whiten(vectors)
+        return self.mechanism.metric.whiten(vectors)
 
     def perturb_words(self, words, n_draws=1):
         return np.array(self.ask(draw=list(words), n_draws=n_draws), dtype=object)

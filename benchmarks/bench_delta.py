@@ -28,10 +28,10 @@ def exponents(delta: float) -> list[dict[str, object]]:
     for dim, epsilon, distance in MOVES:
         vectors = np.zeros((2, dim))
         vectors[1, 0] = distance
-        channel = MahalanobisNoise().prepare(
+        mechanism = MahalanobisNoise().prepare(
             WordEmbedding(["a", "b"], vectors), epsilon, 0.0
         )
-        guarantee = PrivacyGuarantee(channel, ordered=True)
+        guarantee = PrivacyGuarantee(mechanism, ordered=True)
         for n in TEXTS:
             x, y = ["a"] * n, ["b"] * n
             pure = guarantee.exponent(x, y)

@@ -1,18 +1,11 @@
-"""Channels and guarantees by their numbers, and mechanisms as users write them."""
+"""Mechanisms and guarantees by their numbers, and mechanisms as users write them."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 
 from skdptext.documents import DocumentReader
-from skdptext.mechanisms import (
-    InvertedChannel,
-    MahalanobisChannel,
-    MahalanobisNoise,
-    WordMechanism,
-)
+from skdptext.mechanisms import MahalanobisNoise, TableMechanism
 from skdptext.privacy import PrivacyGuarantee
 
 
@@ -26,11 +19,14 @@ def sample(prepared, rng, n):
     return prepared.noise(prepared.draw(rng, n))
 
 
-class VickreyChannel(MahalanobisChannel):
-    """The nearest word to φ(w) + Z, or the second nearest (Xu et al. 2021)."""
+class Vickrey(MahalanobisNoise):
+    """The nearest word to φ(w) + Z, or the second nearest (Xu et al. 2021).
 
-    def law(self):
-        return replace(super().law(), scales=False)
+    Post-processing of the default's noisy vector: its claim, another law.
+    """
+
+    def __init__(self, t=0.5):
+        self.t = t
 
     def draw(self, rng, n):
         return (*super().draw(rng, n), rng.random(n))
@@ -38,57 +34,36 @@ class VickreyChannel(MahalanobisChannel):
     def noise(self, draws):
         return super().noise(draws[:2])
 
-    def apply(self, words, draws, memory=None):
-        t, vectors = self.mechanism.t, self.embedding.vectors.astype(float)
+    def apply(self, words, draws):
+        vectors = self.embedding.vectors.astype(float)
         points = vectors[words] + self.noise(draws)
         gaps = np.linalg.norm(points[:, None] - vectors, axis=2)
         near = np.argsort(gaps, axis=1, kind="stable")[:, :2]
         d1, d2 = np.take_along_axis(gaps, near, axis=1).T
-        return np.where(draws[2] * (t * d1 + (1 - t) * d2) < (1 - t) * d2, *near.T)
+        share = draws[2] * (self.t * d1 + (1 - self.t) * d2)
+        return np.where(share < (1 - self.t) * d2, *near.T)
 
 
-class Vickrey(WordMechanism):
-    """Post-processing of the default's noisy vector: its claim, another law."""
-
-    channel_class = VickreyChannel
-
-    def __init__(self, t=0.5):
-        self.t = t
-
-
-class StatedChannel(InvertedChannel):
-    def log_proba(self, words):
-        with np.errstate(divide="ignore"):
-            return np.log(self.mechanism.P[words])
-
-
-class Stated(WordMechanism):
+class Stated(TableMechanism):
     """Any finite law, by its matrix."""
-
-    channel_class = StatedChannel
 
     def __init__(self, P):
         self.P = P
+
+    def log_proba(self, words):
+        with np.errstate(divide="ignore"):
+            return np.log(self.P[words])
 
 
 class KnownNoise(MahalanobisNoise):
     """The default mechanism, its noise for ε = 1 given where so much is asked for."""
 
-    def __init__(self, noise):
-        super().__init__()
-        self.noise = noise
-
-    def prepare(self, embedding, epsilon, lam):
-        return KnownChannel(self, embedding, epsilon, lam)
-
-
-class KnownChannel(MahalanobisChannel):
-    law = MahalanobisChannel.law
+    def __init__(self, known):
+        self.known = known
 
     def noise(self, draws):
-        known = self.mechanism.noise
-        if len(draws[0]) == len(known):
-            return known / self.epsilon
+        if len(draws[0]) == len(self.known):
+            return self.known / self.epsilon
         return super().noise(draws)
 
 

@@ -409,7 +409,7 @@ VALID: dict[Any, Valid] = {
     DPWordPerturber: Valid(
         lambda: (table(),), lambda made: made.fit([]).transform(TEXTS)
     ),
-    DPWordPerturber.channel_at: Valid(lambda: (released(),)),
+    DPWordPerturber.mechanism_at: Valid(lambda: (released(),)),
     DPWordPerturber.fit: Valid(lambda: (released(), TEXTS)),
     DPWordPerturber.fit_transform: Valid(lambda: (released(), TEXTS)),
     DPWordPerturber.get_feature_names_out: Valid(lambda: (released(),)),

@@ -152,7 +152,7 @@ class WordReconstructionAttack(TextEstimator):
             random_state=None, document_length=1, oov="drop", output="bow"
         )
         self.transitions_ = transitions_of(
-            fitted.fit([]).channel_at(),
+            fitted.fit([]).mechanism_at(),
             self.prior,
             words=self.words,
             n_draws=self.n_draws,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +10,7 @@ import numpy as np
 from skdptext.base import NoiseRun
 from skdptext.documents import EncodedDocuments
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import WordChannel
+from skdptext.mechanisms import NoiseMechanism
 from skdptext.search import nearest_words
 from skdptext.utils import (
     NoiseStreams,
@@ -94,7 +92,7 @@ def audit_noise_law(
 
     Parameters
     ----------
-    source : DPWordPerturber, WordChannel, or an object with `sample`
+    source : DPWordPerturber, NoiseMechanism, or an object with `sample`
         A fitted perturber, or its ``mechanism_``: documents are then released as usual,
         and the noise is recorded. For another implementation, any object with
         ``sample(rng, n)`` (noise of shape (n, dim)), ``epsilon``, and
@@ -132,7 +130,7 @@ def audit_noise_law(
     another metric: a rejection means that *this* guarantee is unfounded. Finding
     nothing does not prove the distribution.
 
-    *Release.* For a perturber or its channel, random words of the embedding are
+    *Release.* For a perturber or its mechanism, random words of the embedding are
     released in documents of 16 words, by the code that runs in every release, and the
     draws are recorded where they are applied. Each quarter of the words takes another
     code path: with fresh noise, with one stream per document, after sampling words from
@@ -173,13 +171,13 @@ def audit_noise_law(
     alpha = check_real("alpha", alpha, low=0, high=0.5, open_low=True)
     rng = check_rng(random_state)
     check_integer("verbose", verbose, low=0)
-    if hasattr(source, "channel_at"):
-        source.channel_at()  # raises if it is not fitted
-    channel = getattr(source, "mechanism_", source)
-    if hasattr(channel, "draw"):
+    if hasattr(source, "mechanism_at"):
+        source.mechanism_at()  # raises if it is not fitted
+    mechanism = getattr(source, "mechanism_", source)
+    if hasattr(mechanism, "draw"):
         with progress_bar(verbose, "audit", total=n_draws, unit="draw") as bar:
-            noise, pvalues = _released_noise(channel, n_draws, rng, bar)
-        whiten = channel.law().metric.whiten
+            noise, pvalues = _released_noise(mechanism, n_draws, rng, bar)
+        whiten = mechanism.metric.whiten
     else:
         for name in ("sample", "whiten", "epsilon"):
             if not hasattr(source, name):
@@ -195,7 +193,7 @@ def audit_noise_law(
             f"sample must return {n_draws} rows of noise, got an array of shape "
             f"{noise.shape}."
         )
-    epsilon = check_real("epsilon", channel.epsilon, low=0, open_low=True)
+    epsilon = check_real("epsilon", mechanism.epsilon, low=0, open_low=True)
     if not np.isfinite(noise).all():
         return NoiseLawAudit(pvalues | {"finite": 0.0}, alpha)
     n_distinct = len(np.unique(noise, axis=0))
@@ -205,26 +203,25 @@ def audit_noise_law(
 
 
 def _released_noise(
-    channel: WordChannel, n_draws: int, rng: np.random.Generator, bar: Any
+    mechanism: Any, n_draws: int, rng: np.random.Generator, bar: Any
 ) -> tuple[np.ndarray, dict[str, float]]:
     """Noise of releases, and whether released words are nearest to noisy vectors."""
-    law = channel.law()
-    if law.noise is None or law.metric is None or not law.scales:
+    if getattr(type(mechanism), "apply", None) is not NoiseMechanism.apply:
         raise InvalidParameterError(
             "audit_noise_law is for mechanisms that add noise to vectors, and bound "
             "their privacy loss by a metric, such as MahalanobisNoise; "
-            f"{channel.mechanism!r} does not. See audit_word_privacy."
+            f"{mechanism!r} does not. See audit_word_privacy."
         )
-    embedding = channel.embedding
+    embedding = mechanism.embedding
     noises, unaltered = [], True
     for way, part in zip(
         _WAYS, np.array_split(range(n_draws), len(_WAYS)), strict=True
     ):
         n = len(part)
-        recorder: Any = _Recorder(channel)
+        recorder: Any = _Recorder(mechanism)
         words, released = _release(recorder, n, way, rng)
         taken = recorder.in_order()
-        noise = np.concatenate([law.noise(draws) for _, draws, _ in taken])
+        noise = np.concatenate([mechanism.noise(draws) for _, draws, _ in taken])
         # checked for the words that each block was given, and for the released words
         given, made = (np.concatenate([block[i] for block in taken]) for i in (0, 2))
         nearest = nearest_words(embedding.vectors[given] + noise, embedding.vectors)
@@ -237,10 +234,10 @@ def _released_noise(
 
 
 def _release(
-    channel: Any, n: int, way: str, rng: np.random.Generator
+    mechanism: Any, n: int, way: str, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """Release `n` random words; return them and the released words."""
-    n_words = len(channel.embedding)
+    n_words = len(mechanism.embedding)
     streams = NoiseStreams(rng, b"audit_noise_law" + way.encode())
     streams.fresh = way == "fresh"
     label = streams.labeller()
@@ -257,35 +254,29 @@ def _release(
         stream_labels=[label(i, b"") for i in range(len(ends) - 1)] if label else [],
     )
     sample = _DOCUMENT if way == "sampled" else None
-    codes, _ = NoiseRun(channel, n_words, streams, sample).run(
+    codes, _ = NoiseRun(mechanism, n_words, streams, sample).run(
         documents, n_jobs=2 if way == "threads" else 1
     )
     if way == "sampled":
-        channel.keep(n)
+        mechanism.keep(n)
         return np.repeat(written, _DOCUMENT)[:n], codes[:n]
     return written, codes
 
 
 class _Recorder:
-    """A channel that records the words, draws and results of every `apply`."""
+    """A mechanism that records the words, draws and results of every `apply`."""
 
-    def __init__(self, channel: WordChannel) -> None:
-        self.channel = channel
+    def __init__(self, mechanism: NoiseMechanism) -> None:
+        self.mechanism = mechanism
         self.taken: list[Any] = []
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.channel, name)
+        return getattr(self.mechanism, name)
 
-    @contextmanager
-    def session(self, memory: int) -> Iterator[Any]:
-        with self.channel.session(memory) as apply:
-
-            def recorded(words: np.ndarray, draws: Any) -> np.ndarray:
-                noisy = apply(words, draws)
-                self.taken.append((words, draws, noisy))
-                return noisy
-
-            yield recorded
+    def apply(self, words: np.ndarray, draws: Any) -> np.ndarray:
+        noisy = self.mechanism.apply(words, draws)
+        self.taken.append((words, draws, noisy))
+        return noisy
 
     def in_order(self) -> list[Any]:
         """The blocks, in an order that does not depend on threads."""

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from skdptext.base._simulated import SimulatedReleases
-from skdptext.mechanisms import WordChannel, probabilities
+from skdptext.mechanisms import TableMechanism, WordMechanism, probabilities
 from skdptext.utils import blocks, working_memory_bytes
 
 # Draws in all, and the fewest where there are so many words that memory is short.
@@ -30,7 +30,7 @@ _ROWS = 512
 
 
 def released_profiles_of(
-    channel: WordChannel,
+    mechanism: WordMechanism,
     ids: np.ndarray,
     profiles: Any,
     released: np.ndarray,
@@ -42,10 +42,10 @@ def released_profiles_of(
     that are asked for. All entries are above 0. Exact where the mechanism states its
     probabilities; else an estimate, from some thousand draws.
     """
-    if channel.law().log_proba is None:
-        return _Form(channel, ids, profiles, rng).profiles(profiles, released)
+    if not isinstance(mechanism, TableMechanism):
+        return _Form(mechanism, ids, profiles, rng).profiles(profiles, released)
     exact = np.zeros((profiles.shape[0], len(released)), dtype=np.float32)
-    for rows, part in probabilities(channel, ids):
+    for rows, part in probabilities(mechanism, ids):
         exact += profiles[:, rows] @ part[:, released]
     return np.maximum(exact, np.float32(_LEAST))
 
@@ -62,7 +62,7 @@ class _Form:
 
     def __init__(
         self,
-        channel: WordChannel,
+        mechanism: WordMechanism,
         ids: np.ndarray,
         profiles: Any,
         rng: np.random.Generator,
@@ -74,7 +74,7 @@ class _Form:
         ends = np.empty(n, dtype=np.intp)
         ratios = np.zeros((n, len(ids)), dtype=np.float32)  # posterior over prior
         at = 0
-        simulated = SimulatedReleases(channel, ids, prior)
+        simulated = SimulatedReleases(mechanism, ids, prior)
         for written, noisy, posterior in simulated.draw(rng, n, even=True):
             rows = slice(at, at + len(written))
             ends[rows], at = noisy, rows.stop
@@ -91,7 +91,7 @@ class _Form:
         self._direct = collect @ ratios
         least = ratios.max(axis=1, keepdims=True) * np.float32(np.exp(-_RULED_OUT))
         logs = np.log(np.maximum(ratios, least, out=ratios), out=ratios)
-        self._fit(channel.embedding.vectors[:, :_COORDINATES], collect @ logs)
+        self._fit(mechanism.embedding.vectors[:, :_COORDINATES], collect @ logs)
 
     def _fit(self, vectors: np.ndarray, sums: np.ndarray) -> None:
         """Fit the form to the `sums` of the logarithms of the draws of each end."""

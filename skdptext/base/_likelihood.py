@@ -12,7 +12,7 @@ from skdptext.base._few_draws import released_profiles_of
 from skdptext.base._transitions import profiles_of, transitions_of
 from skdptext.documents import EncodedDocuments, read_release
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import WordChannel
+from skdptext.mechanisms import WordMechanism
 from skdptext.utils import check_bags, check_rng, is_count_matrix, working_memory_bytes
 
 # As many words stand for the whole vocabulary, where a document has none.
@@ -29,15 +29,15 @@ class Candidates:
 
     def __init__(
         self,
-        channel: WordChannel,
+        mechanism: WordMechanism,
         written: EncodedDocuments,
         sample_length: int | None,
         ordered: bool,
     ) -> None:
         self.ordered = ordered and sample_length is None
-        self._embedding = channel.embedding
+        self._embedding = mechanism.embedding
         self._offsets = written.offsets
-        bags = written.bags(len(channel.embedding))
+        bags = written.bags(len(mechanism.embedding))
         self.lengths = np.diff(written.offsets)
         empty = np.flatnonzero(self.lengths == 0)
         if len(empty) and not self.ordered:
@@ -103,7 +103,7 @@ class Candidates:
 
 
 class WordLikelihood:
-    """ln Pr[release | document] of the words of a channel.
+    """ln Pr[release | document] of the words of a mechanism.
 
     `written` are the known words of documents in the clear, one of which each release
     is of; `sample_length` is what they are redrawn to, if they are, and else `ordered`
@@ -115,30 +115,30 @@ class WordLikelihood:
 
     def __init__(
         self,
-        channel: WordChannel,
+        mechanism: WordMechanism,
         written: EncodedDocuments,
         sample_length: int | None,
         ordered: bool,
         n_draws: int | None = 100,
         **options: Any,
     ) -> None:
-        candidates = Candidates(channel, written, sample_length, ordered)
+        candidates = Candidates(mechanism, written, sample_length, ordered)
         self._candidates = candidates
         self.n_documents, self.ordered = len(written), candidates.ordered
-        self._channel, self._random_state = channel, options.get("random_state")
+        self._mechanism, self._random_state = mechanism, options.get("random_state")
         self._few = n_draws is None
         if self._few or not len(candidates.ids):
             return  # nothing is drawn of documents without words
         options["n_draws"] = n_draws
         if not self.ordered:
-            profiles = profiles_of(channel, candidates.shares, **options)
+            profiles = profiles_of(mechanism, candidates.shares, **options)
             self._log_profiles = np.log(profiles)
             return
-        check_memory(len(candidates.ids), len(channel.embedding))
+        check_memory(len(candidates.ids), len(mechanism.embedding))
         # the prior of `profiles_of`, so that one simulation serves both
         prior = np.asarray(candidates.shares.mean(axis=0)).ravel()[candidates.ids]
-        words = channel.embedding.word_array[candidates.ids].tolist()
-        self._transitions = transitions_of(channel, prior, words=words, **options)
+        words = mechanism.embedding.word_array[candidates.ids].tolist()
+        self._transitions = transitions_of(mechanism, prior, words=words, **options)
 
     def __call__(self, releases: Any) -> np.ndarray:
         """Array of shape (n_releases, n_documents); −inf where the length is wrong."""
@@ -164,7 +164,7 @@ class WordLikelihood:
             profiles = sp.eye_array(len(ids), format="csr")
         logs = np.log(
             released_profiles_of(
-                self._channel, ids, profiles, released, check_rng(self._random_state)
+                self._mechanism, ids, profiles, released, check_rng(self._random_state)
             )
         )
         if in_order:

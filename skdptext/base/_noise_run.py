@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
+from sklearn import config_context
 
 from skdptext.documents import EncodedDocuments, resample
-from skdptext.mechanisms import WordChannel, check_draws, check_words
+from skdptext.mechanisms import WordMechanism, check_draws, check_words
 from skdptext.utils import (
     NoiseStreams,
     blas_threads,
@@ -41,7 +41,7 @@ Segments = list[tuple[int, int]]
 class NoiseRun:
     """One noisy release of some documents."""
 
-    channel: WordChannel
+    mechanism: WordMechanism
     n_words: int  # of the vocabulary
     streams: NoiseStreams
     sample_length: int | None = None  # draws from each document, which replace it
@@ -75,12 +75,11 @@ class NoiseRun:
         share_out = n_threads > 1 and of_product > 1
         with (
             limit_blas_threads(each) if share_out else nullcontext(),
-            self.channel.session(memory) as apply,
             progress_bar(
                 verbose, "perturbing", total=len(offsets) - 1, unit="doc"
             ) as progress,
         ):
-            perturb = partial(self._perturb, documents, block=block, apply=apply)
+            perturb = partial(self._perturb, documents, block=block, memory=memory)
             results: Iterable[np.ndarray] = map(perturb, tasks)
             if n_threads > 1:
                 # sharedmem: processes would be sent the embedding with each task
@@ -99,12 +98,12 @@ class NoiseRun:
         """
         budget = working_memory_bytes() // n_threads
         memory = max(_APPLY_BYTES, budget // 4)
-        each = self.channel.row_bytes
+        each = self.mechanism.row_bytes
         most = max(_MAX_BLOCK, _BLOCK_BYTES // each)
         return int(np.clip((budget - memory) // each, _PIECE, most)), memory
 
     def _perturb(
-        self, documents: EncodedDocuments, rows: slice, *, block: int, apply: Any
+        self, documents: EncodedDocuments, rows: slice, *, block: int, memory: int
     ) -> np.ndarray:
         """Noisy codes of some of the documents."""
         start, stop = rows.start, rows.stop
@@ -132,9 +131,11 @@ class NoiseRun:
         # word without its own draw is an error below.
         for draws in self._draws(streams, _segments(streams, codes, lengths), block):
             where = known[done : done + len(draws[0])]
-            ids, n = apply(codes[where], draws), len(where)
-            noisy[where] = check_words(self.channel, ids, n)
-            done += n
+            # of this thread: all together stay within the setting of the caller
+            with config_context(working_memory=memory / 2**20):
+                ids = self.mechanism.apply(codes[where], draws)
+            noisy[where] = check_words(self.mechanism, ids, len(where))
+            done += len(where)
         if done != len(known):
             raise RuntimeError(
                 f"{len(known) - done} of {len(known)} words got no noise. Nothing was "
@@ -163,7 +164,7 @@ class NoiseRun:
                 if filled + take > block:
                     yield _joined(pieces) if len(pieces) > 1 else pieces[0]
                     pieces, filled = [], 0
-                pieces.append(check_draws(self.channel, stream, take))
+                pieces.append(check_draws(self.mechanism, stream, take))
                 filled, n = filled + take, n - take
         if filled:
             yield _joined(pieces) if len(pieces) > 1 else pieces[0]

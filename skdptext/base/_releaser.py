@@ -63,9 +63,9 @@ class BaseReleaser(
         What `transform` releases: ``"text"``, unless the subclass has a parameter of
         this name.
     perturbs_words : bool
-        Whether words are released one by one, through a channel. Such a releaser, which
+        Whether words are released one by one, by a mechanism. Such a releaser, which
         `~skdptext.DPWordPerturber` is, also has ``embedding_``, ``mechanism_``,
-        ``channel_at``, ``known_words`` and ``perturb_words``.
+        ``mechanism_at``, ``known_words`` and ``perturb_words``.
 
     See Also
     --------

@@ -6,7 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from skdptext.mechanisms import WordChannel, check_draws, check_words
+from skdptext.mechanisms import (
+    NoiseMechanism,
+    WordMechanism,
+    check_draws,
+    check_words,
+)
 from skdptext.utils import blocks, working_memory_bytes
 
 # Most draws in a block: enough to keep a matrix product busy.
@@ -24,18 +29,16 @@ class SimulatedReleases:
     """
 
     def __init__(
-        self, channel: WordChannel, ids: np.ndarray, prior: np.ndarray
+        self, mechanism: WordMechanism, ids: np.ndarray, prior: np.ndarray
     ) -> None:
-        self.channel = channel
+        self.mechanism = mechanism
         self.ids = ids
         self.prior = prior
-        law = channel.law()
-        self._noise, self._metric = law.noise, law.metric
-        self.has_density = self._noise is not None and self._metric is not None
-        if self._metric is not None:
-            vectors = channel.embedding.vectors[ids].astype(np.float64)
+        self.has_density = isinstance(mechanism, NoiseMechanism)
+        if isinstance(mechanism, NoiseMechanism):
+            vectors = mechanism.embedding.vectors[ids].astype(np.float64)
             vectors -= vectors.mean(axis=0)  # for float32 products
-            self._points = self._metric.whiten(vectors).astype(np.float32)
+            self._points = mechanism.metric.whiten(vectors).astype(np.float32)
             self._squares = np.einsum("ij,ij->i", self._points, self._points)
             with np.errstate(divide="ignore"):
                 self._log_prior = np.log(prior).astype(np.float32)
@@ -56,19 +59,19 @@ class SimulatedReleases:
         at = (rng.random() + np.arange(n)) / n if even else rng.random(n)
         drawn = np.minimum(upto.searchsorted(at, side="right"), len(upto) - 1)
         memory = working_memory_bytes() // 4
-        row_bytes = 16 * len(self.ids) + self.channel.row_bytes
+        row_bytes = 16 * len(self.ids) + self.mechanism.row_bytes
         size = int(np.clip(memory // row_bytes, 1, _ROWS))
-        with self.channel.session(memory) as apply:
-            for block in blocks(n, size):
-                written = drawn[block]
-                draws = check_draws(self.channel, rng, len(written))
-                noisy = apply(self.ids[written], draws)
-                released = check_words(self.channel, noisy, len(written))
-                posterior = None
-                if self._noise is not None and self._metric is not None:
-                    noise = self._metric.whiten(self._noise(draws))
-                    posterior = self._posterior(written, noise)
-                yield written, released, posterior
+        mechanism = self.mechanism
+        for block in blocks(n, size):
+            written = drawn[block]
+            draws = check_draws(mechanism, rng, len(written))
+            noisy = mechanism.apply(self.ids[written], draws)
+            released = check_words(mechanism, noisy, len(written))
+            posterior = None
+            if isinstance(mechanism, NoiseMechanism):
+                noise = mechanism.metric.whiten(mechanism.noise(draws))
+                posterior = self._posterior(written, noise)
+            yield written, released, posterior
 
     def _posterior(self, written: np.ndarray, noise: np.ndarray) -> np.ndarray:
         noisy = (self._points[written] + noise).astype(np.float32)
@@ -78,7 +81,7 @@ class SimulatedReleases:
         posterior += self._squares
         posterior += np.einsum("ij,ij->i", noisy, noisy)[:, None]
         np.sqrt(np.maximum(posterior, 0, out=posterior), out=posterior)
-        posterior *= np.float32(-self.channel.epsilon)
+        posterior *= np.float32(-self.mechanism.epsilon)
         posterior += self._log_prior
         posterior -= posterior.max(axis=1, keepdims=True)  # exp cannot overflow
         np.exp(posterior, out=posterior)

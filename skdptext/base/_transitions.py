@@ -14,7 +14,7 @@ from skdptext.base._simulated import SimulatedReleases
 from skdptext.base._smoothing import choose_smoothing
 from skdptext.documents import some_word_ids
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import WordChannel, law_fingerprint, probabilities
+from skdptext.mechanisms import TableMechanism, WordMechanism, probabilities
 from skdptext.utils import (
     Memo,
     as_array,
@@ -81,9 +81,9 @@ class WordTransitions:
     ) -> None:
         self._simulated = simulated
         self._by_released = by_released  # row z, column w
-        channel = simulated.channel
-        self.released = channel.embedding.word_array
-        self.words = channel.embedding.word_array[simulated.ids]
+        mechanism = simulated.mechanism
+        self.released = mechanism.embedding.word_array
+        self.words = mechanism.embedding.word_array[simulated.ids]
         self.prior = simulated.prior
         self.n_draws = n_draws
         self.method = method
@@ -200,7 +200,7 @@ class WordTransitions:
         posterior : ndarray of shape (n, n_words)
             Over `words`, from their `prior`.
         """
-        ids = some_word_ids(released, self._simulated.channel.embedding)
+        ids = some_word_ids(released, self._simulated.mechanism.embedding)
         joint = self.counts(ids) * self.prior
         return joint / joint.sum(axis=1, keepdims=True)
 
@@ -280,7 +280,7 @@ class WordTransitions:
 
 
 def transitions_of(
-    channel: WordChannel,
+    mechanism: WordMechanism,
     prior: Any = None,
     *,
     words: Iterable[str] | None = None,
@@ -288,11 +288,11 @@ def transitions_of(
     random_state: Any = None,
     verbose: int = 0,
 ) -> WordTransitions:
-    r"""How likely a channel releases each word as each other one: Pr[z | w].
+    r"""How likely a mechanism releases each word as each other one: Pr[z | w].
 
     Parameters
     ----------
-    channel : WordChannel
+    mechanism : WordMechanism
         The prepared mechanism.
     prior : array-like of shape (n_words,), default=None
         How frequent the words are, in any unit, from public text: one number for each
@@ -335,7 +335,7 @@ def transitions_of(
     probability, too. The estimate of Pr[z, w'] is unbiased; it is divided by that of
     Pr[w']. For all other mechanisms, draws are counted.
     """
-    embedding = channel.embedding
+    embedding = mechanism.embedding
     ids = some_word_ids(words, embedding).astype(np.intp)
     if len(np.unique(ids)) < len(ids):
         raise InvalidParameterError(
@@ -345,7 +345,7 @@ def transitions_of(
     n_draws = check_integer("n_draws", n_draws, low=1)
     check_integer("verbose", verbose, low=0)
     random_state = check_noise_state(random_state)  # no SecretSeed: it hides its value
-    n_released = len(channel.embedding)
+    n_released = len(mechanism.embedding)
     needed = 4 * len(ids) * n_released
     if needed > working_memory_bytes():
         raise InvalidParameterError(
@@ -357,26 +357,25 @@ def transitions_of(
 
     def make() -> WordTransitions:
         rng = check_rng(random_state)
-        simulated = SimulatedReleases(channel, ids, p)
+        simulated = SimulatedReleases(mechanism, ids, p)
         seed = int(rng.integers(2**63))
-        if channel.law().log_proba is not None:
+        if isinstance(mechanism, TableMechanism):
             law = np.empty((n_released, len(ids)), dtype=np.float32)
-            for rows, part in probabilities(channel, ids):
+            for rows, part in probabilities(mechanism, ids):
                 law[:, rows] = part.T
             return WordTransitions(simulated, law, 0, "exact", seed)
-        law = _simulate(channel, ids, p, None, n_draws, rng, verbose)
+        law = _simulate(mechanism, ids, p, None, n_draws, rng, verbose)
         method = "posterior" if simulated.has_density else "counts"
         return WordTransitions(simulated, law, n_draws, method, seed)
 
     if isinstance(random_state, np.random.Generator | np.random.RandomState):
         return make()
-    given = channel.mechanism, embedding, channel.epsilon, channel.lam
-    key = law_fingerprint(*given), channel.fingerprint, ids.tobytes(), p.tobytes()
+    key = mechanism.fingerprint, ids.tobytes(), p.tobytes()
     return _memo.get((*key, n_draws, random_state), make)
 
 
 def profiles_of(
-    channel: WordChannel,
+    mechanism: WordMechanism,
     profiles: Any,
     *,
     n_draws: int = 100,
@@ -391,7 +390,7 @@ def profiles_of(
     `transitions_of`, and are kept for the next call. Otherwise they are summed by
     profile as they are drawn. All frequencies are above 0.
     """
-    embedding = channel.embedding
+    embedding = mechanism.embedding
     weights = check_bags(profiles, n_words=len(embedding), name="profiles")
     totals = np.asarray(weights.sum(axis=1)).ravel()
     if not len(totals) or (totals == 0).any():
@@ -403,10 +402,10 @@ def profiles_of(
     frequency = np.asarray(weights.mean(axis=0)).ravel()
     ids = np.flatnonzero(frequency)
     weights = weights[:, ids]
-    n_released = len(channel.embedding)
+    n_released = len(mechanism.embedding)
     if 4 * len(ids) * n_released <= working_memory_bytes():
         transitions = transitions_of(
-            channel,
+            mechanism,
             frequency[ids],
             words=embedding.word_array[ids].tolist(),
             n_draws=n_draws,
@@ -416,13 +415,13 @@ def profiles_of(
         return transitions.profiles(weights)
     n_draws = check_integer("n_draws", n_draws, low=1)
     rng = check_rng(random_state)
-    if channel.law().log_proba is not None:
+    if isinstance(mechanism, TableMechanism):
         released = np.zeros((len(totals), n_released), dtype=np.float32)
-        for rows, part in probabilities(channel, ids):
+        for rows, part in probabilities(mechanism, ids):
             released += weights[:, rows] @ part
         return np.maximum(released, np.float32(_LEAST))
     prior = frequency[ids]
-    by_released = _simulate(channel, ids, prior, weights, n_draws, rng, verbose)
+    by_released = _simulate(mechanism, ids, prior, weights, n_draws, rng, verbose)
     # one draw per word is spread evenly over all released words
     return (n_draws * by_released.T + 1 / n_released) / (n_draws + 1)
 
@@ -438,7 +437,7 @@ def expected_distinct(law: np.ndarray, n_draws: int, axis: int) -> np.ndarray:
 
 
 def _simulate(
-    channel: WordChannel,
+    mechanism: WordMechanism,
     ids: np.ndarray,
     prior: np.ndarray,
     profiles: Any,
@@ -448,10 +447,10 @@ def _simulate(
 ) -> np.ndarray:
     """Pr[z | w] of words, or of profiles of words; a row per word of the embedding."""
     proposal = (1 - _EVEN) * prior + _EVEN / len(ids)
-    simulated = SimulatedReleases(channel, ids, proposal)
+    simulated = SimulatedReleases(mechanism, ids, proposal)
     n = n_draws * len(ids)
     n_columns = len(ids) if profiles is None else profiles.shape[0]
-    by_released = np.zeros((len(channel.embedding), n_columns), dtype=np.float32)
+    by_released = np.zeros((len(mechanism.embedding), n_columns), dtype=np.float32)
     # Under the proposal q the posteriors of draws that end at z have the expected sum
     # n q(w) Pr[z | w]; so this weight makes them an unbiased estimate of Pr[z | w].
     weight = (1 / (n * proposal)).astype(np.float32)

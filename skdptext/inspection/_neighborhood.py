@@ -16,7 +16,7 @@ from skdptext.inspection._drawing import (
     place_labels,
     place_legend,
 )
-from skdptext.mechanisms import WordChannel
+from skdptext.mechanisms import NoiseMechanism, WordMechanism
 from skdptext.metrics import find_perturber
 from skdptext.search import k_nearest_words
 from skdptext.utils import (
@@ -167,7 +167,7 @@ class NeighborhoodDisplay:
         """
         check_kind(word, str, "word must be a str")
         source = find_perturber(perturber)
-        channel = source.channel_at()
+        mechanism = source.mechanism_at()
         embedding = source.embedding_
         (center,) = own = word_ids([word], embedding)
         vectors = embedding.vectors
@@ -181,8 +181,8 @@ class NeighborhoodDisplay:
             )
         plane, names = _check_projection(projection, embedding.dim)
         rng = NoiseStreams(random_state, b"neighborhood").open(b"noise")
-        draws = channel.draw(rng, n_draws)
-        landed = channel.apply(np.repeat(own, n_draws), draws)
+        draws = mechanism.draw(rng, n_draws)
+        landed = mechanism.apply(np.repeat(own, n_draws), draws)
         counts = np.bincount(landed, minlength=len(embedding))
         k = min(n_neighbors, len(embedding) - 1)
         near = [center, *k_nearest_words(vectors[own], vectors, k, exclude=own)[0][0]]
@@ -198,9 +198,9 @@ class NeighborhoodDisplay:
             positions=gaps @ plane,
             distances=np.linalg.norm(gaps, axis=1),
             shares=counts[ids] / n_draws,
-            points=_points(channel, draws, plane),
-            contours=_contours(channel, plane),
-            epsilon=channel.epsilon,
+            points=_points(mechanism, draws, plane),
+            contours=_contours(mechanism, plane),
+            epsilon=mechanism.epsilon,
             lam=source.lam,
             n_draws=n_draws,
             axes_names=names,
@@ -324,28 +324,26 @@ def _principal_plane(gaps: np.ndarray) -> np.ndarray:
     return plane * np.where(plane[np.abs(plane).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
 
 
-def _points(channel: WordChannel, draws: Any, plane: np.ndarray) -> np.ndarray:
+def _points(mechanism: WordMechanism, draws: Any, plane: np.ndarray) -> np.ndarray:
     """Noisy vectors in the plane; empty for a mechanism without noise on vectors."""
-    law = channel.law()
-    if law.noise is None or not law.scales:
+    if not isinstance(mechanism, NoiseMechanism):
         return np.empty((0, 2))
-    return law.noise(tuple(part[:_N_POINTS] for part in draws)) @ plane
+    return mechanism.noise(tuple(part[:_N_POINTS] for part in draws)) @ plane
 
 
-def _contours(channel: WordChannel, plane: np.ndarray) -> np.ndarray:
+def _contours(mechanism: WordMechanism, plane: np.ndarray) -> np.ndarray:
     """Ellipses in the plane that hold half and 95 % of the projected noise.
 
-    Empty if the noise does not follow the distribution of `MahalanobisNoise`.
+    Empty for a mechanism without noise on vectors.
     """
-    law = channel.law()
-    metric = law.metric
-    if metric is None or not law.scales:
+    if not isinstance(mechanism, NoiseMechanism):
         return np.empty((0, 201, 2))
+    metric = mechanism.metric
     angle = np.linspace(0, 2 * np.pi, 201)
     circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     half = metric.factor @ plane
     root = np.linalg.cholesky(half.T @ half)
-    lengths = [_plane_quantile(metric.dim, channel.epsilon, p) for p in _LEVELS]
+    lengths = [_plane_quantile(metric.dim, mechanism.epsilon, p) for p in _LEVELS]
     return np.array([length * circle @ root.T for length in lengths])
 
 

@@ -1,29 +1,11 @@
 """Mechanisms: randomised maps of words that state what they guarantee."""
 
-from skdptext.mechanisms._channel import (
-    Law as Law,
-    WordChannel as WordChannel,
-    WordMechanism as WordMechanism,
-    as_channel as as_channel,
-    check_draws as check_draws,
-    check_exponents as check_exponents,
-    check_law as check_law,
-    check_log_proba as check_log_proba,
-    check_words as check_words,
-    law_fingerprint as law_fingerprint,
-)
 from skdptext.mechanisms._exact_response import (
     ExactResponse as ExactResponse,
 )
 from skdptext.mechanisms._exponential import (
     Exponential,
-    ExponentialChannel as ExponentialChannel,
     RandomizedResponse,
-    RandomizedResponseChannel as RandomizedResponseChannel,
-)
-from skdptext.mechanisms._finite import (
-    FiniteChannel as FiniteChannel,
-    InvertedChannel as InvertedChannel,
 )
 from skdptext.mechanisms._integer_noise import (
     SumLoss as SumLoss,
@@ -34,9 +16,15 @@ from skdptext.mechanisms._integer_noise import (
     laplace_scale as laplace_scale,
 )
 from skdptext.mechanisms._losses import LossDistribution as LossDistribution
-from skdptext.mechanisms._mahalanobis import (
-    MahalanobisChannel as MahalanobisChannel,
-    MahalanobisNoise,
+from skdptext.mechanisms._mahalanobis import MahalanobisNoise
+from skdptext.mechanisms._mechanism import (
+    Draws as Draws,
+    NoiseMechanism as NoiseMechanism,
+    TableMechanism as TableMechanism,
+    WordMechanism as WordMechanism,
+    check_draws as check_draws,
+    check_exponents as check_exponents,
+    check_words as check_words,
 )
 from skdptext.mechanisms._metric import (
     MahalanobisMetric as MahalanobisMetric,
@@ -50,14 +38,10 @@ from skdptext.mechanisms._names import (
 )
 from skdptext.mechanisms._simulate import (
     draw_words as draw_words,
-    kept_as_they_are as kept_as_they_are,
     probabilities as probabilities,
     shared_noise as shared_noise,
 )
 from skdptext.mechanisms._tem import tem_distance as tem_distance
-from skdptext.mechanisms._word_losses import (
-    word_losses as word_losses,
-)
 
 # The names above of the form `x as x` are for the rooms beside, and have no page.
 __all__ = [

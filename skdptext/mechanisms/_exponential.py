@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -15,8 +14,7 @@ from skdptext.mechanisms._calibration import (
     calibrated_fit,
     log_sums,
 )
-from skdptext.mechanisms._channel import Draws, Law, WordMechanism
-from skdptext.mechanisms._finite import FiniteChannel, InvertedChannel, inversion_delta
+from skdptext.mechanisms._mechanism import Draws, TableMechanism
 from skdptext.mechanisms._metric import MahalanobisMetric, embedding_spectrum
 from skdptext.utils import check_option, check_real, rounded_up
 
@@ -27,129 +25,7 @@ _FEW = 30
 _DERIVED = ("_distances", "log_normalizers")
 
 
-class ExponentialChannel(InvertedChannel):
-    """`Exponential` for one embedding.
-
-    Attributes
-    ----------
-    rate : float
-        A: how much log probability a unit of distance costs.
-    """
-
-    mechanism: Exponential
-
-    def _setup(self) -> None:
-        options = self.mechanism
-        check_option("calibration", options.calibration, ["exact", "half"])
-        if options.max_distance is not None:
-            check_real("max_distance", options.max_distance, low=0, open_low=True)
-        if self.lam > 0:  # which "half" would look at only when it draws
-            MahalanobisMetric(self.lam, embedding_spectrum(self.embedding))
-        self.rate: float = self.epsilon / 2
-        if options.calibration == "exact":
-            key = self.embedding.fingerprint, self.lam, options.max_distance
-            fit = calibrated_fit(self._distances, key, self.epsilon)
-            self.rate, vars(self)["_fit"] = fit.rate, fit
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in vars(self).items() if k not in _DERIVED}
-
-    # -- what follows from the rate --------------------------------------------
-
-    @cached_property
-    def _distances(self) -> WordDistances:
-        return WordDistances(self.embedding, self.lam, self.mechanism.max_distance)
-
-    @cached_property
-    def _fit(self) -> Fit:
-        """The rate, with the normalisers and the loss attained."""
-        return self._distances.evaluated(self.rate)
-
-    @property
-    def attained(self) -> float:
-        """The largest privacy loss per unit of distance over all pairs; at most ε."""
-        return self._fit.attained
-
-    @cached_property
-    def log_normalizers(self) -> np.ndarray:
-        """ln C_w of every word, shape (n_words,)."""
-        if "_fit" in vars(self):
-            return self._fit.log_normalizers
-        # no pass over pairs for what they attain
-        return self._distances.log_normalizers(self.rate)
-
-    def _logs(self, words: np.ndarray) -> np.ndarray:
-        """ln C_w of words; computed row by row for a small part of the vocabulary."""
-        known = vars(self).keys() & {"_fit", "log_normalizers"}
-        if not known and len(words) * _FEW <= len(self.embedding):
-            return self._distances.log_normalizers_of(words, self.rate)
-        return self.log_normalizers[words]
-
-    # -- the distribution ------------------------------------------------------
-
-    def law(self) -> Law:
-        """The probabilities, in closed form."""
-        exact = self.mechanism.calibration == "exact"
-        return Law(
-            log_proba=self.log_proba,
-            numerical_delta=inversion_delta(len(self.embedding)),
-            sentences=self._sentences,
-            at_rate=self._at_rate if exact else None,
-            unchanged=self._unchanged,
-        )
-
-    def log_proba(self, words: np.ndarray) -> np.ndarray:
-        """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
-        distances = self._distances.rows(np.asarray(words))
-        return -self.rate * distances - log_sums(distances, self.rate)[:, None]
-
-    def _log_masses(self, words: np.ndarray) -> np.ndarray:
-        masses = self._distances.rows(words)
-        masses *= -self.rate
-        return masses
-
-    def _unchanged(self, words: np.ndarray) -> np.ndarray:
-        """Pr[w | w] = 1 / C_w for each of the words, shape (n,)."""
-        return np.exp(-self._logs(words))
-
-    def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """a d(x, y) + ln C_y − ln C_x, shape (len(x), len(y)): the exact loss."""
-        exponents = self.rate * self._distances.between(x, y)
-        exponents += self._logs(y) - self._logs(x)[:, None]
-        return np.maximum(exponents, 0, out=exponents)  # rounding
-
-    def _at_rate(self, rate: float) -> ExponentialChannel:
-        """The channel of a rate, whatever ε it proves."""
-        other = copy(self)
-        for name in ("fingerprint", "_fit", "log_normalizers"):
-            vars(other).pop(name, None)
-        vars(other)["_distances"] = self._distances
-        # the rate of "half" is ε/2, and need not be looked for
-        other.mechanism = Exponential("half", self.mechanism.max_distance)
-        other.epsilon, other.rate = 2 * rate, rate
-        return other
-
-    def _sentences(self) -> list[str]:
-        """The distribution, and the most that a pair loses per unit of distance."""
-        metric = "Euclidean" if self.lam == 0 else f"Mahalanobis (λ = {self.lam:g})"
-        calibration, cap = self.mechanism.calibration, self.mechanism.max_distance
-        most = self.attained if calibration == "exact" else self.epsilon
-        said = [
-            "A word w becomes the word z with probability proportional to "
-            f"exp(−{self.rate:.4g}·d(w, z)), where d is the {metric} distance of their "
-            f"vectors{'' if cap is None else f', at most {cap:g}'} (calibration "
-            f'"{calibration}"); no two words lose more than {rounded_up(most)} per '
-            "unit of d."
-        ]
-        if cap is not None:
-            said.append(
-                "Between any two words, however far apart, the exponent is at most "
-                f"{rounded_up(most * cap)}."
-            )
-        return said
-
-
-class Exponential(WordMechanism):
+class Exponential(TableMechanism):
     r"""Replace each word by a random one, nearer ones more often; recommended.
 
     Similar words become hard to tell apart: a bound on the loss holds for every pair of
@@ -177,6 +53,12 @@ class Exponential(WordMechanism):
         between any two words is at most ε times `max_distance`. With "half" this is the
         distribution of TEM, the truncated exponential mechanism [2]_, whose γ is
         `max_distance`; `tem_distance` computes γ.
+
+    Attributes
+    ----------
+    rate : float
+        A: how much log probability a unit of distance costs. Once prepared, as all
+        attributes.
 
     See Also
     --------
@@ -213,14 +95,12 @@ class Exponential(WordMechanism):
     >>> from skdptext.mechanisms import Exponential
     >>> embedding = WordEmbedding(list("abcd"), [[0.0], [1.0], [2.0], [9.0]])
     >>> for calibration in "half", "exact":
-    ...     channel = Exponential(calibration).prepare(embedding, epsilon=2.0, lam=0.0)
-    ...     row = np.exp(channel.log_proba(np.array([0])))[0]
-    ...     print(f"{calibration}: a = {channel.rate:.3f},", row.round(3))
+    ...     prepared = Exponential(calibration).prepare(embedding, epsilon=2.0)
+    ...     row = np.exp(prepared.log_proba(np.array([0])))[0]
+    ...     print(f"{calibration}: a = {prepared.rate:.3f},", row.round(3))
     half: a = 1.000, [0.665 0.245 0.09  0.   ]
     exact: a = 1.897, [0.853 0.128 0.019 0.   ]
     """
-
-    channel_class = ExponentialChannel
 
     def __init__(
         self, calibration: str = "exact", max_distance: float | None = None
@@ -228,48 +108,86 @@ class Exponential(WordMechanism):
         self.calibration = calibration
         self.max_distance = max_distance
 
+    def _prepare(self) -> None:
+        check_option("calibration", self.calibration, ["exact", "half"])
+        if self.max_distance is not None:
+            check_real("max_distance", self.max_distance, low=0, open_low=True)
+        if self.lam > 0:  # which "half" would look at only when it draws
+            MahalanobisMetric(self.lam, embedding_spectrum(self.embedding))
+        self.rate: float = self.epsilon / 2
+        if self.calibration == "exact":
+            key = self.embedding.fingerprint, self.lam, self.max_distance
+            fit = calibrated_fit(self._distances, key, self.epsilon)
+            self.rate = fit.rate
+            self.__dict__["_fit"] = fit
 
-class RandomizedResponseChannel(FiniteChannel):
-    """`RandomizedResponse` for the words of one embedding."""
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in vars(self).items() if k not in _DERIVED}
 
-    def law(self) -> Law:
-        """The probabilities, and that nearness does not matter."""
-        said = (
-            "This is pure ε-local differential privacy for each word: any two words "
-            "that differ have the exponent ε, however near they are."
-        )
-        # a 53-bit uniform, and rounding of its threshold
-        return Law(
-            log_proba=self.log_proba, numerical_delta=2.0**-52, sentences=(said,)
-        )
+    # -- what follows from the rate --------------------------------------------
+
+    @cached_property
+    def _distances(self) -> WordDistances:
+        return WordDistances(self.embedding, self.lam, self.max_distance)
+
+    @cached_property
+    def _fit(self) -> Fit:
+        """The rate, with the normalisers and the loss attained."""
+        return self._distances.evaluated(self.rate)
 
     @property
-    def _moved(self) -> float:
-        """Probability of another word."""
-        others = (len(self.embedding) - 1) * math.exp(-self.epsilon)
-        return others / (1 + others)
+    def attained(self) -> float:
+        """The largest privacy loss per unit of distance over all pairs; at most ε."""
+        return self._fit.attained
 
-    def draw(self, rng: np.random.Generator, n: int) -> Draws:
-        """A uniform that decides whether a word changes, and the other word."""
-        return rng.random(n), rng.integers(max(1, len(self.embedding) - 1), size=n)
+    @cached_property
+    def log_normalizers(self) -> np.ndarray:
+        """ln C_w of every word, shape (n_words,)."""
+        if "_fit" in vars(self):
+            return self._fit.log_normalizers
+        # no pass over pairs for what they attain
+        return self._distances.log_normalizers(self.rate)
 
-    def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
-        """The words, or others."""
-        uniforms, others = draws
-        return np.where(uniforms < self._moved, others + (others >= words), words)
+    def _logs(self, words: np.ndarray) -> np.ndarray:
+        """ln C_w of words; computed row by row for a small part of the vocabulary."""
+        known = vars(self).keys() & {"_fit", "log_normalizers"}
+        if not known and len(words) * _FEW <= len(self.embedding):
+            return self._distances.log_normalizers_of(words, self.rate)
+        return self.log_normalizers[words]
+
+    # -- the distribution ------------------------------------------------------
 
     def log_proba(self, words: np.ndarray) -> np.ndarray:
         """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
-        everything = np.arange(len(self.embedding))
-        stays = math.log1p(-self._moved)
-        return stays - self.epsilon * np.not_equal.outer(words, everything)
+        distances = self._distances.rows(np.asarray(words))
+        return -self.rate * distances - log_sums(distances, self.rate)[:, None]
 
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """ε for words that differ, shape (len(x), len(y))."""
-        return self.epsilon * np.not_equal.outer(x, y)
+        """a d(x, y) + ln C_y − ln C_x, shape (len(x), len(y)): the exact loss."""
+        exponents = self.rate * self._distances.between(x, y)
+        exponents += self._logs(y) - self._logs(x)[:, None]
+        return np.maximum(exponents, 0, out=exponents)  # rounding
+
+    def sentences(self) -> list[str]:
+        metric = "Euclidean" if self.lam == 0 else f"Mahalanobis (λ = {self.lam:g})"
+        calibration, cap = self.calibration, self.max_distance
+        most = self.attained if calibration == "exact" else self.epsilon
+        said = [
+            "A word w becomes the word z with probability proportional to "
+            f"exp(−{self.rate:.4g}·d(w, z)), where d is the {metric} distance of their "
+            f"vectors{'' if cap is None else f', at most {cap:g}'} (calibration "
+            f'"{calibration}"); no two words lose more than {rounded_up(most)} per '
+            "unit of d."
+        ]
+        if cap is not None:
+            said.append(
+                "Between any two words, however far apart, the exponent is at most "
+                f"{rounded_up(most * cap)}."
+            )
+        return said
 
 
-class RandomizedResponse(WordMechanism):
+class RandomizedResponse(TableMechanism):
     r"""Keep each word, or replace it by any other: k-ary randomized response.
 
     With V words,
@@ -301,11 +219,43 @@ class RandomizedResponse(WordMechanism):
     >>> from skdptext import WordEmbedding
     >>> from skdptext.mechanisms import RandomizedResponse
     >>> embedding = WordEmbedding(list("abc"), [[0.0], [1.0], [9.0]])
-    >>> channel = RandomizedResponse().prepare(embedding, epsilon=np.log(2), lam=0.0)
-    >>> np.exp(channel.log_proba(np.array([1])))
+    >>> prepared = RandomizedResponse().prepare(embedding, epsilon=np.log(2))
+    >>> np.exp(prepared.log_proba(np.array([1])))
     array([[0.25, 0.5 , 0.25]])
-    >>> channel.exponents(np.array([0]), np.arange(3)).round(3)
+    >>> prepared.exponents(np.array([0]), np.arange(3)).round(3)
     array([[0.   , 0.693, 0.693]])
     """
 
-    channel_class = RandomizedResponseChannel
+    # a 53-bit uniform, and rounding of its threshold
+    numerical_delta = 2.0**-52
+
+    @property
+    def _moved(self) -> float:
+        """Probability of another word."""
+        others = (len(self.embedding) - 1) * math.exp(-self.epsilon)
+        return others / (1 + others)
+
+    def draw(self, rng: np.random.Generator, n: int) -> Draws:
+        """A uniform that decides whether a word changes, and the other word."""
+        return rng.random(n), rng.integers(max(1, len(self.embedding) - 1), size=n)
+
+    def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
+        """The words, or others."""
+        uniforms, others = draws
+        return np.where(uniforms < self._moved, others + (others >= words), words)
+
+    def log_proba(self, words: np.ndarray) -> np.ndarray:
+        """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
+        everything = np.arange(len(self.embedding))
+        stays = math.log1p(-self._moved)
+        return stays - self.epsilon * np.not_equal.outer(words, everything)
+
+    def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """ε for words that differ, shape (len(x), len(y))."""
+        return self.epsilon * np.not_equal.outer(x, y)
+
+    def sentences(self) -> list[str]:
+        return [
+            "This is pure ε-local differential privacy for each word: any two words "
+            "that differ have the exponent ε, however near they are."
+        ]

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms._channel import WordMechanism
 from skdptext.mechanisms._exponential import Exponential, RandomizedResponse
 from skdptext.mechanisms._mahalanobis import MahalanobisNoise
+from skdptext.mechanisms._mechanism import WordMechanism
 from skdptext.utils import check_option, kind_of
 
 #: The mechanisms that have a name.

@@ -10,7 +10,7 @@ import numpy as np
 
 from skdptext.base import expected_distinct
 from skdptext.documents import some_word_ids
-from skdptext.mechanisms import draw_words, probabilities
+from skdptext.mechanisms import TableMechanism, draw_words, probabilities
 from skdptext.metrics._words import find_perturber
 from skdptext.utils import NoiseStreams, check_integer, import_pandas
 
@@ -191,11 +191,11 @@ def plausible_deniability(
     ([100.0, 100.0], [1.0, 1.0])
     """
     source = find_perturber(perturber)
-    mechanism = source.channel_at()
+    mechanism = source.mechanism_at()
     ids = some_word_ids(words, source.embedding_)
     n_draws = check_integer("n_draws", n_draws, low=1)
     rng = NoiseStreams(random_state, b"plausible_deniability").open(b"noise")
-    exact = mechanism.law().log_proba is not None
+    exact = isinstance(mechanism, TableMechanism)
     unchanged, distinct = np.empty((2, len(ids)), dtype=float if exact else np.int64)
     if exact:
         for rows, law in probabilities(mechanism, ids):

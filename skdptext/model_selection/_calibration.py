@@ -19,7 +19,15 @@ from skdptext.exceptions import (
     InvalidParameterError,
     PrivacyLeakWarning,
 )
-from skdptext.mechanisms import WordChannel, draw_words, kept_as_they_are, shared_noise
+from skdptext.mechanisms import (
+    Exponential,
+    NoiseMechanism,
+    TableMechanism,
+    WordMechanism,
+    draw_words,
+    probabilities,
+    shared_noise,
+)
 from skdptext.metrics import find_perturber
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
@@ -236,7 +244,7 @@ def calibrate_epsilon(
     'the words of 2 documents, by their frequency'
     """
     source = _fitted(find_perturber(perturber))
-    own = source.channel_at()
+    own = source.mechanism_at()
     target = check_real("target", target, low=0, high=1, open_low=True, open_high=True)
     check_option("statistic", statistic, ("unchanged", "changed"))
     n_draws = check_integer("n_draws", n_draws, low=2)
@@ -249,9 +257,13 @@ def calibrate_epsilon(
         warn_of_private_tuning(tuned_on, "ε is chosen by words", f"these {given}")
     streams = NoiseStreams(random_state, b"calibrate_epsilon")
     unchanged = target if statistic == "unchanged" else 1 - target
-    exact = own.law().log_proba is not None
+    exact = isinstance(own, TableMechanism)
     find: type[_Exact] | type[_Drawn] = (
-        _Exact if exact else _Shared if own.law().scales else _Drawn
+        _Exact
+        if exact
+        else _Shared
+        if type(own).apply is NoiseMechanism.apply
+        else _Drawn
     )
     with progress_bar(verbose, "calibration") as bar, show_progress(verbose):
         shares = find(source, own, ids, weights, n_draws, streams, bar)
@@ -362,7 +374,7 @@ class _Shares:
     """Shares of unchanged words: what they are worked out from."""
 
     source: DPWordPerturber
-    own: WordChannel
+    own: WordMechanism
     ids: np.ndarray
     weights: np.ndarray
     n_draws: int
@@ -377,38 +389,46 @@ class _Exact(_Shares):
     """By an exactly known distribution."""
 
     def __post_init__(self) -> None:
-        self.at_rate = self.own.law().at_rate
+        own = self.own
+        self.by_rate = isinstance(own, Exponential) and own.calibration == "exact"
+
+    def at_rate(self, rate: float) -> Exponential:
+        """The mechanism of a rate."""
+        own: Any = self.own
+        half = Exponential("half", own.max_distance)
+        return half.prepare(own.embedding, 2 * rate, own.lam)
 
     def at(self, epsilon: float) -> tuple[float, float]:
         """Share at one ε, and its standard error."""
-        channel = self.source.channel_at(epsilon=epsilon)
-        return self._share(channel, self.ids, self.weights), 0.0
+        mechanism: Any = self.source.mechanism_at(epsilon=epsilon)
+        return self._share(mechanism, self.ids, self.weights), 0.0
 
     def _share(
-        self, channel: WordChannel, ids: np.ndarray, weights: np.ndarray
+        self, mechanism: TableMechanism, ids: np.ndarray, weights: np.ndarray
     ) -> float:
         stays = 0.0
-        for rows, unchanged in kept_as_they_are(channel, ids):
-            stays += weights[rows] @ unchanged
-            self.bar.update(len(unchanged))
+        for rows, proba in probabilities(mechanism, ids):
+            stays += weights[rows] @ proba[np.arange(len(proba)), ids[rows]]
+            self.bar.update(len(proba))
         return float(stays / weights.sum())
 
-    def _channel(self, scale: float) -> WordChannel:
-        """The channel of a rate, or else of an ε."""
-        if self.at_rate is None:
-            return self.source.channel_at(epsilon=scale)
-        channel: WordChannel = self.at_rate(scale)
-        return channel
+    def _mechanism(self, scale: float) -> Any:
+        """The mechanism of a rate, or else of an ε."""
+        if self.by_rate:
+            return self.at_rate(scale)
+        return self.source.mechanism_at(epsilon=scale)
 
     def reach(self, share: float) -> float | None:
         """The ε that reaches a share; None if none does."""
 
         def excess_of(ids: np.ndarray, weights: np.ndarray) -> Callable[[float], float]:
-            return lambda scale: self._share(self._channel(scale), ids, weights) - share
+            return lambda scale: (
+                self._share(self._mechanism(scale), ids, weights) - share
+            )
 
         # Some words give a starting point from which all words need few steps: drawn by
         # weight, at equal steps, so that the most frequent ones are among them. Of so
-        # small a part, no channel prepares all words.
+        # small a part, no mechanism prepares all words.
         upto = np.cumsum(self.weights)
         n_first = int(np.clip(len(upto) // 32, 32, _FIRST_WORDS))
         ticks = (np.arange(n_first) + 0.5) / n_first * upto[-1]
@@ -419,14 +439,14 @@ class _Exact(_Shares):
         if start is None:
             start = self.own.epsilon
         scale = _root(excess_of(self.ids, self.weights), start, 1.02)
-        if scale is None or self.at_rate is None:
+        if scale is None or not self.by_rate:
             return scale
         return self.at_rate(scale).attained
 
     def limits(self) -> tuple[float, float]:
         """The least and the largest share that some ε reaches."""
         low, high = (
-            self._share(self._channel(scale), self.ids, self.weights)
+            self._share(self._mechanism(scale), self.ids, self.weights)
             for scale in (_LOWEST, _HIGHEST)
         )
         return low, high
@@ -485,9 +505,9 @@ class _Drawn(_Shares):
 
     def stays(self, epsilon: float) -> np.ndarray:
         """Whether each word, in each draw, comes out unchanged."""
-        channel, rng = self.source.channel_at(epsilon=epsilon), self.streams
+        mechanism, rng = self.source.mechanism_at(epsilon=epsilon), self.streams
         stays = np.empty((len(self.ids), self.n_draws), dtype=bool)
-        drawn = draw_words(channel, self.ids, self.n_draws, rng.open(b"noise"))
+        drawn = draw_words(mechanism, self.ids, self.n_draws, rng.open(b"noise"))
         for rows, noisy in drawn:
             stays[rows] = noisy == self.ids[rows][:, None]
             self.bar.update(len(noisy))

@@ -179,7 +179,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             # words of no class may have frequency 0: noise makes all words possible
             profiles = _smoothed(counts, counts.sum(axis=0), alpha)
             released = profiles_of(
-                fitted.channel_at(), profiles, n_draws=self.n_draws,
+                fitted.mechanism_at(), profiles, n_draws=self.n_draws,
                 random_state=self.random_state,
             )  # fmt: skip
             self.perturber_ = fitted

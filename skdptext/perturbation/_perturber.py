@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import clone
@@ -31,11 +31,7 @@ from skdptext.embeddings import (
 )
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import (
-    WordChannel,
     WordMechanism,
-    as_channel,
-    check_law,
-    law_fingerprint,
     resolve_mechanism,
 )
 from skdptext.perturbation._leaks import (
@@ -58,8 +54,6 @@ from skdptext.utils import (
     shown,
 )
 
-# Types of options that cannot change inside.
-_PLAIN = {str, int, float, bool, type(None)}
 # What a manifest says of how documents are read.
 _READING = ("resize", "oov", "lowercase", "stop_words", "token_pattern", "tokenizer")
 # About how many words a canary perturbs; each worker does it once.
@@ -150,7 +144,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
 
     Attributes
     ----------
-    mechanism_ : WordChannel
+    mechanism_ : WordMechanism
         The mechanism, prepared for the embedding: it draws the noise, and the guarantee
         is computed from it.
     covariance_ : ndarray of shape (dim, dim)
@@ -272,10 +266,6 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        self.__dict__.pop("_reader", None)  # what is set is checked when it is used
-        super().__setattr__(name, value)
-
     # -- fitting ---------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None) -> DPWordPerturber:
@@ -306,59 +296,36 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
             )
             check_bags(bags, n_words=len(embedding), counts=True)
             check_columns(X, embedding)
-            channel = self._prepare(embedding)
+            mechanism = self._prepare(embedding)
             # Only now is anything written: a refused fit leaves no trace.
             validate_data(self, X, skip_check_array=True)
         else:
             embedding = check_embedding(self.embedding)
-            channel = self._prepare(embedding)
+            mechanism = self._prepare(embedding)
             self.n_features_in_ = len(embedding)
             self.__dict__.pop("feature_names_in_", None)
-        self.mechanism_ = channel
+        self.mechanism_ = mechanism
         self.embedding_ = embedding
-        # all that the law of the noise depends on
-        self._law = (*self._epsilon_and_lam(), self._fingerprint(embedding))
-        # A user may change an option of the mechanism object after fit. We remember the
-        # plain ones, so that most calls need not hash the whole distribution to see
-        # that nothing changed.
-        self._options = _plain_options(self.mechanism)
-        metric = channel.law().metric
         for name in ("covariance_", "noise_factor_"):
             self.__dict__.pop(name, None)
-        if metric is not None:
-            self.covariance_ = metric.spectrum.covariance
-            self.noise_factor_ = metric.factor
-        self._reader = DocumentReader.of(self, embedding)
+        if mechanism.metric is not None:
+            self.covariance_ = mechanism.metric.spectrum.covariance
+            self.noise_factor_ = mechanism.metric.factor
         return self
 
-    def _prepare(self, embedding: WordEmbedding) -> WordChannel:
-        """The mechanism prepared for the embedding."""
-        channel = self._channel(embedding, *self._epsilon_and_lam())
-        check_law(channel)
+    def _prepare(self, embedding: WordEmbedding) -> WordMechanism:
+        """A copy of the mechanism, which later changes of the user's do not reach."""
+        mechanism = resolve_mechanism(self.mechanism)
+        with show_progress(self.verbose):
+            prepared = mechanism.prepare(embedding, self.epsilon, self.lam)
         # equal documents get equal releases in a `transform` without ids only
         warn_of_leaks(self, has_ids=True)
-        return channel
-
-    def _channel(
-        self, embedding: WordEmbedding, epsilon: float, lam: float
-    ) -> WordChannel:
-        # A clone, so that later changes of the user's object do not reach the noise.
-        mechanism = clone(resolve_mechanism(self.mechanism))
-        with show_progress(self.verbose):
-            return as_channel(mechanism, embedding, epsilon, lam)
-
-    def _epsilon_and_lam(self) -> tuple[float, float]:
-        epsilon = check_real("epsilon", self.epsilon, low=0, open_low=True)
-        return epsilon, check_real("lam", self.lam, low=0, high=1)
-
-    def _fingerprint(self, embedding: WordEmbedding) -> bytes:
-        """Of the law of the noise, by the current parameters."""
-        mechanism = resolve_mechanism(self.mechanism)
-        return law_fingerprint(mechanism, embedding, *self._epsilon_and_lam())
+        return prepared
 
     def _check_parameters(self, embedding: WordEmbedding | None) -> DocumentReader:
         """Check all parameters; the reader of documents checks its own."""
-        self._epsilon_and_lam()
+        check_real("epsilon", self.epsilon, low=0, open_low=True)
+        check_real("lam", self.lam, low=0, high=1)
         resolve_mechanism(self.mechanism)
         reader = DocumentReader.of(self, embedding)
         check_option("output", self.output, FORMATS)
@@ -375,33 +342,15 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         return reader
 
     def _check_ready(self) -> DocumentReader:
-        """The reader of documents; parameters set since `fit` are checked for it."""
-        # The reader stands for a check that has passed: setting any parameter removes
-        # it, and the next call checks all of them anew.
-        reader = vars(self).get("_reader")
-        if reader is not None and self._options == _plain_options(self.mechanism):
-            return reader
+        """The reader of documents; what is set after `fit` is checked for it."""
         check_is_fitted(self, "mechanism_")
-        epsilon, lam, fingerprint = self._law
-        if reader is None:
-            reader = self._check_parameters(self.embedding_)
-            now = self._epsilon_and_lam()
-            for name, fitted, value in zip(
-                ("epsilon", "lam"), (epsilon, lam), now, strict=True
-            ):
-                if fitted != value:
-                    self._refuse_change(name, f"fitted with {fitted!r}, got {value!r}")
-        # An object of the user's, whose options may change without being set here, or
-        # inside: an array, or another mechanism.
-        if self._fingerprint(self.embedding_) != fingerprint:
-            self._refuse_change("mechanism", "its options differ")
+        reader = self._check_parameters(self.embedding_)
+        for name in ("epsilon", "lam"):
+            if check_real(name, getattr(self, name)) != getattr(self.mechanism_, name):
+                raise InvalidParameterError(
+                    f"{name} was changed after fit, call fit again."
+                )
         return reader
-
-    def _refuse_change(self, name: str, changed: str) -> NoReturn:
-        raise InvalidParameterError(
-            f"{name} must not change after fit, which fixes the noise: {changed}. Call "
-            "fit again."
-        )
 
     # -- releasing -------------------------------------------------------------
 
@@ -431,8 +380,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         Raises
         ------
         InvalidParameterError
-            If `X` or `document_ids` breaks a rule, or ε, λ or the mechanism was changed
-            after `fit`.
+            If `X` or `document_ids` breaks a rule, or ε or λ was changed after `fit`.
         NotFittedError
             If `fit` was not called.
 
@@ -487,7 +435,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         Raises
         ------
         InvalidParameterError
-            If `X` breaks a rule, or ε, λ or the mechanism was changed after `fit`.
+            If `X` breaks a rule, or ε or λ was changed after `fit`.
         NotFittedError
             If `fit` was not called.
 
@@ -541,14 +489,12 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         """All that the noise depends on besides seed and document.
 
         A seed used at two values of ε must not repeat its noise: the difference of
-        the two releases would reveal the document. The law of the parameters is hashed
-        here, too, since the channel's fingerprint may be a user's own.
+        the two releases would reveal the document.
         """
         digest = hashlib.blake2b(digest_size=32)
         length = reader.document_length
         reading = (None if length is None else int(length), reader.resize, reader.oov)
         for part in (
-            self._law[-1],
             self.mechanism_.fingerprint,
             repr((purpose, *reading)).encode(),
         ):
@@ -617,9 +563,9 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         codes, _ = self._run(streams, documents)
         return self.embedding_.word_array[codes].reshape(-1, n_draws)
 
-    def channel_at(
+    def mechanism_at(
         self, *, epsilon: float | None = None, lam: float | None = None
-    ) -> WordChannel:
+    ) -> WordMechanism:
         """The mechanism prepared for another ε or λ over the same embedding.
 
         Parameters
@@ -631,16 +577,17 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
 
         Returns
         -------
-        channel : WordChannel
-            The mechanism, prepared for the embedding.
+        mechanism : WordMechanism
+            With the options that it was fitted with.
         """
         self._check_ready()
-        own = self._epsilon_and_lam()
-        return self._channel(
-            self.embedding_,
-            own[0] if epsilon is None else epsilon,
-            own[1] if lam is None else lam,
-        )
+        own = self.mechanism_
+        with show_progress(self.verbose):
+            return own.prepare(
+                self.embedding_,
+                own.epsilon if epsilon is None else epsilon,
+                own.lam if lam is None else lam,
+            )
 
     def known_words(self, X: Any) -> list[list[str]]:
         """The words of each document that a release perturbs.
@@ -816,7 +763,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         """
         reader, embedding = self._check_ready(), self.embedding_
         return {
-            "mechanism": resolve_mechanism(self.mechanism),
+            "mechanism": clone(self.mechanism_),
             "epsilon": float(self.epsilon),
             "lam": float(self.lam),
             "document_length": int(self.document_length or 0),
@@ -893,12 +840,3 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         tags.non_deterministic = self.random_state is None
         tags.transformer_tags.preserves_dtype = []
         return tags
-
-
-def _plain_options(mechanism: Any) -> Any:
-    """The options of a mechanism; equal to nothing if one of them may change inside."""
-    if mechanism is None or isinstance(mechanism, str):
-        return mechanism
-    options = vars(mechanism)
-    plain = set(map(type, options.values())) <= _PLAIN
-    return dict(options) if plain else object()

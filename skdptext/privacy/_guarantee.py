@@ -13,7 +13,12 @@ from scipy.special import gammainc
 from skdptext.documents import DocumentReader
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import MahalanobisMetric, WordChannel
+from skdptext.mechanisms import (
+    Exponential,
+    MahalanobisMetric,
+    NoiseMechanism,
+    WordMechanism,
+)
 from skdptext.privacy._base import Guarantee, Statement
 from skdptext.privacy._part import PerturbationPart, listed
 from skdptext.privacy._wording import (
@@ -28,10 +33,10 @@ from skdptext.utils import (
     bisect,
     check_flag,
     check_integer,
-    check_kind,
     check_option,
     check_real,
     kind_of,
+    shown,
 )
 
 
@@ -63,7 +68,7 @@ class PrivacyGuarantee(Guarantee):
 
     Parameters
     ----------
-    channel : WordChannel
+    mechanism : WordMechanism
         The prepared mechanism, such as ``perturber.mechanism_``.
     reader : DocumentReader, default=None
         How documents are read. None: they are lists of known words.
@@ -169,7 +174,7 @@ class PrivacyGuarantee(Guarantee):
 
     def __init__(
         self,
-        channel: WordChannel,
+        mechanism: WordMechanism,
         reader: DocumentReader | None = None,
         *,
         ordered: bool = False,
@@ -177,19 +182,22 @@ class PrivacyGuarantee(Guarantee):
         n_words: int | None = None,
         caveats: Iterable[str] = (),
     ) -> None:
-        rule = "channel must be a prepared mechanism, such as perturber.mechanism_"
-        check_kind(channel, WordChannel, rule)
+        rule = "mechanism must be a prepared one, such as perturber.mechanism_"
+        if not isinstance(mechanism, WordMechanism) or not hasattr(
+            mechanism, "embedding"
+        ):
+            raise InvalidParameterError(f"{rule}, got {shown(mechanism)}.")
         if reader is None:
-            reader = DocumentReader(channel.embedding, oov="error")
+            reader = DocumentReader(mechanism.embedding, oov="error")
         if not isinstance(reader, DocumentReader) or reader.embedding is None:
             raise InvalidParameterError(
                 "reader must be a DocumentReader with an embedding, got "
                 f"{kind_of(reader)}."
             )
-        if reader.embedding.fingerprint != channel.embedding.fingerprint:
+        if reader.embedding.fingerprint != mechanism.embedding.fingerprint:
             raise InvalidParameterError(
-                "reader must read words of the channel's embedding, got "
-                f"{reader.embedding!r:.60} beside {channel.embedding!r:.60}."
+                "reader must read words of the mechanism's embedding, got "
+                f"{reader.embedding!r:.60} beside {mechanism.embedding!r:.60}."
             )
         if n_words is not None:
             n_words = check_integer("n_words", n_words, low=1)
@@ -198,7 +206,7 @@ class PrivacyGuarantee(Guarantee):
         ordered = check_flag("ordered", ordered)
         releases = check_integer("releases", releases, low=1)
         part = PerturbationPart.of(
-            channel,
+            mechanism,
             reader,
             ordered=ordered,
             releases=releases,
@@ -295,7 +303,7 @@ class PrivacyGuarantee(Guarantee):
     def _single(self, what: str) -> tuple[PerturbationPart, float, MahalanobisMetric]:
         """The one part, and ε and metric of its noise."""
         part = self._only(what)
-        return part, part.channel.epsilon, _noise_metric(part, what)
+        return part, part.drawn_by.epsilon, _noise_metric(part, what)
 
     @property
     def euclidean_bounds(self) -> tuple[float, float]:
@@ -379,7 +387,7 @@ class PrivacyGuarantee(Guarantee):
         lam = check_real("lam", lam, low=0, high=1)
         converted = []
         for part in self.parts:
-            own, epsilon = _noise_metric(part, "relative_to"), part.channel.epsilon
+            own, epsilon = _noise_metric(part, "relative_to"), part.drawn_by.epsilon
             metric = own.at(lam)
             if lam != own.lam:  # Lemma 3 is not for a metric and itself
                 squares = own.eigenvalues / metric.eigenvalues
@@ -456,8 +464,8 @@ class PrivacyGuarantee(Guarantee):
         >>> vectors = np.zeros((2, 300))
         >>> vectors[1, 0] = 4.0
         >>> embedding = WordEmbedding(["a", "b"], vectors)
-        >>> channel = MahalanobisNoise().prepare(embedding, 15.0, 0.0)
-        >>> guarantee = PrivacyGuarantee(channel)
+        >>> prepared = MahalanobisNoise().prepare(embedding, 15.0)
+        >>> guarantee = PrivacyGuarantee(prepared)
         >>> x, y = ["a"] * 16, ["b"] * 16
         >>> for delta in (0, 1e-6):
         ...     print(f"{guarantee.exponent(x, y, delta=delta):.0f}")
@@ -515,8 +523,8 @@ class PrivacyGuarantee(Guarantee):
         >>> from skdptext.mechanisms import MahalanobisNoise
         >>> from skdptext.privacy import PrivacyGuarantee
         >>> embedding = WordEmbedding(list("abc"), [[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
-        >>> channel = MahalanobisNoise().prepare(embedding, 3.0, 0.0)
-        >>> guarantee = PrivacyGuarantee(channel)
+        >>> prepared = MahalanobisNoise().prepare(embedding, 3.0)
+        >>> guarantee = PrivacyGuarantee(prepared)
         >>> x, y = ["a", "a", "b"], ["b", "c", "b"]
         >>> print(f"{guarantee.epsilon_for(x, y, factor=20.0):.3f}")
         0.999
@@ -530,7 +538,7 @@ class PrivacyGuarantee(Guarantee):
             if not part.is_linear(x, y)
         ]
         # each exponent per unit of its noise's ε
-        rate = sum(part.exponent(x, y) / part.channel.epsilon for part in linear)
+        rate = sum(part.exponent(x, y) / part.drawn_by.epsilon for part in linear)
 
         def total(epsilon: float) -> float:
             at = [exponent(part.at_epsilon(epsilon)) for part, exponent in searched]
@@ -539,11 +547,21 @@ class PrivacyGuarantee(Guarantee):
         if not searched or rate == math.inf:
             return allowed / rate if rate else math.inf
         part, exponent = searched[0]
-        start, of_rate = part.channel.epsilon, part.channel.law().at_rate
-        if len(self.parts) == 1 and of_rate is not None:
+        drawn_by = part.drawn_by
+        start = drawn_by.epsilon
+        if (
+            len(self.parts) == 1
+            and isinstance(drawn_by, Exponential)
+            and drawn_by.calibration == "exact"
+        ):
+            half = Exponential("half", drawn_by.max_distance)
+
+            def of_rate(rate: float) -> Exponential:
+                return half.prepare(drawn_by.embedding, 2 * rate, drawn_by.lam)
+
             # a rate takes no search, so that it is looked for first, and ε once
             largest = _largest_within(
-                lambda a: exponent(part.with_channel(of_rate(a))),
+                lambda a: exponent(part.with_mechanism(of_rate(a))),
                 allowed,
                 start,
             )
@@ -581,8 +599,7 @@ class PrivacyGuarantee(Guarantee):
         """
         delta = check_real("delta", delta, low=0)
         part, epsilon, of_noise = self._single("utility_probability")
-        law = part.channel.law()
-        if law.metric is None or not law.scales:
+        if not isinstance(part.drawn_by, NoiseMechanism):
             raise InvalidParameterError(
                 "utility_probability is for mechanisms that release the word nearest "
                 "to a vector with noise of Gamma-distributed length, such as "
@@ -641,8 +658,8 @@ class PrivacyGuarantee(Guarantee):
         >>> from skdptext.mechanisms import MahalanobisNoise
         >>> from skdptext.privacy import PrivacyGuarantee
         >>> embedding = WordEmbedding(list("abc"), [[0.0, 0.0], [1.0, 0.0], [0.0, 3.0]])
-        >>> channel = MahalanobisNoise().prepare(embedding, 1.0, 0.0)
-        >>> *_, last = PrivacyGuarantee(channel, n_words=40).scale()
+        >>> prepared = MahalanobisNoise().prepare(embedding, 1.0)
+        >>> *_, last = PrivacyGuarantee(prepared, n_words=40).scale()
         >>> last["between"]
         'documents, all 40 words become random words'
         >>> last["exponent"], last["delta"], round(last["exponent_with_delta"])
@@ -652,8 +669,8 @@ class PrivacyGuarantee(Guarantee):
 
 
 def _noise_metric(part: PerturbationPart, what: str) -> MahalanobisMetric:
-    """The metric on vectors that bounds a channel's own loss, if it has one."""
-    metric = part.channel.law().metric
+    """The metric on vectors that bounds a mechanism's own loss, if it has one."""
+    metric = part.drawn_by.metric
     if metric is None:
         raise InvalidParameterError(
             f"{what} is for mechanisms whose exponent is ε times a metric on vectors, "

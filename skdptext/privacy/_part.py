@@ -1,4 +1,4 @@
-"""What one kind of release promises, computed from its channel."""
+"""What one kind of release promises, computed from its mechanism."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import clone
 
 from skdptext.documents import DocumentReader
 from skdptext.embeddings import WordEmbedding
@@ -21,11 +22,9 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import (
     LossDistribution,
     MahalanobisMetric,
-    WordChannel,
-    as_channel,
+    TableMechanism,
+    WordMechanism,
     check_exponents,
-    law_fingerprint,
-    word_losses,
 )
 from skdptext.privacy._base import Part, fields
 from skdptext.privacy._plain import decoded, encoded
@@ -52,10 +51,10 @@ _SPLIT = "Split the text into words, as known_words of the perturber does."
 
 @dataclass(frozen=True)
 class Facts:
-    """What is public of a channel and a reader, in plain values."""
+    """What is public of a mechanism and a reader, in plain values."""
 
     mechanism: str  # with its options, as printed
-    epsilon: float  # of the channel
+    epsilon: float  # of the mechanism
     lam: float
     channel: str  # fingerprints
     embedding: str
@@ -72,23 +71,23 @@ class Facts:
     ruler: str  # parts with the same one may add up their ε
 
     @classmethod
-    def of(cls, channel: WordChannel, reader: DocumentReader) -> Facts:
+    def of(cls, mechanism: WordMechanism, reader: DocumentReader) -> Facts:
         """Of what draws and reads."""
-        law, embedding = channel.law(), reader.vocabulary
-        stated = _stated_in(channel, law.metric)
-        each = None if law.numerical_delta is None else float(law.numerical_delta)
-        epsilon = float(channel.epsilon)
+        embedding, delta = reader.vocabulary, mechanism.numerical_delta
+        stated = _stated_in(mechanism, mechanism.metric)
+        each = None if delta is None else float(delta)
+        epsilon = float(mechanism.epsilon)
         return cls(
-            repr(channel.mechanism),
+            repr(mechanism),
             epsilon,
-            float(channel.lam),
-            channel.fingerprint.hex(),
+            float(mechanism.lam),
+            mechanism.fingerprint.hex(),
             embedding.fingerprint.hex(),
             len(embedding),
             embedding.dim,
             embedding.has_subwords,
             _reading(reader),
-            law.log_proba is not None,
+            isinstance(mechanism, TableMechanism),
             each,
             False,
             epsilon,
@@ -110,14 +109,14 @@ class Facts:
 class Source(NamedTuple):
     """What computes exponents, which no file holds."""
 
-    channel: WordChannel
+    mechanism: WordMechanism
     reader: DocumentReader  # reads documents, here as in a release
     converted: MahalanobisMetric | None = None  # that the promise is stated in
 
 
 @dataclass(frozen=True, eq=False)
 class PerturbationPart(Part):
-    """Releases of documents through one channel and one reader."""
+    """Releases of documents by one mechanism and one reader."""
 
     facts: Facts
     source: Source | None  # None: from a file, and not given
@@ -131,10 +130,10 @@ class PerturbationPart(Part):
 
     @classmethod
     def of(
-        cls, channel: WordChannel, reader: DocumentReader, **others: Any
+        cls, mechanism: WordMechanism, reader: DocumentReader, **others: Any
     ) -> PerturbationPart:
         """Of what draws and reads."""
-        return cls(Facts.of(channel, reader), Source(channel, reader), **others)
+        return cls(Facts.of(mechanism, reader), Source(mechanism, reader), **others)
 
     @property
     def kind(self) -> Hashable:
@@ -154,8 +153,9 @@ class PerturbationPart(Part):
         return self.source
 
     @property
-    def channel(self) -> WordChannel:
-        return self._live.channel
+    def drawn_by(self) -> WordMechanism:
+        """What draws the noise."""
+        return self._live.mechanism
 
     @property
     def reader(self) -> DocumentReader:
@@ -177,7 +177,7 @@ class PerturbationPart(Part):
     @property
     def metric(self) -> MahalanobisMetric | None:
         """The metric that bounds the privacy loss; None where there is none."""
-        return self._live.converted or self.channel.law().metric
+        return self._live.converted or self.drawn_by.metric
 
     @property
     def ruler(self) -> str:
@@ -217,18 +217,18 @@ class PerturbationPart(Part):
 
     def at_epsilon(self, epsilon: float) -> PerturbationPart:
         """The same releases with another ε of the mechanism."""
-        given = self.channel.mechanism, self.embedding, epsilon, self.lam
-        return self.with_channel(as_channel(*given))
+        mechanism = self.drawn_by.prepare(self.embedding, epsilon, self.lam)
+        return self.with_mechanism(mechanism)
 
-    def with_channel(self, channel: WordChannel) -> PerturbationPart:
-        """The same releases by another channel; not in words, for a search."""
-        return replace(self, source=self._live._replace(channel=channel), kept=None)
+    def with_mechanism(self, mechanism: WordMechanism) -> PerturbationPart:
+        """The same releases by another mechanism; not in words, for a search."""
+        return replace(self, source=self._live._replace(mechanism=mechanism), kept=None)
 
     def stated_relative_to(
         self, metric: MahalanobisMetric, epsilon: float
     ) -> PerturbationPart:
         """The same releases, with the ε of a promise in another metric."""
-        _, ruler = _stated_in(self.channel, metric)
+        _, ruler = _stated_in(self.drawn_by, metric)
         facts = replace(
             self.facts,
             converted=True,
@@ -241,12 +241,12 @@ class PerturbationPart(Part):
 
     @cached_property
     def stated(self) -> Stated:
-        """What is printed of the channel and takes time to find."""
+        """What is printed of the mechanism and takes time to find."""
         if self.kept is not None:
             return self.kept
         scale = measured(self.embedding, self.metric, self.word_exponents)
-        one, two = _pair(word_losses(self.channel, *scale.pairs.T))
-        said = () if self.facts.converted else tuple(self.channel.law().said())
+        one, two = _pair(self.drawn_by.losses(*scale.pairs.T))
+        said = () if self.facts.converted else tuple(self.drawn_by.sentences())
         return Stated(said, scale.nearest, scale.random, (one, two))
 
     # -- files -----------------------------------------------------------------
@@ -256,7 +256,7 @@ class PerturbationPart(Part):
         mechanism = self.mechanism
         if mechanism is None and self.source is not None:
             try:
-                mechanism = encoded(self.channel.mechanism)
+                mechanism = encoded(clone(self.drawn_by))
             except TypeError:  # of the user's own: `bound` takes the perturber
                 mechanism = None
         return {
@@ -297,23 +297,22 @@ class PerturbationPart(Part):
         raise NotImplementedError
 
     def _with(self, source: Source) -> PerturbationPart:
-        metric = source.channel.law().metric
+        metric = source.mechanism.metric
         if self.facts.converted and metric is not None:
             source = source._replace(converted=metric.at(self.facts.metric_lam or 0.0))
         return replace(self, source=source)
 
     def _made_again(self, embedding: WordEmbedding) -> Source:
-        """Channel and reader, from the options that the file has."""
+        """Mechanism and reader, from the options that the file has."""
         options = dict(self.facts.options)
         try:
             if options["tokenizer"] is not None:
                 raise ValueError
             reader = DocumentReader(embedding, **options)
-            mechanism = decoded(self.mechanism)
-            channel = as_channel(
-                mechanism, embedding, self.facts.epsilon, self.facts.lam
+            mechanism = decoded(self.mechanism).prepare(
+                embedding, self.facts.epsilon, self.facts.lam
             )
-            if Facts.of(channel, reader).identity != self.facts.identity:
+            if Facts.of(mechanism, reader).identity != self.facts.identity:
                 raise ValueError
         except (TypeError, ValueError, LookupError, AttributeError):
             raise InvalidParameterError(
@@ -321,7 +320,7 @@ class PerturbationPart(Part):
                 f"{self.facts.mechanism}, or how it reads documents, cannot be made "
                 "again from a file."
             ) from None
-        return Source(channel, reader)
+        return Source(mechanism, reader)
 
     # -- exponents -------------------------------------------------------------
 
@@ -330,7 +329,7 @@ class PerturbationPart(Part):
         if metric := self._live.converted:
             vectors = self.embedding.vectors
             return self.epsilon * metric.distances(vectors[x], vectors[y])
-        return check_exponents(self.channel, x, y)
+        return check_exponents(self.drawn_by, x, y)
 
     def exponent(self, x: Any, y: Any) -> float:
         """Exponent of all releases between two words, or two documents, as listed."""
@@ -398,7 +397,7 @@ class PerturbationPart(Part):
     def _drawn_exponent(self, one: np.ndarray, two: np.ndarray) -> float:
         """Exponent of one redrawn word, for documents of different frequencies."""
         # Known in full: t = max_z ln p_x(z)/p_y(z) is the smallest there is.
-        if self.channel.law().log_proba is not None and not self.facts.converted:
+        if self.facts.exact and not self.facts.converted:
             return largest_log_ratio(*self._drawn_log_proba(one, two))
         words, supply, others, demand = _counted(one, two)
         costs = self._code_exponents(words, others)
@@ -423,14 +422,19 @@ class PerturbationPart(Part):
         logs = []
         for codes in (one, two):
             known = codes[codes >= 0]
-            noisy = np.full(len(self.channel.embedding), -math.inf)
+            noisy = np.full(len(self.embedding), -math.inf)
             if len(known):
-                noisy = drawn_log_proba(self.channel, known)
+                noisy = drawn_log_proba(self._table, known)
             with np.errstate(divide="ignore"):
                 shares = np.log([len(known), *(codes[:, None] == clear).sum(axis=0)])
             shares -= math.log(len(codes))
             logs.append(np.append(noisy + shares[0], shares[1:]))
         return logs[0], logs[1]
+
+    @property
+    def _table(self) -> TableMechanism:
+        assert isinstance(self.drawn_by, TableMechanism)
+        return self.drawn_by
 
     @property
     def _drawn(self) -> int:
@@ -493,7 +497,7 @@ class PerturbationPart(Part):
         cheapest one with the smallest possible longest step. Or it is bounded by the
         worst that the exponents of the mixtures allow, in which the pair is not seen.
         """
-        if self.channel.law().log_proba is not None:
+        if self.facts.exact:
             both = self._drawn_log_proba(one, two)
             return [LossDistribution.of_log_proba(*both)]
         words, supply, others, demand = _counted(one, two)
@@ -542,7 +546,7 @@ class PerturbationPart(Part):
         noisy = (moved & ~clear).nonzero()[0]
         for rows in blocks(len(noisy), 256):
             at = noisy[rows]
-            yield word_losses(self.channel, x[at], y[at]), counts[at]
+            yield self.drawn_by.losses(x[at], y[at]), counts[at]
         # an unknown word that is kept is released as it is
         if (moved & clear).any():
             unbounded = LossDistribution.of_exponents(math.inf, math.inf)
@@ -566,12 +570,11 @@ def _pair(losses: Sequence[LossDistribution]) -> Losses:
 
 
 def _stated_in(
-    channel: WordChannel, metric: MahalanobisMetric | None
+    mechanism: WordMechanism, metric: MahalanobisMetric | None
 ) -> tuple[float | None, str]:
     """λ of a metric, and a digest of what ε is relative to."""
     if metric is None:
-        given = channel.mechanism, channel.embedding, 1.0, channel.lam
-        return None, law_fingerprint(*given).hex()
+        return None, mechanism.options_fingerprint.hex()
     # Euclid's metric is the same over any Σ
     covariance = metric.spectrum.covariance if metric.lam else np.empty(0)
     return float(metric.lam), blake2b(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import logsumexp
 
-from skdptext.mechanisms import WordChannel, check_log_proba
+from skdptext.mechanisms import TableMechanism
 from skdptext.transport import matching_plan
 from skdptext.utils import blocks, working_memory_bytes
 
@@ -13,18 +13,17 @@ from skdptext.utils import blocks, working_memory_bytes
 _ROUNDING = 2.0**-40
 
 
-def drawn_log_proba(channel: WordChannel, codes: np.ndarray) -> np.ndarray:
+def drawn_log_proba(mechanism: TableMechanism, codes: np.ndarray) -> np.ndarray:
     """ln Pr that a word drawn from a document comes out as z, for every z.
 
-    The `codes` are the words of the document, at least one, all known. The channel has
-    `log_proba`.
+    The `codes` are the words of the document, at least one, all known.
     """
     words, counts = np.unique(codes, return_counts=True)
     log_shares = np.log(counts) - np.log(len(codes))
-    total = np.full(len(channel.embedding), -np.inf)
+    total = np.full(len(mechanism.embedding), -np.inf)
     n_rows = max(1, working_memory_bytes() // (64 * len(total)))
     for block in blocks(len(words), n_rows):
-        rows = check_log_proba(channel, words[block]) + log_shares[block, None]
+        rows = mechanism.checked_log_proba(words[block]) + log_shares[block, None]
         total = np.logaddexp(total, logsumexp(rows, axis=0))
     return total
 

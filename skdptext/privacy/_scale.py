@@ -32,7 +32,7 @@ class Scale(NamedTuple):
 
 
 class Stated(NamedTuple):
-    """What is printed of a channel and takes time to find."""
+    """What is printed of a mechanism and takes time to find."""
 
     said: tuple[str, ...]  # sentences of the mechanism
     nearest: float  # as in `Scale`

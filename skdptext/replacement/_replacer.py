@@ -290,7 +290,6 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         self.n_groups_ = len(groups.names)
         self.public_ = public
         self.public_groups_ = groups.of_public
-        self._fitted_with = self._fixed()
         if self.output in ("bow", "vector"):
             self._public_rows()
         return self
@@ -333,26 +332,12 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
                 f"the last one encode documents, got {kind_of(grouper)}."
             )
 
-    def _fixed(self) -> dict[str, Any]:
-        """What must not change after fit, by the current parameters."""
-        return {
-            "epsilon": check_real("epsilon", self.epsilon, low=0, open_low=True),
-            "n_groups": self.n_groups,
-            "public_documents": PublicDocuments.of(self.public_documents).fingerprint,
-            "public_labels": self.public_labels,
-            "grouper": self.grouper,
-        }
-
     def _check_ready(self) -> PublicGroups:
         check_is_fitted(self, "channel_")
-        self._check_parameters()
-        for name, value in self._fixed().items():
-            fitted, unequal = self._fitted_with[name], name == "grouper"
-            if fitted is not value and (unequal or not np.array_equal(fitted, value)):
-                raise InvalidParameterError(
-                    f"{name} must not change after fit, which fixes the groups and "
-                    "the noise. Call fit again."
-                )
+        if self._check_parameters() != self.channel_.epsilon:
+            raise InvalidParameterError(
+                "epsilon was changed after fit, call fit again."
+            )
         self._check_encoder(self.grouper_)
         return self._groups
 

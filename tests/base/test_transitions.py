@@ -16,7 +16,6 @@ from skdptext.mechanisms import (
     Exponential,
     MahalanobisNoise,
     RandomizedResponse,
-    WordChannel,
     WordMechanism,
 )
 from tests.channels import Vickrey
@@ -42,14 +41,9 @@ def law_of(perturber, *prior, **options):
 class Doubtful(WordMechanism):
     """Noise whose nearest words are taken for others now and then: no density."""
 
-    def prepare(self, embedding, epsilon, lam):
-        return DoubtfulChannel(self, embedding, epsilon, lam)
-
-
-class DoubtfulChannel(WordChannel):
-    def __init__(self, *given):
-        super().__init__(*given)
-        self.noise_first = MahalanobisNoise().prepare(*given[1:])
+    def _prepare(self):
+        given = self.embedding, self.epsilon, self.lam
+        self.noise_first = MahalanobisNoise().prepare(*given)
 
     def draw(self, rng, n):
         return *self.noise_first.draw(rng, n), rng.random(n)

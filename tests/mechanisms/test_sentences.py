@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skdptext import WordEmbedding
+from skdptext.mechanisms import TableMechanism
 from skdptext.utils import rounded_up
 from tests.mechanism_forms import forms
 
@@ -24,10 +25,10 @@ def table_of(seed, dim):
     return WordEmbedding(_WORDS, vectors)
 
 
-def between(channel):
+def between(prepared):
     """Distances that a mechanism means by d."""
-    vectors = channel.embedding.vectors.astype(np.float64)
-    cap = getattr(channel.mechanism, "max_distance", None)
+    vectors = prepared.embedding.vectors.astype(np.float64)
+    cap = getattr(prepared, "max_distance", None)
     return np.minimum(
         np.linalg.norm(vectors[:, None] - vectors, axis=2),
         np.inf if cap is None else cap,
@@ -58,14 +59,14 @@ STATEMENTS = {
 )
 def test_no_number_is_below_what_is_lost(name, seed, epsilon, dim):
     table = table_of(seed, dim)
-    channel = forms()[name].prepare(table, epsilon, 0.0)
-    text = " ".join(channel.law().said())
+    prepared = forms()[name].prepare(table, epsilon, 0.0)
+    text = " ".join(prepared.sentences())
     everything = np.arange(12)
-    claimed = channel.exponents(everything, everything)
-    D = between(channel)
-    if channel.law().log_proba is not None:
+    claimed = prepared.exponents(everything, everything)
+    D = between(prepared)
+    if isinstance(prepared, TableMechanism):
         # what is really lost is what is claimed, or less
-        logs = channel.law().log_proba(everything)
+        logs = prepared.log_proba(everything)
         with np.errstate(invalid="ignore"):  # −inf − (−inf): neither releases it
             gaps = np.where(np.isneginf(logs)[:, None], -np.inf, logs[:, None] - logs)
         true = gaps.max(axis=2)
@@ -79,15 +80,15 @@ def test_no_number_is_below_what_is_lost(name, seed, epsilon, dim):
         assert claimed.max() <= most * slack
         assert claimed.max() >= most * 0.99 or "far apart" in text
     if (rate := said["rate"]) is not None:
-        assert rate == pytest.approx(channel.rate, rel=1e-3)
+        assert rate == pytest.approx(prepared.rate, rel=1e-3)
 
 
 @pytest.mark.parametrize("name", sorted(forms()))
 def test_every_number_that_is_printed_is_one_of_these(name):
     """A sentence with a new number gets a test, too."""
     table = table_of(0, 3)
-    channel = forms()[name].prepare(table, 2.123456, 0.0)
-    text = " ".join(channel.law().said())
+    prepared = forms()[name].prepare(table, 2.123456, 0.0)
+    text = " ".join(prepared.sentences())
     for sentence in STATEMENTS:
         text = re.sub(sentence.replace("NUMBER", _NUMBER), "", text)
     text = text.replace("at most 0.7 (", "")

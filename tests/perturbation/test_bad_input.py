@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -9,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.mechanisms import MahalanobisChannel, MahalanobisNoise
+from skdptext.mechanisms import MahalanobisNoise
 from tests.expected import refused
 
 PARAMETERS = [
@@ -53,9 +55,13 @@ def test_parameters(small_embedding, name, value, message):
 
 
 def test_parameters_set_after_fit(small_embedding):
-    perturber = DPWordPerturber(small_embedding).fit([]).set_params(output="matrix")
-    with refused("output must be one of"):
-        perturber.transform(["w1"])
+    fitted = DPWordPerturber(small_embedding).fit([])
+    for name, value, message in PARAMETERS:
+        if name != "embedding":
+            with refused(message):
+                copy(fitted).set_params(**{name: value}).transform(["w1"])
+    with refused('output must be "text" with oov="keep"'):
+        copy(fitted).set_params(oov="keep").transform(["unknown"])
 
 
 eye = np.eye(200, dtype=int)[:3]
@@ -98,11 +104,6 @@ DOCUMENTS = [
 class Unused(MahalanobisNoise):
     """Noise that must not be drawn: documents are read before any work."""
 
-    def prepare(self, embedding, epsilon, lam):
-        return UnusedChannel(self, embedding, epsilon, lam)
-
-
-class UnusedChannel(MahalanobisChannel):
     def draw(self, rng, n):
         raise AssertionError("noise was drawn")
 

@@ -15,7 +15,7 @@ from sklearn import config_context
 from sklearn.base import clone
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.mechanisms import RandomizedResponse, RandomizedResponseChannel
+from skdptext.mechanisms import RandomizedResponse
 from skdptext.utils import NoiseStreams
 from tests.laws import assert_counts
 
@@ -350,13 +350,8 @@ class Located(RandomizedResponse):
     def __init__(self, folder):
         self.folder = folder
 
-    def prepare(self, embedding, epsilon, lam):
-        return LocatedChannel(self, embedding, epsilon, lam)
-
-
-class LocatedChannel(RandomizedResponseChannel):
     def apply(self, words, draws):
-        (Path(self.mechanism.folder) / str(os.getpid())).touch()
+        (Path(self.folder) / str(os.getpid())).touch()
         return super().apply(words, draws)
 
 

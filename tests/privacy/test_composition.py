@@ -137,7 +137,7 @@ def test_releases_of_one_kind_are_one_part(parts):
     # what is stated in another metric is another part; caveats are gathered
     assert len(a.compose(a.relative_to(0.4)).parts) == 2
     warned = PrivacyGuarantee(
-        a.parts[0].channel, a.parts[0].reader, caveats=["Not so."]
+        a.parts[0].drawn_by, a.parts[0].reader, caveats=["Not so."]
     ).compose(a)
     assert [part.caveats for part in warned.parts] == [("Not so.",)]
 

@@ -16,12 +16,10 @@ from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.documents import DocumentReader
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import (
-    Law,
     LossDistribution,
     RandomizedResponse,
-    WordChannel,
+    TableMechanism,
     WordMechanism,
-    word_losses,
 )
 from skdptext.privacy import PrivacyGuarantee
 from tests.channels import channel, guaranteed
@@ -30,24 +28,11 @@ WORDS = WordEmbedding(list("abcd"), np.arange(4.0)[:, None])
 DELTAS = (1e-9, 1e-4, 0.01, 0.1, 0.4, 0.9)
 
 
-class Table(WordMechanism):
-    """A law that is given as a table."""
+class Hidden(WordMechanism):
+    """A law that is given as a table, of which only the exponents are known."""
 
-    def __init__(self, rows, known=True):
+    def __init__(self, rows):
         self.rows = rows
-        self.known = known
-
-    def prepare(self, embedding, epsilon, lam):
-        kind = TableChannel if self.known else HiddenChannel
-        return kind(self, embedding, epsilon, lam)
-
-
-class HiddenChannel(WordChannel):
-    """Only its exponents are known."""
-
-    @property
-    def rows(self):
-        return self.mechanism.rows
 
     def draw(self, rng, n):
         return (rng.random(n),)
@@ -62,9 +47,8 @@ class HiddenChannel(WordChannel):
         return np.maximum(ratios.max(axis=-1), 0.0)
 
 
-class TableChannel(HiddenChannel):
-    def law(self):
-        return Law(log_proba=self.log_proba)
+class Known(Hidden, TableMechanism):
+    """All of it is known."""
 
     def log_proba(self, words):
         with np.errstate(divide="ignore"):
@@ -133,7 +117,7 @@ def assert_holds(guarantee, x, y, one, two):
 
 
 def guarantee_of(rows, *, known=True, ordered=True, drawn=None):
-    prepared = Table(rows, known).prepare(WORDS, 1.0, 0.0)
+    prepared = (Known if known else Hidden)(rows).prepare(WORDS, 1.0, 0.0)
     reader = DocumentReader(
         WORDS, oov="error", document_length=drawn, resize="sample"
     ) if drawn else None  # fmt: skip
@@ -317,14 +301,14 @@ def test_many_different_distances_are_rounded_up():
     mechanism = channel(0.2, 0.0, row)
     ids = np.arange(140)
     distances = mechanism.exponents(ids, [0])[:, 0]
-    losses = word_losses(mechanism, ids, np.zeros(140, int))
+    losses = mechanism.losses(ids, np.zeros(140, int))
     assert len({id(loss) for loss in losses}) < 100
     for loss, distance in zip(losses[1::20], distances[1::20], strict=True):
         exact = LossDistribution.of_noise(distance, 1).exponent(0.01)
         assert exact <= loss.exponent(0.01) <= 1.04 * distance
 
 
-# -- what a channel says -------------------------------------------------------------
+# -- what a mechanism says -------------------------------------------------------------
 
 
 def test_randomized_response_is_exact():

@@ -343,14 +343,14 @@ def test_perturber_hands_on_what_it_does(small_embedding):
 
 
 @refusals(
-    ({"channel": None}, "channel must be a prepared mechanism, .* got None"),
-    ({"channel": MahalanobisNoise()}, "prepared mechanism, .* MahalanobisNoise"),
+    ({"mechanism": None}, "mechanism must be a prepared one, .* got None"),
+    ({"mechanism": MahalanobisNoise()}, "prepared one, .* MahalanobisNoise"),
     ({"reader": "text"}, "reader must be a DocumentReader .* got a str"),
     ({"ordered": None}, "ordered must be True or False"),
     ({"releases": 0}, "releases must be an integer >= 1, got 0"),
 )
 def test_bad_parameters(small_embedding, change):
-    params = {"channel": channel(1.0, 0.5, small_embedding)} | change
+    params = {"mechanism": channel(1.0, 0.5, small_embedding)} | change
     PrivacyGuarantee(**params)
 
 

@@ -196,7 +196,7 @@ def test_it_is_frozen_and_what_is_done_to_the_perturber_does_not_reach_it(
     assert words(fitted(documents)) == words(unfitted(documents)) == expected
     with pytest.raises(dataclasses.FrozenInstanceError):
         fitted.name = "b"
-    with refused("epsilon must not change after fit"):
+    with refused("epsilon was changed after fit"):
         DocumentRelease(perturber, key, "a")
 
 

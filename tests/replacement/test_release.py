@@ -170,7 +170,7 @@ def test_what_cannot_be_released(folder, public):
     with pytest.raises(InvalidParameterError, match="without transform"):
         DocumentRelease(object(), key, "q4")
     fitted = clone(replacer).fit().set_params(epsilon=0.1)
-    with pytest.raises(InvalidParameterError, match="epsilon must not change"):
+    with pytest.raises(InvalidParameterError, match="epsilon was changed after fit"):
         DocumentRelease(fitted, key, "q4")
 
 

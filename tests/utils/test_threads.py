@@ -9,7 +9,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from skdptext import DPWordPerturber
-from skdptext.mechanisms import WordChannel
+from skdptext.mechanisms import MahalanobisNoise
 from skdptext.utils import Threads, blas_threads
 
 
@@ -17,29 +17,23 @@ def threads_now():
     return [p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas"]
 
 
-class Counting(WordChannel):
+class Counting(MahalanobisNoise):
     """A mechanism that notes the threads of a product, and then fails."""
 
-    def __init__(self, channel):
-        law = channel.mechanism, channel.embedding, channel.epsilon, channel.lam
-        super().__init__(*law)
-        self.channel, self.seen = channel, set()
-
-    def draw(self, rng, n):
-        return self.channel.draw(rng, n)
+    def _prepare(self):
+        super()._prepare()
+        self.seen = set()
 
     def apply(self, words, draws):
         self.seen |= set(threads_now())
         raise RuntimeError("as was asked for")
 
-    def exponents(self, x, y):
-        return self.channel.exponents(x, y)
-
 
 def test_threads_of_a_release_share_those_of_the_library(small_embedding):
     documents = [[f"w{i}", f"w{i + 1}"] for i in range(40)]
-    perturber = DPWordPerturber(small_embedding, document_length=2, n_jobs=2).fit([])
-    perturber.mechanism_ = Counting(perturber.mechanism_)
+    perturber = DPWordPerturber(
+        small_embedding, mechanism=Counting(), document_length=2, n_jobs=2
+    ).fit([])
     with threadpool_limits(4, "blas"):
         before = threads_now()
         assert blas_threads() == max(before) == 4

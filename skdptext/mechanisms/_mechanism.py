@@ -1,0 +1,521 @@
+"""What a mechanism must do and promise: one class, prepared for one embedding."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence, Set
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+
+from skdptext.embeddings import WordEmbedding
+from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms._losses import LossDistribution
+from skdptext.mechanisms._metric import MahalanobisMetric
+from skdptext.search import nearest_words
+from skdptext.utils import DocLinked, blocks, check_real, working_memory_bytes
+
+Draws = tuple[np.ndarray, ...]
+
+# What the probabilities of a row may be off by: rounding, over large vocabularies too.
+_SUM = 1e-9
+# Added to exponents: more than all rounding in the logarithms they come from.
+_ROUNDING = 2.0**-40
+# With more different distances than this in one call, they are rounded up.
+_DISTANCES = 128
+# Pairs of words whose distributions are computed together.
+_PAIRS = 32
+
+
+class WordMechanism(DocLinked, BaseEstimator, ABC):
+    """A randomised map of words: options, and what draws for an embedding.
+
+    A mechanism is a scikit-learn object with parameters: it can be cloned, printed, and
+    searched over as ``mechanism__option``. `prepare` returns a copy for one embedding,
+    ε and λ, and this copy draws the noise of a release and bounds its privacy loss.
+
+    Attributes
+    ----------
+    embedding : WordEmbedding
+        Public words and their vectors. This and what follows: once prepared.
+    epsilon : float > 0
+        Privacy parameter ε, in nats per unit of distance.
+    lam : float in [0, 1]
+        Shape λ of the metric.
+    metric : MahalanobisMetric or None
+        If the exponents are exactly ε times a distance of vectors: this distance.
+        Guarantees can then be stated relative to other metrics.
+    numerical_delta : float or None
+        Total variation distance, per word, between the distribution that is drawn and
+        the stated one. If None, guarantees say that it is unknown.
+
+    See Also
+    --------
+    TableMechanism : One whose probabilities are known.
+    NoiseMechanism : One that adds noise to vectors.
+
+    Notes
+    -----
+    *Privacy.* Nothing may be learned from the documents to be protected: `prepare` sees
+    the public embedding only. A subclass that changes `draw` or `apply` has another
+    distribution, and must state exponents that are true of it.
+
+    *Threads.* A release calls `draw` and `apply` from several threads at once.
+
+    Examples
+    --------
+    >>> from skdptext import WordEmbedding
+    >>> from skdptext.mechanisms import RandomizedResponse, WordMechanism
+    >>> embedding = WordEmbedding(["yes", "no"], [[0.0], [1.0]])
+    >>> prepared = RandomizedResponse().prepare(embedding, epsilon=1.0)
+    >>> isinstance(prepared, WordMechanism), float(prepared.exponents([0], [1])[0, 0])
+    (True, 1.0)
+    """
+
+    metric: MahalanobisMetric | None = None
+    numerical_delta: float | None = None
+    embedding: WordEmbedding
+    epsilon: float
+    lam: float
+
+    def prepare(
+        self, embedding: WordEmbedding, epsilon: float, lam: float = 0.0
+    ) -> Self:
+        """Copy the mechanism for one embedding and one ε.
+
+        Parameters
+        ----------
+        embedding : WordEmbedding
+            Public.
+        epsilon : float > 0
+            In nats per unit of what the mechanism calls a distance.
+        lam : float in [0, 1], default=0.0
+            Selects the metric on words, for a mechanism that has one; 1 needs a
+            non-singular Σ.
+
+        Returns
+        -------
+        mechanism : WordMechanism
+            A copy of the options, prepared. What is set on the original later does not
+            reach it.
+
+        Raises
+        ------
+        InvalidParameterError
+            If an option breaks its rule, or the mechanism does not exist for this
+            embedding, ε or λ.
+        """
+        ready = clone(self)
+        ready.embedding = embedding
+        ready.epsilon = check_real("epsilon", epsilon, low=0, open_low=True)
+        ready.lam = check_real("lam", lam, low=0, high=1)
+        ready._prepare()
+        return ready
+
+    def _prepare(self) -> None:
+        """Check the options, and work out what follows from them."""
+
+    # -- the distribution ------------------------------------------------------
+
+    @abstractmethod
+    def draw(self, rng: np.random.Generator, n: int) -> Draws:
+        """All the randomness of `n` words.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Where all randomness comes from.
+        n : int
+            How many words.
+
+        Returns
+        -------
+        draws : tuple of ndarray
+            Each with a row per word. The rows must be independent and identically
+            distributed, and must not depend on the words.
+        """
+
+    @abstractmethod
+    def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
+        """Noisy words, without further randomness.
+
+        Parameters
+        ----------
+        words : ndarray of int, shape (n,)
+            Word ids of the embedding.
+        draws : tuple of ndarray
+            Draws from `draw`, `n` rows in each array.
+
+        Returns
+        -------
+        noisy : ndarray of int, shape (n,)
+            Entry i depends on word i and row i of the draws alone, so that a release
+            may process its words in blocks of any size.
+        """
+
+    @abstractmethod
+    def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Bound the privacy loss between words.
+
+        Parameters
+        ----------
+        x, y : ndarray of int
+            Word ids.
+
+        Returns
+        -------
+        exponents : ndarray of shape (len(x), len(y))
+            The smallest known t_ij >= 0, in nats, with Pr[z | x_i] ≤ e^t_ij Pr[z | y_j]
+            for every word z; inf where there is none. They need not be symmetric or
+            form a metric.
+        """
+
+    def losses(self, x: np.ndarray, y: np.ndarray) -> list[LossDistribution]:
+        """Bound the privacy loss between words, by a distribution each.
+
+        Parameters
+        ----------
+        x, y : ndarray of int, shape (n,)
+            Word ids, pair by pair.
+
+        Returns
+        -------
+        losses : list of n LossDistribution
+            The one-sided loss of Pr[· | x_i] against Pr[· | y_i]; by default the worst
+            that the exponents in both directions allow.
+        """
+        losses: list[LossDistribution] = []
+        for block in blocks(len(x), _PAIRS):
+            forth = check_exponents(self, x[block], y[block]).diagonal()
+            back = check_exponents(self, y[block], x[block]).diagonal()
+            losses += map(LossDistribution.of_exponents, forth.tolist(), back.tolist())
+        return losses
+
+    def sentences(self) -> list[str]:
+        """What is particular, for the printed guarantee.
+
+        Returns
+        -------
+        sentences : list of str
+            By default none.
+        """
+        return []
+
+    # -- what else a release asks for ------------------------------------------
+
+    @cached_property
+    def options_fingerprint(self) -> bytes:
+        """Digest of the class, all options, λ and the embedding, but not of ε."""
+        text = f"{_described(self)} {self.lam.hex()} {self.embedding.fingerprint.hex()}"
+        return hashlib.blake2b(text.encode(), digest_size=32).digest()
+
+    @cached_property
+    def fingerprint(self) -> bytes:
+        """Digest of everything that the distribution depends on; it keys the noise."""
+        text = self.options_fingerprint + self.epsilon.hex().encode()
+        return hashlib.blake2b(text, digest_size=32).digest()
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes that `draw` and `apply` take per word, for the size of the blocks.
+
+        By default two rows of float64 over the vocabulary. What `apply` takes for all
+        words together is to stay within scikit-learn's ``working_memory``.
+        """
+        return 16 * len(self.embedding)
+
+
+class TableMechanism(WordMechanism):
+    """A mechanism that is fully defined by its `log_proba`.
+
+    Exponents and small δ follow exactly from these probabilities. Each word takes one
+    uniform number, and becomes the word at which the cumulative probabilities of its
+    row pass that number. A call asks for the row of each different word once, so that
+    its time tells how many there are.
+
+    See Also
+    --------
+    Exponential : The recommended one.
+
+    Notes
+    -----
+    *Privacy.* What is drawn and what is promised come from the same rows. They are
+    checked where they are used: a row that does not sum to 1 is an error.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdptext import WordEmbedding
+    >>> from skdptext.mechanisms import TableMechanism
+    >>> class Coin(TableMechanism):
+    ...     def log_proba(self, words):
+    ...         kept = np.equal.outer(words, np.arange(len(self.embedding)))
+    ...         return np.log(np.where(kept, 0.75, 0.25))
+    >>> coin = Coin().prepare(WordEmbedding(["heads", "tails"], [[0.0], [1.0]]), 1.0)
+    >>> print(coin.exponents(np.array([0]), np.array([0, 1])).round(3))
+    [[0.    1.099]]
+    >>> uniforms = np.array([0.1, 0.2, 0.3])
+    >>> coin.apply(np.array([1, 1, 1]), (uniforms,))
+    array([0, 0, 1])
+    """
+
+    @abstractmethod
+    def log_proba(self, words: np.ndarray) -> np.ndarray:
+        """Compute ln Pr[z | w] for each of the words and every z.
+
+        Parameters
+        ----------
+        words : ndarray of int, shape (n,)
+            Word ids.
+
+        Returns
+        -------
+        log_proba : ndarray of shape (n, n_words), float64
+            −inf for what a word never becomes. Each row must sum to 1 as
+            probabilities, to within 1e-9.
+        """
+
+    @property
+    def numerical_delta(self) -> float | None:  # type: ignore[override]
+        """Of float64 sums and uniforms of 53 bits; None if a subclass draws otherwise.
+
+        Each probability is off by about 2⁻⁵², because of the sums and the steps of the
+        uniform, and the logarithms may be off by about 1e-12.
+        """
+        own = type(self)
+        if (own.draw, own.apply) != (TableMechanism.draw, TableMechanism.apply):
+            return None
+        return 2.0**-36 + len(self.embedding) * 2.0**-51
+
+    def draw(self, rng: np.random.Generator, n: int) -> Draws:
+        return (rng.random(n),)
+
+    def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
+        # Words in groups of equal ones: a row of probabilities serves all of a group.
+        order = np.argsort(words, kind="stable")
+        distinct, starts = np.unique(words[order], return_index=True)
+        groups = np.split(order, starts[1:])
+        # Rows are not divided by their sums; the uniforms are multiplied by them. The
+        # factor keeps each product below its sum, so that the search ends at a word.
+        below = draws[0] * (1 - 2.0**-53)
+        noisy = np.full(len(words), -1)  # a release refuses what is not a word
+        for block in blocks(len(distinct), self._n_rows()):
+            rows = np.exp(self.checked_log_proba(distinct[block]))
+            np.cumsum(rows, axis=1, out=rows)
+            for at, upto in zip(groups[block], rows, strict=True):
+                noisy[at] = upto.searchsorted(below[at] * upto[-1], side="right")
+        return noisy
+
+    def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        theirs = self.checked_log_proba(y)
+        exponents = np.empty((len(x), len(y)))
+        for rows in blocks(len(x), self._n_rows()):
+            for i, ours in enumerate(self.checked_log_proba(x[rows]), rows.start):
+                possible = ours > -np.inf
+                gaps = ours[possible] - theirs[:, possible]
+                exponents[i] = gaps.max(axis=1) + _ROUNDING
+        return np.where(np.equal.outer(x, y), 0.0, np.maximum(exponents, 0))
+
+    def losses(self, x: np.ndarray, y: np.ndarray) -> list[LossDistribution]:
+        losses = []
+        for block in blocks(len(x), _PAIRS):
+            words, at = np.unique([x[block], y[block]], return_inverse=True)
+            rows = self.checked_log_proba(words)
+            for i, j in at.reshape(2, -1).T:
+                losses.append(LossDistribution.of_log_proba(rows[i], rows[j]))
+        return losses
+
+    def checked_log_proba(self, words: np.ndarray) -> np.ndarray:
+        """`log_proba`, checked to be distributions.
+
+        What is drawn and what is promised would part if only one of them scaled the
+        rows.
+        """
+        rows = np.asarray(self.log_proba(words), dtype=np.float64)
+        shape = len(words), len(self.embedding)
+        off = np.inf
+        if rows.shape == shape:
+            with np.errstate(over="ignore"):
+                sums = np.exp(rows).sum(axis=1)
+            off = np.abs(sums - 1).max(initial=0.0)
+        if not off <= _SUM:  # nor NaN
+            raise InvalidParameterError(
+                f"log_proba of {type(self).__name__} must be an array of shape {shape} "
+                f"whose rows sum to 1 as probabilities, to within {_SUM:g}, got shape "
+                f"{rows.shape}, off by {off:.3g}. Subtract the logarithm of the sum, "
+                "in float64; the vectors of an embedding are float32."
+            )
+        return rows
+
+    def _n_rows(self) -> int:
+        """Rows of probabilities that fit into ``working_memory``."""
+        each = 64 * len(self.embedding)
+        return int(np.clip(working_memory_bytes() // each, 1, 512))
+
+    @property
+    def row_bytes(self) -> int:
+        """Draws, word ids and their order; `apply` accounts for its rows itself."""
+        return 128
+
+
+class NoiseMechanism(WordMechanism):
+    """A mechanism that releases the word nearest to a vector with noise.
+
+    A subclass sets `metric` in `_prepare`, and defines `draw` and `noise`. Exponents
+    and small δ follow, and so do posteriors given the noisy vector. A subclass may
+    choose the word by the noisy vector in another way (`apply`): that is
+    post-processing of the vector, and costs no privacy.
+
+    See Also
+    --------
+    MahalanobisNoise : That of the papers.
+
+    Notes
+    -----
+    *Privacy.* Pr[z | w] ≤ exp(ε d(φ(w), φ(w'))) Pr[z | w'] for d the `metric`, if the
+    noise has the density that `noise` states.
+
+    Examples
+    --------
+    >>> from skdptext import WordEmbedding
+    >>> from skdptext.mechanisms import MahalanobisNoise, NoiseMechanism
+    >>> embedding = WordEmbedding(["near", "far"], [[0.0], [2.0]])
+    >>> prepared = MahalanobisNoise().prepare(embedding, epsilon=3.0)
+    >>> isinstance(prepared, NoiseMechanism), prepared.metric.name
+    (True, 'euclidean')
+    """
+
+    metric: MahalanobisMetric
+
+    @abstractmethod
+    def noise(self, draws: Draws) -> np.ndarray:
+        """Compute the noise vectors of draws.
+
+        Parameters
+        ----------
+        draws : tuple of ndarray
+            What `draw` returned.
+
+        Returns
+        -------
+        noise : ndarray of shape (n, dim)
+            Of density ∝ e^(−ε‖z‖) in `metric`: lengths follow Gamma(dim, 1/ε), and
+            directions are uniform there.
+        """
+
+    def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
+        table = self.embedding
+        points = self.noise(draws) + table.vectors[words]
+        memory = working_memory_bytes()
+        return nearest_words(points, table.vectors, table.half_norms, memory=memory)
+
+    def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        vectors = self.embedding.vectors
+        return self.epsilon * self.metric.distances(vectors[x], vectors[y])
+
+    def losses(self, x: np.ndarray, y: np.ndarray) -> list[LossDistribution]:
+        """Bound the privacy loss between words, by a distribution each.
+
+        Where a call has more than 128 different distances, each is rounded up, by less
+        than one part in 32, so that few distributions have to be computed.
+        """
+        vectors = self.embedding.vectors
+        gaps = np.subtract(vectors[x], vectors[y], dtype=np.float64)
+        distances = self.epsilon * np.linalg.norm(self.metric.whiten(gaps), axis=1)
+        # up, so that distances that differ only by rounding are computed once
+        rounded = _rounded_up(distances, 30)
+        if len(np.unique(rounded)) > _DISTANCES:
+            rounded = _rounded_up(distances, 6)
+        dim = self.metric.dim
+        return [LossDistribution.of_noise(d, dim) for d in rounded.tolist()]
+
+    @property
+    def row_bytes(self) -> int:
+        """Normals in pieces and joined, shaped noise and points; points in float32."""
+        return self.metric.dim * (4 * 8 + 4)
+
+
+def check_exponents(
+    mechanism: WordMechanism, x: np.ndarray, y: np.ndarray
+) -> np.ndarray:
+    """`exponents` of a mechanism, checked."""
+    exponents = np.asarray(mechanism.exponents(x, y), dtype=np.float64)
+    if exponents.shape != (len(x), len(y)) or not (exponents >= 0).all():
+        raise InvalidParameterError(
+            f"exponents of {mechanism!r} must be an array of shape ({len(x)}, "
+            f"{len(y)}) of numbers >= 0 or inf, got shape {exponents.shape}"
+            + (", with NaN or negative numbers." if exponents.size else ".")
+        )
+    return exponents
+
+
+def check_draws(mechanism: WordMechanism, rng: np.random.Generator, n: int) -> Draws:
+    """Draws of `n` words, with a row for each in every array."""
+    draws = mechanism.draw(rng, n)
+    got = type(draws).__name__
+    if isinstance(draws, tuple):
+        shapes = list(map(np.shape, draws))
+        if {shape[:1] for shape in shapes} == {(n,)}:
+            return draws
+        got = f"arrays of shapes {shapes}"
+    raise InvalidParameterError(
+        f"draw of {type(mechanism).__name__} must return a tuple of arrays with {n} "
+        f"rows each, got {got}."
+    )
+
+
+def check_words(mechanism: WordMechanism, noisy: Any, n: int) -> np.ndarray:
+    """The output of `apply` for `n` words, checked to be words of the embedding."""
+    n_words = len(mechanism.embedding)
+    noisy = np.asarray(noisy)
+    whole = noisy.shape == (n,) and noisy.dtype.kind in "iu"
+    if not whole or (n and not 0 <= noisy.min() <= noisy.max() < n_words):
+        raise InvalidParameterError(
+            f"apply of {type(mechanism).__name__} must return {n} word ids, integers "
+            f"in [0, {n_words}), got an array of shape {noisy.shape} and type "
+            f"{noisy.dtype}."
+        )
+    return noisy
+
+
+def _rounded_up(numbers: np.ndarray, digits: int) -> np.ndarray:
+    """Numbers rounded up to a number of binary digits."""
+    mantissas, powers = np.frexp(numbers)
+    return np.ldexp(np.ceil(np.ldexp(mantissas, digits)), powers - digits)
+
+
+def _described(value: Any) -> str:
+    """An option, or a mechanism with all of its own, as text that no other one has."""
+    inner: Iterable[str]
+    if isinstance(value, BaseEstimator):
+        params = sorted(value.get_params(deep=False).items())
+        inner = (f"{name}={_described(option)}" for name, option in params)
+    elif isinstance(value, float):
+        inner = [float(value).hex()]
+    elif isinstance(value, str):
+        inner = [str.__repr__(value)]  # however a subclass prints itself
+    elif isinstance(value, bytes | int | np.generic) or value is None:
+        inner = [repr(value)]
+    elif _is_plain_array(value):
+        inner = [value.dtype.str, repr(value.shape), value.tobytes().hex()]
+    elif isinstance(value, Mapping):
+        inner = sorted(f"{_described(k)}: {_described(v)}" for k, v in value.items())
+    elif isinstance(value, Set):
+        inner = sorted(map(_described, value))
+    elif isinstance(value, Sequence | np.ndarray) and not np.ma.isMaskedArray(value):
+        inner = map(_described, value)
+    else:
+        raise InvalidParameterError(
+            "the options of a mechanism must be numbers, str, arrays, collections of "
+            "them or mechanisms, so that they can key its noise, got "
+            f"{type(value).__name__}."
+        )
+    return f"{type(value).__module__}.{type(value).__qualname__}({', '.join(inner)})"
+
+
+def _is_plain_array(value: Any) -> bool:
+    plain = isinstance(value, np.ndarray) and not np.ma.isMaskedArray(value)
+    return plain and value.dtype != object
