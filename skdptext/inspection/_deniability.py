@@ -126,7 +126,7 @@ class PlausibleDeniabilityDisplay:
         *Privacy.* Only the public embedding and the given words are read.
         """
         source = find_perturber(perturber)
-        own, embedding = source.channel_at(), source.embedding_
+        own, embedding = source.mechanism_at(), source.embedding_
         words = embedding.word_array[some_word_ids(words, embedding)]
         given = [own.epsilon] if epsilons is None else epsilons
         epsilons = check_numbers("epsilons", given, low=0, open_low=True)
