@@ -18,7 +18,7 @@ from skdptext.attacks._folds import Split, make_folds, near_copies
 from skdptext.attacks._pairs import ReleasedTexts
 from skdptext.attacks._similarity import bags_of, numbered, parts_of_words, words_of
 from skdptext.attacks._table import Score, scored, strongest_of
-from skdptext.base import is_releaser
+from skdptext.base import BaseReleaser
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.utils import pair_interval, progress, quiet
 
@@ -162,7 +162,7 @@ def _guessers(
         "linear model of parts of words": Guesser(linear(), *parts),
         "naive Bayes": Guesser(MultinomialNB(alpha=0.1), *counts),
     }
-    if is_releaser(mechanism):
+    if isinstance(mechanism, BaseReleaser):
         bayes = ChannelNaiveBayes(mechanism, n_draws=N_DRAWS, random_state=texts.seed)
         guessers["naive Bayes with the mechanism"] = Guesser(
             bayes, texts.original, texts.released, more, informed=True

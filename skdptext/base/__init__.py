@@ -5,10 +5,9 @@ from skdptext.base._noise_run import NoiseRun as NoiseRun
 from skdptext.base._releaser import (
     BaseReleaser,
     CheckedParameters as CheckedParameters,
-    as_releaser as as_releaser,
+    check_releaser as check_releaser,
     check_word_releaser as check_word_releaser,
     fitted_releaser as fitted_releaser,
-    is_releaser as is_releaser,
     perturbs_words as perturbs_words,
 )
 from skdptext.base._transitions import (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from typing import Any, ClassVar
 
@@ -15,14 +15,12 @@ from skdptext.utils import (
     DocLinked,
     SecretSeed,
     as_array,
-    check_methods,
+    check_kind,
     is_fitted,
     quiet,
     shown,
 )
 
-# What adversaries and audits call.
-_METHODS = ("transform", "log_likelihood", "guarantee")
 # Two machines with different noise, of 8 groups at ε = 4, give so many equal answers
 # with a probability of 5e-4: (p² + 7 q²)³².
 _CANARY_DOCUMENTS = 32
@@ -52,10 +50,11 @@ class BaseReleaser(
     metaclass=ABCMeta,
     auto_wrap_output_keys=None,  # type: ignore[call-arg]
 ):
-    """Base class of whatever releases documents; the parent of a releaser of your own.
+    """Base class of all that release documents; what a user's own releaser inherits.
 
     A subclass defines `fit`, `transform`, `log_likelihood` and `guarantee`. Attacks,
-    audits, naive Bayes, reports and releases of files ask nothing else of it.
+    naive Bayes, reports and releases of files take any such object; audits also take
+    one that has `transform` and `guarantee` without inheriting.
 
     Attributes
     ----------
@@ -184,10 +183,6 @@ class BaseReleaser(
 
     # -- what follows from it --------------------------------------------------
 
-    @property
-    def _name(self) -> str:
-        return type(self).__name__
-
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
         """Fit, and release the same documents.
 
@@ -295,7 +290,7 @@ class BaseReleaser(
             Parameters and fingerprints of what is public; no document, and no secret.
             By default only the name of the class: parameters may hold secrets.
         """
-        return {"mechanism": {"name": self._name}}
+        return {"mechanism": {"name": type(self).__name__}}
 
     def known_texts(self) -> Any:
         """The public texts to be looked for among those to be released.
@@ -340,10 +335,9 @@ class _StatedLikelihood:
     def __call__(self, releases: Any) -> np.ndarray:
         n = releases.shape[0] if hasattr(releases, "shape") else len(releases)
         shape = n, self.n_documents
-        rule = (
-            f"log_likelihood of {self._releaser._name} must return an array of shape "
-            f"{shape} without NaN"
-        )
+        name = type(self._releaser).__name__
+        rule = f"log_likelihood of {name} must return an array of shape {shape} "
+        rule += "without NaN"
         logs = as_array(self._releaser.log_likelihood(self._candidates, releases), rule)
         numbers = logs.shape == shape and logs.dtype.kind in "fiu"
         if not numbers or np.isnan(logs).any():
@@ -353,113 +347,39 @@ class _StatedLikelihood:
         return logs.astype(np.float64, copy=False)
 
 
-class _Adopted(BaseReleaser):
-    """An object that has the methods of a releaser, but does not inherit them."""
-
-    def __init__(self, releaser: Any) -> None:
-        self.releaser = releaser
-        for name in ("output", "random_state"):
-            if hasattr(releaser, name):
-                setattr(self, name, getattr(releaser, name))
-
-    def __sklearn_is_fitted__(self) -> bool:
-        # What scikit-learn cannot copy may not say that it is fitted.
-        return is_fitted(self.releaser) or not hasattr(self.releaser, "get_params")
-
-    @property
-    def _name(self) -> str:
-        return type(self.releaser).__name__
-
-    def fit(self, X: Any = None, y: Any = None) -> _Adopted:
-        self.releaser.fit(X)
-        return self
-
-    def transform(self, X: Any, document_ids: Iterable[Any] | None = None) -> Any:
-        return self.releaser.transform(X, **_given(document_ids))
-
-    def log_likelihood(self, documents: Any, released: Any) -> np.ndarray:
-        return self.releaser.log_likelihood(documents, released)
-
-    def guarantee(self) -> Any:
-        # What only states its likelihood promises nothing.
-        return getattr(self.releaser, "guarantee", object)()
-
-    def seeded(self, random_state: Any) -> _Adopted:
-        noisy = copy(self.releaser)
-        if hasattr(noisy, "random_state"):
-            noisy.random_state = random_state
-        return _Adopted(noisy)
-
-    def release_details(self) -> dict[str, Any]:
-        own = getattr(self.releaser, "release_details", super().release_details)
-        return own()
-
-
-def is_releaser(value: Any) -> bool:
-    """Whether an object, fitted or not, has what adversaries ask of a releaser."""
-    if isinstance(value, type):
-        return False
-    value = value.releaser if isinstance(value, _Adopted) else value
-    return all(callable(getattr(value, name, None)) for name in _METHODS)
-
-
-def as_releaser(value: Any, methods: Iterable[str] = _METHODS) -> BaseReleaser:
-    """Give an object all that `BaseReleaser` offers.
-
-    Parameters
-    ----------
-    value : BaseReleaser, or any object with its methods
-        ``transform(documents)``, ``log_likelihood(documents, released)`` of shape
-        (n_released, n_documents), and ``guarantee()`` with ``exponent(x, y)``.
-    methods : iterable of str
-        Those that an object which does not inherit from `BaseReleaser` must have.
-
-    Returns
-    -------
-    releaser : BaseReleaser
-        The object itself, or what wraps it if it does not inherit.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it lacks one of the methods.
-    """
-    if isinstance(value, BaseReleaser):
-        return value
-    rule = "perturber must be a word perturber, or release documents by "
-    check_methods(value, methods, rule + ", ".join(methods))
-    return _Adopted(value)
-
-
-def fitted_releaser(
-    value: Any, documents: Any, methods: Iterable[str] = _METHODS
-) -> BaseReleaser:
+def fitted_releaser(value: Any, documents: Any, name: str = "perturber") -> Any:
     """Fit a releaser if it is not fitted.
 
     Parameters
     ----------
-    value : BaseReleaser, or any object with its methods
-        As for `as_releaser`.
+    value : BaseReleaser
+        The releaser, fitted or not.
     documents : object
-        What an unfitted estimator is given in `fit`.
-    methods : iterable of str
-        As for `as_releaser`.
+        What an unfitted one is given in `fit`.
+    name : str, default="perturber"
+        The parameter that an error names.
 
     Returns
     -------
     releaser : BaseReleaser
-        As `as_releaser` gives it, or a fitted copy if it was not fitted.
+        The object itself, or a fitted copy if it was not fitted.
 
     Raises
     ------
     InvalidParameterError
-        If it lacks one of the methods.
+        If it does not inherit from `BaseReleaser`.
     """
-    releaser = as_releaser(value, methods)
-    if is_fitted(releaser):
-        return releaser
+    check_releaser(name, value)
+    if is_fitted(value):
+        return value
     with quiet(PrivacyLeakWarning):  # the documents are known to who asks
-        return clone(releaser).fit(documents)
+        return clone(value).fit(documents)
+
+
+def check_releaser(name: str, value: Any) -> None:
+    """Refuse anything but a releaser."""
+    rule = "must be a releaser, such as DPWordPerturber or another BaseReleaser"
+    check_kind(value, BaseReleaser, f"{name} {rule}")
 
 
 def perturbs_words(releaser: Any) -> bool:
@@ -473,8 +393,3 @@ def check_word_releaser(value: Any) -> None:
         raise InvalidParameterError(
             f"perturber must be a word perturber, got {shown(value)}."
         )
-
-
-def _given(document_ids: Iterable[Any] | None) -> dict[str, Any]:
-    """Ids for `transform`, which need not take any."""
-    return {} if document_ids is None else {"document_ids": document_ids}

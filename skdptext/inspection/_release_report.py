@@ -52,7 +52,6 @@ from skdptext.utils import (
     check_integer,
     check_n_jobs,
     check_rng,
-    kind_of,
     show_progress,
 )
 
@@ -133,9 +132,8 @@ def release_report(
         Public texts of the same kind. Words in fewer than 1 in 1,000 of them are called
         rare. If None, those in one of the originals, or fewer than 1 in 1,000. Lists
         of words are read as texts are for this, in lower case.
-    mechanism : DPWordPerturber, default=None
-        What released the texts, if adversaries know it, fitted or not. Any object will
-        do that has ``log_likelihood(documents, released)`` → (n_released, n_documents).
+    mechanism : DPWordPerturber, DPDocumentReplacer or other releaser, default=None
+        What released the texts, if adversaries know it, fitted or not.
     guarantee : Guarantee, default=None
         What is proved of the release, to stand beside what is found: of
         `DPDocumentReplacer`, or with `control` of `DPTextClassifier`. Stored ones are
@@ -252,7 +250,8 @@ def release_report(
         )  # fmt: skip
         held = held_texts(background, background_ids, given)
         more, common = known_texts(known, given.labels), _common(public)
-        mechanism = _fitted(mechanism, given)
+        if mechanism is not None:
+            mechanism = fitted_releaser(mechanism, given.original, "mechanism")
         with show_progress(verbose):
             task = _Attack(given, held, mechanism, embedding, max_documents, rng)
             rows = task.documents(n_candidates, common) + task.people()
@@ -408,17 +407,6 @@ def _quoted(document: Any) -> str:
     text = document if isinstance(document, str) else " ".join(document)
     text = text.encode("utf-8", "replace").decode("utf-8")  # halves of characters
     return text if len(text) <= _QUOTED else text[:_QUOTED] + "…"
-
-
-def _fitted(mechanism: Any, given: Given) -> Any:
-    if mechanism is None:
-        return None
-    if not hasattr(mechanism, "log_likelihood"):
-        raise InvalidParameterError(
-            "mechanism must be a word perturber or have log_likelihood(documents, "
-            f"released), got {kind_of(mechanism)}."
-        )
-    return fitted_releaser(mechanism, given.original, ["log_likelihood"])
 
 
 def _common(public: Any) -> set[str] | None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from skdptext.base import as_releaser, fitted_releaser
+from skdptext.base import check_releaser, fitted_releaser
 from skdptext.documents import SharedTexts, shared_texts_counted
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.files import CastError, converted, type_shown
@@ -36,8 +36,6 @@ _repeated: set[str] = set()
 _MOST_PER_PERSON = 100
 # We count the values of a column kept up to so many, in some 10 MB.
 _MOST_VALUES = 1 << 16
-# What is asked of a releaser that does not inherit from BaseReleaser.
-_METHODS = ("transform", "guarantee")
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +179,7 @@ class DocumentRelease:
                 "id, text and keep must name different columns, and none of "
                 f"{BAG_COLUMNS} where bags are released, got {names}."
             )
-        fitted = fitted_releaser(releaser, [], _METHODS)
+        fitted = fitted_releaser(releaser, [])
         fitted.guarantee()  # refuses what was changed after fit
         self._set("perturber", fitted)
         self._set("canary", _canary(fitted))
@@ -436,21 +434,21 @@ class DocumentRelease:
 
 def _checked(perturber: Any) -> Any:
     """A releaser whose noise the key can fix, document by document."""
-    releaser = as_releaser(perturber, _METHODS)
+    check_releaser("perturber", perturber)
     given = inspect.signature(perturber.transform).parameters
-    if not hasattr(releaser, "random_state") or "document_ids" not in given:
+    if not hasattr(perturber, "random_state") or "document_ids" not in given:
         raise InvalidParameterError(
             "perturber must have random_state, and transform must take document_ids, "
             "which fix the noise of a document, got a "
             f"{kind_of(perturber)} without one of them."
         )
-    if releaser.random_state is not None:
+    if perturber.random_state is not None:
         raise InvalidParameterError(
             "random_state of the perturber must be None, since the noise is drawn from "
-            f"the key, got {kind_of(releaser.random_state)}."
+            f"the key, got {kind_of(perturber.random_state)}."
         )
-    releaser.check_release()
-    silent = copy(releaser)
+    perturber.check_release()
+    silent = copy(perturber)
     if hasattr(silent, "verbose"):
         silent.verbose = 0
     return silent

@@ -14,6 +14,7 @@ from sklearn.base import clone
 
 from skdptext import DPDocumentReplacer, DPWordPerturber, WordEmbedding
 from skdptext.attacks import Score
+from skdptext.base import BaseReleaser
 from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.inspection import Bound, Provenance, ReleaseReport, release_report
 from skdptext.privacy import Guarantee
@@ -39,11 +40,20 @@ def of_scores(*scores: Score, **bounds: Bound) -> ReleaseReport:
     return ReleaseReport(list(scores), notes=[], provenance=at, bounds=bounds)
 
 
-class Likelihood:
+class Likelihood(BaseReleaser):
     """A mechanism that says this of any release."""
 
     def __init__(self, logs: np.ndarray) -> None:
         self.logs = logs
+
+    def fit(self, X: object, y: object = None) -> Likelihood:
+        return self
+
+    def transform(self, X: object) -> object:
+        raise AssertionError("the report makes no release")
+
+    def guarantee(self) -> object:
+        raise AssertionError("the likelihood was to be refused")
 
     def log_likelihood(self, documents: object, released: object) -> np.ndarray:
         return self.logs
@@ -472,7 +482,7 @@ def test_who_may_be_silent_is_right_in_nine_of_ten():
     ({"labels": ["a"]}, "labels must map names to one label"),
     ({"labels": {"words": list("aabb")}}, "names that are text and not those of"),
     ({"labels": {"age": list("aab")}}, r"one label per document \(4\)"),
-    ({"mechanism": "noise"}, "mechanism must be a word perturber"),
+    ({"mechanism": "noise"}, "mechanism must be a releaser"),
     ({"known": ["a"]}, "known must map"),
     ({"known": {"texts": ["a"]}}, "got 1 of these three"),
     ({"known": {"texts": ["a"], "authors": ["a", "b"]}, "authors": list("aabb")},

@@ -1,8 +1,7 @@
-"""One protocol: what asks for a likelihood and a guarantee takes any releaser."""
+"""What asks for a likelihood and a guarantee takes a replacer."""
 
 from __future__ import annotations
 
-import math
 import re
 import warnings
 from dataclasses import replace
@@ -33,56 +32,12 @@ class Claim:
         return self.epsilon
 
 
-class LengthTeller:
-    """A user's own: whether a text is long, by randomized response."""
-
-    def __init__(self, epsilon, claimed=None):
-        self.p = 1 / (1 + math.exp(-epsilon))
-        self.claimed = epsilon if claimed is None else claimed
-        self.rng = np.random.default_rng(0)
-
-    def transform(self, documents):
-        answers = self.rng.random(len(documents)) < self.p
-        return [
-            "long" if (len(d) > 20) == a else "short"
-            for d, a in zip(documents, answers, strict=True)
-        ]
-
-    def log_likelihood(self, documents, released):
-        long = np.array([len(d) > 20 for d in documents])
-        same = np.equal.outer(np.array(released) == "long", long)
-        return np.log(np.where(same, self.p, 1 - self.p))
-
-    def guarantee(self):
-        return Claim(self.claimed)
-
-
 TEXTS = [
     "a short text",
     "a text that is rather long",
     "another",
     "and this is longer yet",
 ]
-
-
-class FittedTeller(LengthTeller):
-    """One that learned from public text, and that scikit-learn knows nothing of."""
-
-    def fit(self, documents):
-        raise AssertionError("it was to be taken as it is")
-
-    def guarantee(self):
-        claim = Claim(self.claimed)
-        claim.found_at_most = lambda n: 0.9
-        return claim
-
-
-def test_a_releaser_needs_no_parameters_of_scikit_learn():
-    teller = FittedTeller(1.0)
-    linkages = linkage_attack(TEXTS, teller, random_state=0)
-    assert linkages.bound == 0.9
-    # its guarantee does not say what two releases promise
-    assert linkage_attack(TEXTS, teller, n_releases=2, random_state=0).bound is None
 
 
 def test_linkage_finds_what_the_best_adversary_finds(replacer, private):
@@ -227,21 +182,7 @@ def test_a_false_claim_of_a_replacer_is_seen(replacer):
     assert audit.violated
 
 
-def test_what_is_no_releaser_is_refused(replacer):
-    for use in (
-        lambda thing: linkage_attack(TEXTS, thing),
-        lambda thing: audit_document_pair(thing, *TEXTS[:2]),
-        lambda thing: ChannelNaiveBayes(thing).fit(TEXTS, [0, 1, 0, 1]),
-    ):
-        with pytest.raises(InvalidParameterError, match="without transform"):
-            use(object())
-
-    class Wrong(LengthTeller):
-        def log_likelihood(self, documents, released):
-            return super().log_likelihood(documents, released)[:, 1:]
-
-    with pytest.raises(InvalidParameterError, match="must return an array of shape"):
-        linkage_attack(TEXTS, Wrong(1.0))
+def test_labels_that_teach_nothing_are_refused(replacer):
     with pytest.raises(InvalidParameterError, match="one label per document"):
         ChannelNaiveBayes(replacer).fit(TEXTS, [0, 1])
     with pytest.raises(InvalidParameterError, match="at least 2 classes"):
