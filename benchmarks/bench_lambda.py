@@ -202,10 +202,7 @@ def sparse(options: argparse.Namespace) -> None:
                 perturber, stay, words=sample, tuned_on="public", random_state=0
             )
             perturber.set_params(epsilon=calibrated.epsilon).fit([])
-            draws = plausible_deniability(
-                perturber, sample, n_draws=400, random_state=0
-            )
-            kept = draws.n_unchanged / 4
+            kept = plausible_deniability(perturber, sample, random_state=0).n_unchanged
             dense, *_, far = (kept[fifth].mean() for fifth in fifths)
             rows += measuring.shown([{
                 "vectors": name, "λ": lam, "mean N_w": kept.mean(),

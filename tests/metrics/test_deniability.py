@@ -8,7 +8,6 @@ from itertools import product
 import numpy as np
 import pytest
 from scipy import stats
-from sklearn import config_context
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 
@@ -56,7 +55,7 @@ def test_counts_follow_the_enumerated_law(epsilon):
 @pytest.mark.parametrize(
     "mechanism", [Exponential(), Exponential("half"), RandomizedResponse()]
 )
-@pytest.mark.parametrize("epsilon", [0.7, 2.0])
+@pytest.mark.parametrize("epsilon", [0.7, 2.0, 1e5])
 def test_exact_statistics_are_the_expectations(mechanism, epsilon):
     table = WordEmbedding(list("abcd"), [[0.0], [1.0], [1.0], [3.0]])
     perturber = DPWordPerturber(table, epsilon=epsilon, lam=0, mechanism=mechanism)
@@ -70,28 +69,6 @@ def test_exact_statistics_are_the_expectations(mechanism, epsilon):
         )
         assert result.n_unchanged[k] == pytest.approx(stays, rel=1e-12)
         assert result.n_distinct[k] == pytest.approx(different, rel=1e-12)
-
-
-def test_exact_statistics_of_a_release(small_embedding):
-    # 1,000 words a time, drawn as a release draws them
-    n, words = 1000, ["w0", "w50", "w199"]
-    perturber = DPWordPerturber(
-        small_embedding, epsilon=2.5, mechanism=Exponential(), document_length=1
-    ).fit([])
-    exact = plausible_deniability(perturber, words, n_draws=n)
-    drawn = perturber.perturb_words(words, n)
-    for k, word in enumerate(words):
-        p = exact.n_unchanged[k] / n
-        stays = int((drawn[k] == word).sum())
-        assert stats.binomtest(stays, n, p).pvalue > ALPHA / 3
-    # of certain words too, in whatever blocks
-    sure = DPWordPerturber(small_embedding, epsilon=1e5, mechanism=Exponential("half"))
-    result = plausible_deniability(sure.fit([]), words)
-    assert result.n_unchanged.tolist() == [100] * 3
-    assert result.n_distinct.tolist() == [1] * 3
-    with config_context(working_memory=1):
-        again = plausible_deniability(perturber, n_draws=n)
-    np.testing.assert_array_equal(again.n_distinct[[0, 50, 199]], exact.n_distinct)
 
 
 @pytest.mark.no_cover
@@ -141,39 +118,32 @@ def test_noise_is_not_that_of_a_release():
 
 
 def test_pipeline_and_words(small_embedding):
-    X = [["w1", "w2"], ["w3"]]
     perturber = DPWordPerturber(small_embedding, epsilon=1e6)
-    pipeline = make_pipeline(perturber, MultinomialNB()).fit(X, [0, 1])
+    pipeline = make_pipeline(perturber, MultinomialNB()).fit(["w1", "w3"], [0, 1])
     result = plausible_deniability(pipeline, iter(["W4", "w1"]), n_draws=10)
     assert result.words.tolist() == ["w4", "w1"]
     assert result.n_unchanged.tolist() == [10, 10]
     assert result.n_distinct.tolist() == [1, 1]
     everything = plausible_deniability(pipeline, n_draws=3)
     assert everything.words.tolist() == list(small_embedding.words)
+    with refused("exactly one word perturber"):
+        plausible_deniability(MultinomialNB())
 
 
 def test_summary_and_frame(small):
     result = plausible_deniability(small)
     for name, columns in result.summary().items():
         counts = getattr(result, name)
-        half_width = 1.96 * counts.std() / 10
-        assert columns == pytest.approx(
-            {
-                "mean": counts.mean(),
-                "std": counts.std(),
-                "p5": np.percentile(counts, 5),
-                "p50": np.percentile(counts, 50),
-                "p95": np.percentile(counts, 95),
-                "low": counts.mean() - half_width,
-                "high": counts.mean() + half_width,
-            }
-        )
+        mean, std = counts.mean(), counts.std()
+        p5, p50, p95 = np.percentile(counts, [5, 50, 95])
+        low, high = mean - 0.196 * std, mean + 0.196 * std
+        assert list(columns) == ["mean", "std", "p5", "p50", "p95", "low", "high"]
+        expected = [mean, std, p5, p50, p95, low, high]
+        assert list(columns.values()) == pytest.approx(expected)
     frame = result.to_frame()
     assert len(frame) == 200
-    assert frame[["epsilon", "lam"]].drop_duplicates().values.tolist() == [[6.0, 0.5]]
-    row = frame[frame.word == "w8"]
-    assert row.n_unchanged.tolist() == [result.n_unchanged[8]]
-    assert row.n_distinct.tolist() == [result.n_distinct[8]]
+    row = frame[frame.word == "w8"].iloc[0].tolist()
+    assert row == [6.0, 0.5, "w8", result.n_unchanged[8], result.n_distinct[8]]
 
 
 def test_intervals_are_of_counts_that_can_be():
@@ -194,7 +164,7 @@ def test_lam_makes_words_deniable_beyond_chance(built_in):
     That of N_w is binomial; for S_w, the variance of a word is at most the expected
     number of outputs that a single draw gave (Efron and Stein), and so at most S_w.
     """
-    words, n = built_in.words[::80], 400
+    words, n = built_in.words[::160], 200
     for epsilon, errors in ((15.0, 0), (25.0, 5)):
         results = [
             plausible_deniability(
@@ -226,8 +196,3 @@ def test_lam_makes_words_deniable_beyond_chance(built_in):
 )
 def test_bad_input(small, options):
     plausible_deniability(small, **options)
-
-
-def test_only_perturbers_have_words():
-    with refused("exactly one word perturber"):
-        plausible_deniability(MultinomialNB())
