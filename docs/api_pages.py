@@ -21,7 +21,6 @@ RESULTS = {
     "audit.audit_training": ["TrainingAudit"],
     "audit.audit_word_privacy": ["WordPrivacyAudit"],
     "inspection.release_report": ["ReleaseReport", "Provenance", "Bound"],
-    "mechanisms.Exponential": ["tem_distance"],
     "metrics.density_statistics": ["DensityStatistics"],
     "metrics.plausible_deniability": ["PlausibleDeniability"],
     "model_selection.calibrate_epsilon": ["Calibration"],

@@ -476,7 +476,6 @@ VALID: dict[Any, Valid] = {
     ReplacementGuarantee.from_json: Valid(
         lambda: (replacer().fit().guarantee().to_json(),)
     ),
-    mechanisms.tem_distance: Valid(lambda: (10, 1.0)),
     # -- release ---------------------------------------------------------------
     DocumentRelease: Valid(
         lambda: (sampling(), key(), "canary"),

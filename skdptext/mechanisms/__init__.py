@@ -41,7 +41,6 @@ from skdptext.mechanisms._simulate import (
     probabilities as probabilities,
     shared_noise as shared_noise,
 )
-from skdptext.mechanisms._tem import tem_distance as tem_distance
 
 # The names above of the form `x as x` are for the rooms beside, and have no page.
 __all__ = [

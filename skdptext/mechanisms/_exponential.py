@@ -3,26 +3,42 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 
-from skdptext.mechanisms._calibration import (
-    Fit,
-    WordDistances,
-    calibrated_fit,
-    log_sums,
-)
 from skdptext.mechanisms._mechanism import Draws, TableMechanism
 from skdptext.mechanisms._metric import MahalanobisMetric, embedding_spectrum
-from skdptext.utils import check_option, check_real, rounded_up
+from skdptext.utils import (
+    Memo,
+    blocks,
+    check_option,
+    check_real,
+    progress,
+    rounded_up,
+    working_memory_bytes,
+)
 
-# If fewer than one word in this many is asked about, we compute their rows only, and no
-# pass over all pairs. Chosen, not measured.
+# Below this share of ‖φ‖², squared distances are computed from differences: there the
+# product's would have lost more than three of their sixteen digits.
+_NEAR = 2.2e-3
+# Bound on rounding in a difference of two ln C, in nats; added before a division.
+_ROUNDING = 2.0**-40
+# Relative margin by which the rate is aimed below ε: more than rounding changes.
+_MARGIN = 2.0**-33
+# Words that the search for a rate starts with, and pairs that each failure adds.
+_FIRST, _MORE = 256, 32
+# If fewer than one word in this many is asked about, only their rows are computed, and
+# no pass over all pairs. Chosen, not measured.
 _FEW = 30
-# Not pickled: as large as the vectors, or follows from the fit where it is asked for.
-_DERIVED = ("_distances", "log_normalizers")
+# Not pickled: as large as the vectors, or follows from the rate where it is asked for.
+_DERIVED = ("_right", "log_normalizers")
+
+# Rates found last, keyed by all that they depend on.
+_rates: Memo[tuple[float, np.ndarray, float]] = Memo(32)
 
 
 class Exponential(TableMechanism):
@@ -50,9 +66,9 @@ class Exponential(TableMechanism):
           and keeps several times as many words for the same proven ε.
     max_distance : float > 0, default=None
         If given, d is replaced by min(d, max_distance), so that the privacy loss
-        between any two words is at most ε times `max_distance`. With "half" this is the
-        distribution of TEM, the truncated exponential mechanism [2]_, whose γ is
-        `max_distance`; `tem_distance` computes γ.
+        between any two words is at most ε times `max_distance`. With "half" and
+        γ = (2/ε) ln((1 − β)(V − 1)/β) this is TEM, the truncated exponential mechanism
+        [2]_, for V words: it releases a word beyond γ with a probability of at most β.
 
     Attributes
     ----------
@@ -114,59 +130,146 @@ class Exponential(TableMechanism):
             check_real("max_distance", self.max_distance, low=0, open_low=True)
         if self.lam > 0:  # which "half" would look at only when it draws
             MahalanobisMetric(self.lam, embedding_spectrum(self.embedding))
-        self.rate: float = self.epsilon / 2
-        if self.calibration == "exact":
-            key = self.embedding.fingerprint, self.lam, self.max_distance
-            fit = calibrated_fit(self._distances, key, self.epsilon)
-            self.rate = fit.rate
-            self.__dict__["_fit"] = fit
+        if self.calibration == "half":
+            self.rate: float = self.epsilon / 2
+            return
+        self.rate, logs, attained = _rates.get(self.fingerprint, self._calibrated)
+        self.__dict__ |= {"log_normalizers": logs, "attained": attained}
 
     def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in vars(self).items() if k not in _DERIVED}
+        state = super().__getstate__()
+        return {k: v for k, v in state.items() if k not in _DERIVED}
 
-    # -- what follows from the rate --------------------------------------------
-
-    @cached_property
-    def _distances(self) -> WordDistances:
-        return WordDistances(self.embedding, self.lam, self.max_distance)
+    # -- distances -------------------------------------------------------------
 
     @cached_property
-    def _fit(self) -> Fit:
-        """The rate, with the normalisers and the loss attained."""
-        return self._distances.evaluated(self.rate)
+    def _right(self) -> np.ndarray:
+        """Rows (x, 1, ‖x‖²) of points between which the metric is Euclid's."""
+        points = self.embedding.vectors.astype(np.float64)
+        if self.lam > 0:
+            spectrum = embedding_spectrum(self.embedding)
+            points = MahalanobisMetric(self.lam, spectrum).whiten(points)
+        # Distances do not change when all points move. Around the mean the squares are
+        # smallest, and so is what their difference loses to rounding.
+        points -= points.mean(axis=0)
+        # equal vectors are exactly 0 apart, however a product rounds
+        vectors = np.ascontiguousarray(self.embedding.vectors + 0.0)  # −0 is 0
+        raw = vectors.view(np.dtype((np.void, vectors[0].nbytes))).ravel()
+        _, first, same = np.unique(raw, return_index=True, return_inverse=True)
+        points = points[first[same]]
+        squares = np.einsum("ij,ij->i", points, points)
+        return np.column_stack([points, np.ones(len(points)), squares])
 
-    @property
-    def attained(self) -> float:
-        """The largest privacy loss per unit of distance over all pairs; at most ε."""
-        return self._fit.attained
+    def _distances(self, words: np.ndarray, others: Any = slice(None)) -> np.ndarray:
+        """Distances of words to others, ids or a slice of all, in float64."""
+        left, right = self._right[words], self._right[others]
+        x, y, norms = left[:, :-2], right[:, :-2], left[:, -1:]
+        # ‖x − y‖² = ‖x‖² + ‖y‖² − 2xᵀy as one product
+        apart = np.column_stack([-2 * x, norms, np.ones(len(x))]) @ right.T
+        # For near words this is a small difference of large numbers. These few pairs
+        # are computed from the differences of their vectors.
+        near = np.flatnonzero(apart <= _NEAR * norms)
+        i, j = np.divmod(near, len(y))
+        for block in blocks(len(near), max(1, 2**20 // x.shape[1])):
+            gaps = x[i[block]] - y[j[block]]
+            apart[i[block], j[block]] = np.einsum("ij,ij->i", gaps, gaps)
+        np.sqrt(apart, out=apart)
+        if self.max_distance is not None:
+            np.minimum(apart, self.max_distance, out=apart)
+        return apart
 
-    @cached_property
-    def log_normalizers(self) -> np.ndarray:
-        """ln C_w of every word, shape (n_words,)."""
-        if "_fit" in vars(self):
-            return self._fit.log_normalizers
-        # no pass over pairs for what they attain
-        return self._distances.log_normalizers(self.rate)
-
-    def _logs(self, words: np.ndarray) -> np.ndarray:
-        """ln C_w of words; computed row by row for a small part of the vocabulary."""
-        known = vars(self).keys() & {"_fit", "log_normalizers"}
-        if not known and len(words) * _FEW <= len(self.embedding):
-            return self._distances.log_normalizers_of(words, self.rate)
-        return self.log_normalizers[words]
+    def _pairs(self) -> Iterator[tuple[slice, slice, np.ndarray]]:
+        """Blocks of words, all words from there on, and the distances of the two."""
+        n_words = len(self.embedding)
+        size = int(np.clip(working_memory_bytes() // (40 * n_words), 1, 256))
+        for rows in progress(list(blocks(n_words, size)), "pairs of words"):
+            rest = slice(rows.start, None)
+            yield rows, rest, self._distances(np.arange(n_words)[rows], rest)
 
     # -- the distribution ------------------------------------------------------
 
     def log_proba(self, words: np.ndarray) -> np.ndarray:
-        """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
-        distances = self._distances.rows(np.asarray(words))
-        return -self.rate * distances - log_sums(distances, self.rate)[:, None]
+        logs = self._distances(words)
+        logs *= -self.rate
+        logs -= np.log(np.exp(logs).sum(axis=1))[:, None]
+        return logs
 
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """a d(x, y) + ln C_y − ln C_x, shape (len(x), len(y)): the exact loss."""
-        exponents = self.rate * self._distances.between(x, y)
-        exponents += self._logs(y) - self._logs(x)[:, None]
-        return np.maximum(exponents, 0, out=exponents)  # rounding
+        apart = self._distances(x, y)
+        exponents = self.rate * apart + self._logs(y) - self._logs(x)[:, None]
+        # words of equal vectors have equal distributions
+        return np.where(apart > 0, np.maximum(exponents + _ROUNDING, 0), 0.0)
+
+    def _logs(self, words: np.ndarray) -> np.ndarray:
+        """ln C_w of words, by all pairs only if these are many."""
+        if "log_normalizers" in vars(self) or len(words) * _FEW > len(self.embedding):
+            return self.log_normalizers[words]
+        logs = np.empty(len(words))
+        for rows in blocks(len(words), self._n_rows()):
+            proba = self.log_proba(words[rows])
+            logs[rows] = -proba[np.arange(len(proba)), words[rows]]
+        return logs
+
+    @cached_property
+    def log_normalizers(self) -> np.ndarray:
+        """ln C_w of every word, shape (n_words,)."""
+        return self._normalizers(self.rate)
+
+    @cached_property
+    def attained(self) -> float:
+        """The largest privacy loss per unit of distance over all pairs; at most ε."""
+        return self._attained(self.rate, self.log_normalizers)[0]
+
+    # -- what a rate proves ----------------------------------------------------
+
+    def _normalizers(self, rate: float) -> np.ndarray:
+        sums = np.zeros(len(self.embedding))
+        for rows, rest, apart in self._pairs():
+            apart *= -rate
+            masses = np.exp(apart, out=apart)
+            sums[rows] += masses.sum(axis=1)
+            # the columns as the rows that they are on the other side of the diagonal
+            n = rows.stop - rows.start
+            sums[rest][n:] += masses[:, n:].sum(axis=0)
+        return np.log(sums)
+
+    def _attained(self, rate: float, logs: np.ndarray) -> tuple[float, np.ndarray]:
+        """The largest loss per unit of distance, and the words of the worst pairs."""
+        worst, mates = np.zeros(len(logs)), np.zeros(len(logs), dtype=np.intp)
+        for rows, rest, apart in self._pairs():
+            excess = _excess(apart, logs[rows], logs[rest])
+            worst[rows], mates[rows] = excess.max(axis=1), excess.argmax(axis=1)
+            mates[rows] += rows.start
+        order = np.argsort(-worst, kind="stable")[:_MORE]
+        # by the triangle inequality the excess is at most a, but for rounding
+        return rate + min(float(worst.max()), rate), np.append(order, mates[order])
+
+    def _calibrated(self) -> tuple[float, np.ndarray, float]:
+        """The largest rate found that proves ε: chosen on some words, checked on all.
+
+        ε/2 always holds. A rate that some of the words rule out cannot hold for all, so
+        the candidate comes down from above as the words that broke it are added.
+        """
+        # Pairs of a word in a crowd and a word alone tend to lose most: a half of the
+        # first words are the innermost and the outermost, the others are drawn. All of
+        # this is public: it decides how fast a rate is found, never which.
+        order = self._right[:, -1].argsort(kind="stable")
+        n_first = min(_FIRST, max(4, working_memory_bytes() // (64 * len(order))))
+        drawn = np.random.default_rng(0).permutation(len(order))[: n_first // 2]
+        ends = order[: n_first // 4], order[::-1][: n_first // 4]
+        some = np.unique(np.concatenate([*ends, drawn]))
+        top = aim = self.epsilon * (1 - _MARGIN)
+        while True:
+            rows = self._distances(some)
+            rate = _largest_rate(rows, rows[:, some], top, aim)
+            logs = self._normalizers(rate)
+            attained, worst = self._attained(rate, logs)
+            if attained <= self.epsilon:
+                return rate, logs, attained
+            if np.isin(worst, some).all():  # rounding alone is in the way
+                aim -= 2 * (attained - self.epsilon)
+            some, top = np.union1d(some, worst), rate
 
     def sentences(self) -> list[str]:
         metric = "Euclidean" if self.lam == 0 else f"Mahalanobis (λ = {self.lam:g})"
@@ -185,6 +288,39 @@ class Exponential(TableMechanism):
                 f"{rounded_up(most * cap)}."
             )
         return said
+
+
+def _largest_rate(rows: np.ndarray, among: np.ndarray, top: float, aim: float) -> float:
+    """The largest rate that a grid of nine from `top` to aim/2 finds to prove `aim`.
+
+    `rows` are distances of some words to all, and `among` those to each other. The loss
+    need not grow with the rate: from above, the first that holds is taken, since the
+    largest rate changes the fewest words at the same ε.
+    """
+
+    def beyond(rate: float) -> float:
+        logs = np.log(np.exp(-rate * rows).sum(axis=1))
+        return rate + min(float(_excess(among.copy(), logs, logs).max()), rate) - aim
+
+    above = top
+    for rate in np.linspace(top, aim / 2, 9).tolist():
+        if beyond(rate) <= 0:
+            found = rate if rate == above else brentq(beyond, rate, above, xtol=1e-13)
+            return float(found)
+        above = rate
+    return aim / 2
+
+
+def _excess(apart: np.ndarray, ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
+    """|ln C_w − ln C_w'| / d(w, w'), rounded up; overwrites the distances.
+
+    0 for words 0 apart: their loss is 0, whatever rounding says.
+    """
+    apart[apart == 0] = np.inf
+    excess = np.abs(np.subtract.outer(ours, theirs))
+    excess += _ROUNDING
+    excess /= apart
+    return excess
 
 
 class RandomizedResponse(TableMechanism):

@@ -16,7 +16,6 @@ from skdptext.mechanisms import (
     MahalanobisNoise,
     RandomizedResponse,
     WordMechanism,
-    tem_distance,
 )
 
 # Bayes-optimal reconstruction at which they are matched.
@@ -35,7 +34,7 @@ FIELD: dict[str, tuple[float, Make]] = {
     "TEM": (
         0.0,
         lambda table, epsilon: Exponential(
-            "half", max_distance=tem_distance(len(table), epsilon)
+            "half", 2 / epsilon * math.log(0.999 * (len(table) - 1) / 0.001)
         ),
     ),
     "Randomized response": (0.0, lambda *_: RandomizedResponse()),
