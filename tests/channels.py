@@ -19,31 +19,6 @@ def sample(prepared, rng, n):
     return prepared.noise(prepared.draw(rng, n))
 
 
-class Vickrey(MahalanobisNoise):
-    """The nearest word to φ(w) + Z, or the second nearest (Xu et al. 2021).
-
-    Post-processing of the default's noisy vector: its claim, another law.
-    """
-
-    def __init__(self, t=0.5):
-        self.t = t
-
-    def draw(self, rng, n):
-        return (*super().draw(rng, n), rng.random(n))
-
-    def noise(self, draws):
-        return super().noise(draws[:2])
-
-    def apply(self, words, draws):
-        vectors = self.embedding.vectors.astype(float)
-        points = vectors[words] + self.noise(draws)
-        gaps = np.linalg.norm(points[:, None] - vectors, axis=2)
-        near = np.argsort(gaps, axis=1, kind="stable")[:, :2]
-        d1, d2 = np.take_along_axis(gaps, near, axis=1).T
-        share = draws[2] * (self.t * d1 + (1 - self.t) * d2)
-        return np.where(share < (1 - self.t) * d2, *near.T)
-
-
 class Stated(TableMechanism):
     """Any finite law, by its matrix."""
 

@@ -7,6 +7,7 @@ import functools
 import numpy as np
 import pytest
 import sklearn
+from experiments.mechanisms.recipes import Vickrey
 from scipy.spatial.distance import cdist
 
 from skdptext import DPWordPerturber, WordEmbedding
@@ -18,7 +19,6 @@ from skdptext.mechanisms import (
     RandomizedResponse,
     WordMechanism,
 )
-from tests.channels import Vickrey
 from tests.expected import refusals
 
 PLANE = WordEmbedding(

@@ -8,6 +8,7 @@ import pickle
 
 import numpy as np
 import pytest
+from experiments.mechanisms.recipes import Vickrey
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
@@ -25,7 +26,7 @@ from skdptext.mechanisms import (
 )
 from skdptext.metrics import plausible_deniability
 from skdptext.model_selection import calibrate_epsilon
-from tests.channels import Stated, Vickrey
+from tests.channels import Stated
 from tests.expected import leaks_allowed, refused
 from tests.laws import assert_counts, losses
 from tests.mechanism_forms import forms

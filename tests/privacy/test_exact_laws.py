@@ -16,6 +16,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from experiments.mechanisms.recipes import Vickrey
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
@@ -28,7 +29,7 @@ from skdptext.mechanisms import (
     RandomizedResponse,
     TableMechanism,
 )
-from tests.channels import Stated, Vickrey
+from tests.channels import Stated
 from tests.expected import no_warning, refusals
 from tests.laws import largest_loss, nearest_on_a_line, on_a_line, vickrey_rule
 

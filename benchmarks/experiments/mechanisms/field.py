@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 from experiments.mechanisms.corpora import embedding, prior
+from experiments.mechanisms.recipes import (
+    CusText,
+    Diffractor,
+    Ranked,
+    SanTextPlus,
+    Vickrey,
+)
+from sklearn.cluster import KMeans
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.base import transitions_of
@@ -38,9 +47,24 @@ FIELD: dict[str, tuple[float, Make]] = {
         ),
     ),
     "Randomized response": (0.0, lambda *_: RandomizedResponse()),
+    "Vickrey, t = 0.5": (0.0, lambda *_: Vickrey()),
+    "Ranked Laplace noise": (0.0, lambda *_: Ranked()),
+    "SanText+, rarer half": (
+        0.0,
+        lambda table, _: SanTextPlus(table.words[len(table) // 2 :]),
+    ),
+    "1-Diffractor, one list": (0.0, lambda *_: Diffractor()),
+    "CusText, classes of about 20": (0.0, lambda table, _: CusText(_classes(table))),
 }
 # Its row in the tables of use; it releases no words, so that nothing is matched.
 REPLACED = "Replaced documents, ε = 4, K = 8"
+
+
+@cache
+def _classes(table: WordEmbedding) -> list[int]:
+    """Of each word, by its vector."""
+    means = KMeans(len(table) // 20, n_init=1, random_state=0)
+    return means.fit_predict(table.vectors).tolist()
 
 
 def perturber(name: str, table: str, epsilon: float, **options: object):
