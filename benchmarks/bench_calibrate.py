@@ -22,7 +22,6 @@ released and tested on the other.
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -34,7 +33,6 @@ from results import record
 from sklearn.metrics import balanced_accuracy_score
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.exceptions import CalibrationWarning
 from skdptext.mechanisms import Exponential, MahalanobisNoise
 from skdptext.search import k_nearest_words
 
@@ -138,7 +136,6 @@ def rule(
 
 def main() -> None:
     options = measuring.options(__doc__, words=3000, texts=800)
-    warnings.simplefilter("ignore", CalibrationWarning)
     texts = {
         name: halves(name, options.texts) for name in ("SMS", "tweets", "docstrings")
     }
@@ -158,7 +155,7 @@ def main() -> None:
         rows,
         title="calibrate_epsilon: asked for, and changed in a text",
         note=(
-            "ε for half of the words to change, by 100 draws or exactly. Texts: "
+            "ε for half of the words to change. Texts: "
             f"{options.texts} by chance, one half to calibrate on, 250 of the "
             "other released and counted. One thread of a busy machine."
         ),

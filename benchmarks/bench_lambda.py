@@ -149,8 +149,8 @@ def equal(options: argparse.Namespace) -> None:
     for name, (texts, labels, words) in corpora().items():
         strength = {
             (share, lam): calibrate_epsilon(
-                pipeline(words, lam=lam), share, statistic="changed", documents=texts,
-                tuned_on="public", random_state=0,
+                pipeline(words, lam=lam), share, documents=texts, tuned_on="public",
+                random_state=0,
             ).epsilon
             for share, lam in product(SHARES, LAMS)
         }  # fmt: skip
@@ -199,8 +199,9 @@ def sparse(options: argparse.Namespace) -> None:
         for lam in LAMS:
             perturber = DPWordPerturber(words, lam=lam)
             calibrated = calibrate_epsilon(
-                perturber, stay, words=sample, tuned_on="public", random_state=0
-            )
+                perturber, 1 - stay, documents=[[word] for word in sample],
+                tuned_on="public", random_state=0,
+            )  # fmt: skip
             perturber.set_params(epsilon=calibrated.epsilon).fit([])
             kept = plausible_deniability(perturber, sample, random_state=0).n_unchanged
             dense, *_, far = (kept[fifth].mean() for fifth in fifths)

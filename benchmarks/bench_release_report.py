@@ -106,7 +106,7 @@ def releases(
                 order="keep", **options,
             ).fit([])  # fmt: skip
             calibrated = calibrate_epsilon(
-                source, share, documents=public[:200], n_draws=20, tuned_on="public"
+                source, 1 - share, documents=public[:200], tuned_on="public"
             )
             return source.set_params(epsilon=calibrated.epsilon).fit(texts)
 

@@ -74,11 +74,10 @@ PARTS: dict[str, Any] = {}
 
 
 def calibrated(perturber: Any, public: Any, seed: int, share: float = 0.5) -> float:
-    """The one call that changes: to one statistic, and no interval."""
+    """The ε at which this share of the words of public text changes."""
     return calibrate_epsilon(
-        perturber, share, documents=public, tuned_on="public", random_state=seed,
-        statistic="changed", confidence=0.5,
-    ).epsilon  # fmt: skip
+        perturber, share, documents=public, tuned_on="public", random_state=seed
+    ).epsilon
 
 
 def figure(name: str, value: Any, error: Any = 0.0, part: float = 0.0) -> Figure:

@@ -4,13 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 __all__ = [
-    "CalibrationWarning",
     "EmptyDocumentWarning",
     "InvalidParameterError",
     "NoFeasibleCandidateError",
     "OutOfVocabularyWarning",
     "PrivacyLeakWarning",
-    "UnknownScoreError",
 ]
 
 
@@ -22,8 +20,14 @@ class InvalidParameterError(ValueError, TypeError):
     """
 
 
-class _SearchError(Exception):
-    """An error of a search, with its scores."""
+class NoFeasibleCandidateError(ValueError):
+    """No candidate of a search meets the constraints.
+
+    Attributes
+    ----------
+    cv_results : mapping
+        The scores of the search, which scikit-learn does not keep then.
+    """
 
     def __init__(self, message: str, cv_results: Mapping[str, Any]) -> None:
         super().__init__(message, cv_results)
@@ -31,26 +35,6 @@ class _SearchError(Exception):
 
     def __str__(self) -> str:
         return str(self.args[0])
-
-
-class NoFeasibleCandidateError(_SearchError, ValueError):
-    """No candidate of a search meets the constraints.
-
-    Attributes
-    ----------
-    cv_results : mapping
-        The scores of the search.
-    """
-
-
-class UnknownScoreError(_SearchError, InvalidParameterError):
-    """A rule for a search names a score that the search does not have.
-
-    Attributes
-    ----------
-    cv_results : mapping
-        The scores of the search, which scikit-learn does not keep then.
-    """
 
 
 class PrivacyLeakWarning(UserWarning):
@@ -68,7 +52,3 @@ class OutOfVocabularyWarning(UserWarning):
 
 class EmptyDocumentWarning(UserWarning):
     """Documents hold no word, and are left out or answered without looking at them."""
-
-
-class CalibrationWarning(UserWarning):
-    """`calibrate_epsilon` is not told which words count."""

@@ -340,20 +340,10 @@ VALID: dict[Any, Valid] = {
     WordTransitions.posterior: Valid(lambda: (transitions(), ["w0"])),
     # -- model selection -------------------------------------------------------
     model_selection.best_under_constraint: Valid(
-        lambda: ("a", {"b": 1.0}), names=("scoring",)
+        lambda: ("a", {"b": 1.0}),
+        lambda rule: rule({"mean_test_a": [0.5], "mean_test_b": [2.0]}),
     ),
-    model_selection.best_under_constraint.__call__: Valid(
-        lambda: (
-            model_selection.best_under_constraint(
-                maximize="right", subject_to={"kept": 0.1}
-            ),
-            searched().cv_results_,
-        ),
-        names=("cv_results",),
-    ),
-    model_selection.calibrate_epsilon: Valid(
-        lambda: (released(), 0.9, None, ["w0"], "unchanged", 100)
-    ),
+    model_selection.calibrate_epsilon: Valid(lambda: (released(), 0.1, TEXTS, 100)),
     model_selection.search_results_frame: Valid(lambda: (searched(),)),
     # -- classifiers -----------------------------------------------------------
     ChannelNaiveBayes: Valid(

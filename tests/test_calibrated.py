@@ -10,8 +10,6 @@ False alarms: 1e-6 for each, at a rate of exactly 5 %.
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 import pytest
 from scipy.stats import binom
@@ -25,7 +23,7 @@ from skdptext.audit import audit_document_pair, audit_training, audit_word_priva
 from skdptext.datasets import make_embedding
 from skdptext.inspection import release_report
 from skdptext.mechanisms import RandomizedResponse
-from skdptext.model_selection import calibrate_epsilon, search_results
+from skdptext.model_selection import search_results
 from skdptext.replacement import topic_shares
 from tests.expected import leaks_allowed
 
@@ -108,24 +106,6 @@ def of_a_search(seed):
         yield type(cv).__name__, found.low[0], 0.5, found.high[0]
 
 
-def _calibrated(n_draws, seed):
-    source = DPWordPerturber(EMBEDDING, document_length=1)
-    words = EMBEDDING.words[:10]
-    return calibrate_epsilon(
-        source, 0.5, words=words, tuned_on="public", n_draws=n_draws, random_state=seed
-    )
-
-
-@cache
-def _true_epsilon():
-    return _calibrated(5000, 2**31).epsilon
-
-
-def of_a_calibration(seed):
-    low, high = _calibrated(50, seed).interval
-    yield "ε", low, _true_epsilon(), high
-
-
 def of_audits(seed):
     """Lower limits of the exponent of an exact mechanism, at the confidence given."""
     source = DPWordPerturber(
@@ -178,7 +158,6 @@ TRIALS = {
     "release_report, control": (of_control, 5),
     "release_report, copies": (of_copies, 5),
     "search_results": (of_a_search, 5),
-    "calibrate_epsilon": (of_a_calibration, 15),
     "audits": (of_audits, 10),
     "audit_training": (of_training, 6),
     "topic_shares": (of_topic_shares, 20),

@@ -178,7 +178,7 @@ def of_exact_shares():
     def found():
         own = mean(stay(source))
         return calibrate_epsilon(
-            source, own, documents=TEXTS, tuned_on="public", random_state=0
+            source, 1 - own, documents=TEXTS, tuned_on="public", random_state=0
         )
 
     return {
@@ -186,7 +186,7 @@ def of_exact_shares():
         "deniability": lambda: mean(
             plausible_deniability(source, words=words, n_draws=100).n_unchanged
         ),
-        "calibration": lambda: found().share,
+        "calibration": lambda: 1 - found().changed,
         "of the calibrated ε": lambda: mean(
             stay(clone(source).set_params(epsilon=found().epsilon).fit([]))
         ),

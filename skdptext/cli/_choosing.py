@@ -23,12 +23,11 @@ from skdptext.cli._settings import (
     read_public,
     refuse,
 )
-from skdptext.exceptions import CalibrationWarning, InvalidParameterError
+from skdptext.exceptions import InvalidParameterError
 from skdptext.files import column_names, read_columns
 from skdptext.inspection import ReleaseReport, release_report
 from skdptext.model_selection import calibrate_epsilon
 from skdptext.privacy import Guarantee
-from skdptext.utils import quiet
 
 _CALIBRATE = """\
 Find the ε at which a given share of the words of a text changes. By itself ε means
@@ -39,7 +38,7 @@ Never give the documents to be protected: ε would reveal something about them t
 guarantee does not count. See also skdptext.model_selection.calibrate_epsilon.
 
 example:
-  skdptext calibrate --embedding glove.6B.100d.txt --target 0.25 \\
+  skdptext calibrate --embedding glove.6B.100d.txt --changed 0.25 \\
     --public old-reviews.csv --public-text review
 """
 
@@ -86,11 +85,10 @@ def add_calibrate(commands: Any) -> None:
     parser = add_command(commands, "calibrate", summary, _CALIBRATE, _calibrate)
     add_noise(parser.add_argument_group("noise"))
     text = "share of words that change, between 0 and 1"
-    add_option(parser, "--target", text, 0.25)
+    add_option(parser, "--changed", text, 0.25)
     add_option(parser, "--public", f"public texts: {FILES}", metavar="SOURCE")
     text = "its column with the texts"
     add_option(parser, "--public-text", text, "text", metavar="COLUMN")
-    add_option(parser, "--draws", "draws per word", 100)
 
 
 def add_report(commands: Any) -> None:
@@ -141,33 +139,21 @@ def add_report(commands: Any) -> None:
 
 
 def _calibrate(arguments: argparse.Namespace) -> int:
-    texts = None
-    if arguments.public is not None:
-        texts, _ = read_public(arguments, "text")
     perturber = make_perturber(arguments, document_length=1)
-    # what is counted is printed below
-    with quiet(CalibrationWarning):
-        chosen = calibrate_epsilon(
-            perturber,
-            arguments.target,
-            statistic="changed",
-            documents=texts,
-            n_draws=arguments.draws,
-            tuned_on="public",
-        )
-    sure = "exactly"
-    if not chosen.exact:
-        sure = f"at least {chosen.target:.1%}, with 95 % confidence"
-    print(
-        f"--epsilon {chosen.epsilon:.4g}  changes {chosen.share:.1%} of the words "
-        f"({sure})\ncounted: {chosen.counted}"
-    )
-    if texts is None:
+    if arguments.public is None:
+        documents: Any = [[word] for word in perturber.embedding.words]
         print(
-            "Text uses frequent words more, so noise changes a different share of it: "
-            "give --public text of the kind to be released.",
+            "Each word of the embedding counts once. Text uses frequent words more, so "
+            "noise changes a different share of it: give --public text of the kind to "
+            "be released.",
             file=sys.stderr,
         )
+    else:
+        documents, _ = read_public(arguments, "text")
+    found = calibrate_epsilon(
+        perturber, arguments.changed, documents=documents, tuned_on="public"
+    )
+    print(f"--epsilon {found.epsilon:.4g}  changes {found.changed:.1%} of the words")
     return 0
 
 

@@ -28,7 +28,7 @@ a recipient may hold or guess the originals; each text becomes a public one:
   skdptext release reviews.csv --text review --id id --public old-reviews.csv \\
     --epsilon 4 --name 2026-q4 --key file:q4.key -o released/
 wording is needed, and no recipient has originals; words are noisy:
-  skdptext calibrate --embedding glove.6B.50d.txt --n-words 6000 --target 0.25 \\
+  skdptext calibrate --embedding glove.6B.50d.txt --n-words 6000 --changed 0.25 \\
     --public old-reviews.csv --public-text review # ε: a quarter of the words change
   skdptext release reviews.csv --text review --id id --epsilon E --length 20 \\
     --embedding glove.6B.50d.txt --n-words 6000 \\

@@ -2,35 +2,39 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 
-from skdptext.base import BaseReleaser
+from skdptext.base import perturbs_words
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import resolve_mechanism
 from skdptext.metrics import find_perturber
-from skdptext.model_selection._intervals import (
-    Scores,
-    check_confidence,
-    check_test_over_train,
-    score_names,
-    score_summary,
-)
-from skdptext.utils import import_pandas, warn_once
+from skdptext.utils import check_real, import_pandas, split_interval, warn_once
 
 _NOISE = ("epsilon", "lam")
+# Of a perturber, so that it prints without them: ε and λ have columns.
+_DEFAULTS = {"epsilon": 10.0, "lam": 0.5, "embedding": None, "random_state": None}
+
+
+class Scores(NamedTuple):
+    """One score of each candidate; every array has shape (n_candidates,)."""
+
+    mean: np.ndarray
+    std: np.ndarray  # over the splits, with n − 1; NaN for a single split
+    low: np.ndarray
+    high: np.ndarray
+    n_splits: int
 
 
 class SearchResults(NamedTuple):
-    """The candidates of a search and their scores; arrays have one entry per candidate.
+    """The candidates of a search and their scores, with one entry per candidate.
 
     Attributes
     ----------
-    params : dict of str to ndarray
+    params : dict of str to ndarray or list
         ``"epsilon"``, ``"lam"``, and other searched parameters under their own names.
         Estimators are named by their class, or printed where several are of one class.
     scores : dict of str to Scores
@@ -40,22 +44,19 @@ class SearchResults(NamedTuple):
         The candidate that the search chose.
     """
 
-    params: dict[str, np.ndarray]
+    params: dict[str, Any]
     scores: dict[str, Scores]
     chosen: int | None
 
 
 def search_results(
-    search: Any,
-    *,
-    confidence: float = 0.95,
-    test_over_train: float | None = None,
+    search: Any, *, test_over_train: float | None = None
 ) -> SearchResults:
     """The results of a search over ε and λ, as arrays.
 
     Parameters
     ----------
-    search, confidence, test_over_train : see `search_results_frame`
+    search, test_over_train : see `search_results_frame`
         As for `search_results_frame`, which describes the intervals.
 
     Returns
@@ -77,8 +78,8 @@ def search_results(
     >>> results.scores["accuracy"].mean.tolist()
     [0.8]
     """
-    confidence = check_confidence(confidence)
-    test_over_train = check_test_over_train(test_over_train)
+    if test_over_train is not None:
+        test_over_train = check_real("test_over_train", test_over_train, low=0)
     results = getattr(search, "cv_results_", search)
     if not isinstance(results, Mapping) or "params" not in results:
         raise InvalidParameterError(
@@ -91,22 +92,15 @@ def search_results(
             "whatever constraint was given. Use GridSearchCV or RandomizedSearchCV.",
             UserWarning,
         )
+    names = [key[10:] for key in results if key.startswith("mean_test_")]
     return SearchResults(
         _params(search, list(results["params"])),
-        {
-            score: score_summary(results, score, confidence, test_over_train)
-            for score in score_names(results)
-        },
+        {score: _scores(results, score, test_over_train) for score in names},
         getattr(search, "best_index_", None),
     )
 
 
-def search_results_frame(
-    search: Any,
-    *,
-    confidence: float = 0.95,
-    test_over_train: float | None = None,
-) -> Any:
+def search_results_frame(search: Any, *, test_over_train: float | None = None) -> Any:
     """The results of a search over ε and λ, one row per candidate and score.
 
     Parameters
@@ -115,8 +109,6 @@ def search_results_frame(
         ``GridSearchCV``, ``RandomizedSearchCV`` or a similar search, or its
         ``cv_results_``. If the search is given, an ε or λ that was not searched is read
         from its perturber, whatever the name of the step.
-    confidence : float in (0, 1), default=0.95
-        Confidence of the interval from `low` to `high`.
     test_over_train : float, default=None
         Ratio of test to training documents in a split. None: 1/(n_splits − 1), as in
         k-fold cross-validation. Give it for other splitters: 0.3/0.7 for
@@ -129,8 +121,9 @@ def search_results_frame(
         other searched parameters under their own names, with estimators named by
         their class (printed where several are of one class); ``score``, the name of the
         score; ``mean`` and ``std`` over the splits (n − 1 in the divisor); ``low`` and
-        ``high``; ``n_splits``; ``chosen``, whether the search chose the candidate. A
-        single split has NaN for ``std``, ``low`` and ``high``.
+        ``high``, the ends of a 95% interval; ``n_splits``; ``chosen``, whether the
+        search chose the candidate. A single split has NaN for ``std``, ``low`` and
+        ``high``.
 
     Raises
     ------
@@ -172,100 +165,94 @@ def search_results_frame(
     >>> frame[["epsilon", "lam", "score", "mean"]].values.tolist()
     [[5.0, 0.5, 'accuracy', 0.8]]
     """
-    results = search_results(
-        search, confidence=confidence, test_over_train=test_over_train
-    )
+    results = search_results(search, test_over_train=test_over_train)
     pd = import_pandas("search_results_frame")
-    n = len(results.params["epsilon"])
-    parts = []
-    for score, scores in results.scores.items():
-        part = pd.DataFrame({"candidate": np.arange(n)} | results.params)
-        for column, values in {"score": score, **scores._asdict()}.items():
-            part[column] = values
-        part["chosen"] = part["candidate"] == (
-            -1 if results.chosen is None else results.chosen
+    candidates = np.arange(len(results.params["epsilon"]))
+    chosen = {"chosen": candidates == results.chosen}
+    columns = {"candidate": candidates} | results.params
+    return pd.concat(
+        [
+            pd.DataFrame(columns | {"score": score} | scores._asdict() | chosen)
+            for score, scores in results.scores.items()
+        ],
+        ignore_index=True,
+    )
+
+
+def _scores(
+    results: Mapping[str, Any], name: str, test_over_train: float | None
+) -> Scores:
+    """Mean, standard deviation and corrected interval of a score."""
+    columns: list[np.ndarray] = []
+    while (key := f"split{len(columns)}_test_{name}") in results:
+        columns.append(np.asarray(results[key], dtype=np.float64))
+    if not columns:
+        raise InvalidParameterError(
+            f"cv_results must hold the scores of each split, got no split0_test_{name}."
         )
-        parts.append(part)
-    return pd.concat(parts, ignore_index=True)
+    by_split, k = np.stack(columns, axis=1), len(columns)
+    mean = by_split.mean(axis=1)
+    if k == 1:
+        nan = np.full(len(mean), np.nan)
+        return Scores(mean, nan, nan, nan, k)
+    ratio = 1 / (k - 1) if test_over_train is None else test_over_train
+    low, high = split_interval(by_split, 0.95, ratio)
+    return Scores(mean, by_split.std(axis=1, ddof=1), low, high, k)
 
 
-def _params(search: Any, params: list[Mapping[str, Any]]) -> dict[str, np.ndarray]:
+def _params(search: Any, params: list[Mapping[str, Any]]) -> dict[str, Any]:
     """ε, λ and the other parameters of each candidate, as columns."""
-    keys = _noise_columns(params)
-    columns: dict[str, np.ndarray] = {}
-    twins: list[Any] = []
-    if hasattr(search, "estimator"):
-        steps = []
-        for candidate in params:  # the perturber of each, as it was fitted
-            twin = clone(search.estimator)
-            twin.set_params(**clone(dict(candidate), safe=False))
-            twins.append(twin)
-            steps.append(find_perturber(twin))
-        for name in _NOISE:
-            columns[name] = np.array([float(getattr(p, name, np.nan)) for p in steps])
-    else:
-        for name in _NOISE:
-            if name not in keys:
-                raise InvalidParameterError(
-                    f"search must vary one parameter {name}, got "
-                    f"{sorted(set().union(*params))}. Give the search itself instead "
-                    "of its cv_results_: a fixed value is read from its perturber."
-                )
-            columns[name] = np.array(
-                [float(candidate[keys[name]]) for candidate in params]
-            )
-    others = sorted(set().union(*params) - set(keys.values()))
-    for key in others:
-        values = np.empty(len(params), dtype=object)
-        values[:] = [candidate.get(key) for candidate in params]
-        known = np.array([key in candidate for candidate in params])
-        for i, twin in enumerate(twins):  # of several grids, one may not vary it
-            own = twin.get_params()
-            if not known[i] and key in own:
-                values[i], known[i] = own[key], True
-        if f"__{key}".endswith("__mechanism"):
-            default = resolve_mechanism(None)
-            bare = np.array([value is None for value in values])
-            values[known & bare] = default
-        columns[key] = _named(values)
-    return columns
-
-
-def _named(values: np.ndarray) -> np.ndarray:
-    """Estimators by the names of their classes; as they print where these are equal."""
-    plain = {
-        i: value
-        for i, value in enumerate(values)
-        if hasattr(value, "get_params") and not isinstance(value, type)
-    }
-    if not plain:
-        return values
-    names = np.array([str(value) for value in values], dtype=object)
-    prints = {i: _printed(value) for i, value in plain.items()}
-    classes = {i: type(value).__name__ for i, value in plain.items()}
-    for i, name in classes.items():
-        alike = {prints[j] for j, other in classes.items() if other == name}
-        names[i] = name if len(alike) == 1 else prints[i]
-    return names
-
-
-def _printed(value: Any) -> str:
-    """An estimator in a line; a perturber without the ε and λ that are told apart."""
-    if not isinstance(value, BaseReleaser):
-        return " ".join(str(value).split())
-    usual = inspect.signature(type(value)).parameters
-    options = value.get_params(deep=False)
-    for name in (*_NOISE, "embedding", "random_state"):
-        options.pop(name, None)
-    differ = [f"{k}={v}" for k, v in options.items() if str(v) != str(usual[k].default)]
-    return f"{type(value).__name__}({', '.join(differ)})"
-
-
-def _noise_columns(params: list[Mapping[str, Any]]) -> dict[str, str]:
-    """Which searched parameters are ε and λ, if only one step has them."""
-    keys: dict[str, str] = {}
+    keys = {}
     for name in _NOISE:
         matching = {k for p in params for k in p if f"__{k}".endswith(f"__{name}")}
         if len(matching) == 1 and all(matching <= set(p) for p in params):
             keys[name] = matching.pop()
-    return keys
+    rows = [_row(search, candidate, keys) for candidate in params]
+    columns: dict[str, Any] = {}
+    for name in _NOISE:
+        if not all(name in row for row in rows):
+            raise InvalidParameterError(
+                f"search must vary one parameter {name}, got "
+                f"{sorted(set().union(*params))}. Give the search itself instead of "
+                "its cv_results_: a fixed value is read from its perturber."
+            )
+        columns[name] = np.array([float(row[name]) for row in rows])
+    for key in sorted(set().union(*params) - set(keys.values())):
+        values = [row.get(key) for row in rows]
+        if f"__{key}".endswith("__mechanism"):
+            values = [resolve_mechanism(value) for value in values]
+        columns[key] = _named(values)
+    return columns
+
+
+def _row(
+    search: Any, candidate: Mapping[str, Any], keys: Mapping[str, str]
+) -> dict[str, Any]:
+    """A candidate's parameters, and its ε and λ under these names."""
+    if not hasattr(search, "estimator"):
+        return {**candidate, **{name: candidate[key] for name, key in keys.items()}}
+    made = clone(search.estimator).set_params(**clone(dict(candidate), safe=False))
+    noise = find_perturber(made)
+    # of several grids, one may not vary what another one does
+    return (
+        made.get_params()
+        | dict(candidate)
+        | {name: getattr(noise, name, np.nan) for name in _NOISE}
+    )
+
+
+def _named(values: list[Any]) -> list[Any]:
+    """Values, with estimators by their classes, or as they print if these are equal."""
+    printed: dict[str, dict[int, str]] = {}
+    for i, value in enumerate(values):
+        if hasattr(value, "get_params") and not isinstance(value, type):
+            if perturbs_words(value):
+                own = value.get_params(deep=False).keys() & _DEFAULTS
+                value = clone(value).set_params(**{key: _DEFAULTS[key] for key in own})
+            text = " ".join(str(value).split())
+            printed.setdefault(type(value).__name__, {})[i] = text
+    names = list(values)
+    for kind, texts in printed.items():
+        for i, text in texts.items():
+            names[i] = kind if len(set(texts.values())) == 1 else text
+    return names

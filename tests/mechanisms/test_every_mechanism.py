@@ -216,8 +216,9 @@ def test_statistics_and_attacks(name):
     assert 0 <= attack.score(fitted.perturb_words(some, 1).tolist(), some) <= 1
     if name == "stated":  # whatever ε is
         return
-    calibrated = calibrate_epsilon(fitted, 0.3, n_draws=50, random_state=0)
-    assert calibrated.share == pytest.approx(0.3, abs=0.1)
+    words = [[word] for word in fitted.embedding_.words]
+    calibrated = calibrate_epsilon(fitted, 0.7, documents=words, random_state=0)
+    assert calibrated.changed == pytest.approx(0.7, abs=0.01)
     if name == "exact":
         sure = perturber(name, document_length=1, epsilon=1e4)
         stays = plausible_deniability(sure, n_draws=20, random_state=0)
