@@ -545,7 +545,6 @@ def _note(search: Any, results: Any, kinds: Mapping[str, str], privacy: str) -> 
 
 def _groups(columns: Mapping[str, np.ndarray]) -> list[str]:
     """The name of the line of each candidate: λ, and what else differs but ε."""
-    # perturbers, whose ε and λ are shown already, may differ in nothing else
     by = [
         name
         for name, values in columns.items()

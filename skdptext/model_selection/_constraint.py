@@ -13,6 +13,7 @@ from skdptext.exceptions import InvalidParameterError, NoFeasibleCandidateError
 from skdptext.metrics import has_perturber
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
+    check_option,
     check_real,
     check_tuned_on,
     kind_of,
@@ -134,15 +135,13 @@ def _bound(name: Any, bound: Any) -> tuple[str, float]:
         raise InvalidParameterError(
             f"subject_to must have names of scores as keys, got {shown(name)}."
         )
-    relation = ">="
-    if isinstance(bound, tuple | list):
-        if len(bound) != 2 or bound[0] not in _RELATIONS:
-            raise InvalidParameterError(
-                f'subject_to[{shown(name)}] must be a number, (">=", number) or '
-                f'("<=", number), got {kind_of(bound)}.'
-            )
-        relation, bound = bound
-    return relation, check_real(f"subject_to[{shown(name)}]", bound)
+    pair = isinstance(bound, tuple | list) and len(bound) == 2
+    relation, limit = bound if pair else (">=", bound)
+    parameter = f"subject_to[{shown(name)}]"
+    return (
+        check_option(parameter, relation, list(_RELATIONS)),
+        check_real(parameter, limit),
+    )
 
 
 class _Rule(str):
@@ -159,7 +158,7 @@ class _Rule(str):
         """Index of the chosen candidate."""
         self._warn(cv_results.get("params", ()))
         scores = {
-            name: np.asarray(cv_results.get(f"mean_test_{name}", np.nan), np.float64)
+            name: np.array(cv_results.get(f"mean_test_{name}", [np.nan]), float)
             for name in (str(self), *self.subject_to)
         }
         feasible = ~np.isnan(scores[self])
@@ -191,11 +190,10 @@ class _Rule(str):
 
     def _explain(self, scores: Mapping[str, np.ndarray]) -> str:
         """What was wanted, and what each score reaches."""
-        reached = {}
-        for name, values in scores.items():
-            known = values[~np.isnan(values)]
-            span = f"{known.min():.4g} to {known.max():.4g}" if known.size else "none"
-            reached[name] = f"{name}, got {span}"
+        reached = {
+            name: f"{name}, got {np.fmin.reduce(x):.4g} to {np.fmax.reduce(x):.4g}"
+            for name, x in scores.items()
+        }
         wanted = [
             f"{relation} {bound:g} for {reached[name]}"
             for name, (relation, bound) in self.subject_to.items()

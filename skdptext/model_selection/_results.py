@@ -8,15 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from skdptext.base import perturbs_words
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import resolve_mechanism
 from skdptext.metrics import find_perturber
 from skdptext.utils import check_real, import_pandas, split_interval, warn_once
 
 _NOISE = ("epsilon", "lam")
-# Of a perturber, so that it prints without them: ε and λ have columns.
-_DEFAULTS = {"epsilon": 10.0, "lam": 0.5, "embedding": None, "random_state": None}
 
 
 class Scores(NamedTuple):
@@ -246,9 +243,6 @@ def _named(values: list[Any]) -> list[Any]:
     printed: dict[str, dict[int, str]] = {}
     for i, value in enumerate(values):
         if hasattr(value, "get_params") and not isinstance(value, type):
-            if perturbs_words(value):
-                own = value.get_params(deep=False).keys() & _DEFAULTS
-                value = clone(value).set_params(**{key: _DEFAULTS[key] for key in own})
             text = " ".join(str(value).split())
             printed.setdefault(type(value).__name__, {})[i] = text
     names = list(values)

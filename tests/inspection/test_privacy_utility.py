@@ -9,8 +9,6 @@ from types import SimpleNamespace
 import matplotlib as mpl
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import Pipeline
 
@@ -20,7 +18,6 @@ import matplotlib.pyplot as plt
 from skdptext import DPWordPerturber
 from skdptext.datasets import make_documents, make_embedding
 from skdptext.inspection import PrivacyUtilityDisplay
-from skdptext.mechanisms import Exponential
 from skdptext.metrics import (
     identified_scorer,
     privacy_utility_scoring,
@@ -257,27 +254,6 @@ def test_a_choice_that_may_be_chance_is_told():
         PrivacyUtilityDisplay.from_search(searched(3, chosen=1))
     with no_warning():  # nothing was chosen
         PrivacyUtilityDisplay.from_search(searched(chosen=None))
-
-
-def test_searched_perturbers_are_told_apart_by_all_but_epsilon_and_lam(
-    small_embedding,
-):
-    options = {"lam": 0.3, "document_length": 1}
-    steps = [
-        DPWordPerturber(small_embedding, epsilon=e, mechanism=m, **options)
-        for m in (None, Exponential())
-        for e in (3.0, 7.0)
-    ]
-    search = GridSearchCV(
-        Pipeline([("p", steps[0]), ("c", LogisticRegression())]), {"p": steps}, cv=2
-    )
-    search.fit([[w] for w in small_embedding.words[:8]], [0, 1] * 4)
-    display = PrivacyUtilityDisplay.from_search(
-        search, privacy="score", utility="score"
-    )
-    assert len(set(display.groups)) == 2
-    named = "λ = 0.3, p = DPWordPerturber(document_length=1, mechanism=Exponential())"
-    assert named in display.groups
 
 
 @pytest.mark.filterwarnings("ignore::skdptext.exceptions.PrivacyLeakWarning")

@@ -152,19 +152,6 @@ def test_documents_are_counted_as_they_are_read(
     assert share == pytest.approx(0.5, abs=2e-4)
 
 
-@pytest.mark.parametrize("mechanism", [None, Exponential()])
-def test_texts_tokens_and_bags_of_the_same_words(small_embedding, mechanism):
-    source = DPWordPerturber(small_embedding, lam=0.0, mechanism=mechanism)
-    bags = np.zeros((2, 200))
-    bags[0, [3, 17]], bags[1, 40] = (5, 1), 2
-    texts = ["w3 " * 5 + "w17", "w40 w40"]
-    found = {
-        calibrate_epsilon(source, 0.6, documents=given, random_state=0)
-        for given in (texts, [text.split() for text in texts], bags)
-    }
-    assert len(found) == 1
-
-
 # -- what is given ---------------------------------------------------------------------
 
 
