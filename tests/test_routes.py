@@ -178,8 +178,9 @@ def of_exact_shares():
     def found():
         own = mean(stay(source))
         return calibrate_epsilon(
-            source, 1 - own, documents=TEXTS, tuned_on="public", random_state=0
-        )
+            source, 1 - own, documents=TEXTS, n_words=10 * len(written),
+            tuned_on="public",
+        )  # fmt: skip
 
     return {
         "transitions": lambda: mean(stay(source)),

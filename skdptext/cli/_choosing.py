@@ -23,6 +23,7 @@ from skdptext.cli._settings import (
     read_public,
     refuse,
 )
+from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.files import column_names, read_columns
 from skdptext.inspection import ReleaseReport, release_report
@@ -141,19 +142,21 @@ def add_report(commands: Any) -> None:
 def _calibrate(arguments: argparse.Namespace) -> int:
     perturber = make_perturber(arguments, document_length=1)
     if arguments.public is None:
+        assert isinstance(perturber.embedding, WordEmbedding)
         documents: Any = [[word] for word in perturber.embedding.words]
-        print(
-            "Each word of the embedding counts once. Text uses frequent words more, so "
-            "noise changes a different share of it: give --public text of the kind to "
-            "be released.",
-            file=sys.stderr,
-        )
     else:
         documents, _ = read_public(arguments, "text")
     found = calibrate_epsilon(
         perturber, arguments.changed, documents=documents, tuned_on="public"
     )
     print(f"--epsilon {found.epsilon:.4g}  changes {found.changed:.1%} of the words")
+    if arguments.public is None:
+        print(
+            "Each word of the embedding counted once. Text uses frequent words more, "
+            "so noise changes a different share of it: give --public text of the kind "
+            "to be released.",
+            file=sys.stderr,
+        )
     return 0
 
 

@@ -32,7 +32,8 @@ from skdptext.utils import (
 _LOWEST, _HIGHEST = 1e-6, 1e6
 # One word in so many tells where to look, before all of them are asked.
 _FIRST = 20
-_PRECISION = 1e-4  # of ε, relative
+# Of ε, relative: one draw in 20,000 shows at about 1e-4.
+_PRECISION, _EXACT_PRECISION = 1e-4, 1e-6
 
 
 @dataclass(frozen=True)
@@ -174,9 +175,11 @@ def calibrate_epsilon(
         return _changed(mechanism(strength), words, streams.open(b"noise"))
 
     some = words[::_FIRST]
-    start = _largest(lambda x: share(x, some), changed, source.epsilon, 2.0)
+    start = _largest(lambda x: share(x, some), changed, source.epsilon, 2.0, 1e-2)
     near = source.epsilon if start is None else start[0]
-    found = _largest(share, changed, near, 1.03)
+    exact = isinstance(own, TableMechanism)
+    precision = _EXACT_PRECISION if exact else _PRECISION
+    found = _largest(share, changed, near, 1.03, precision)
     if found is None:
         raise InvalidParameterError(
             f"changed must be a share that some epsilon reaches, between "
@@ -221,7 +224,11 @@ def _changed(mechanism: Any, words: np.ndarray, rng: np.random.Generator) -> flo
 
 
 def _largest(
-    share: Callable[[float], float], least: float, start: float, factor: float
+    share: Callable[[float], float],
+    least: float,
+    start: float,
+    factor: float,
+    precision: float,
 ) -> tuple[float, float] | None:
     """The largest strength whose share is at least `least`, and this share.
 
@@ -243,7 +250,7 @@ def _largest(
         if there == here:
             return None
         here, step = there, 2 * step
-    found = brentq(excess, *sorted((here, there)), xtol=_PRECISION)
+    found = brentq(excess, *sorted((here, there)), xtol=precision)
     while excess(found) < 0:
-        found -= _PRECISION
+        found -= precision
     return float(np.exp(found)), shares[found]
