@@ -39,7 +39,6 @@ from skdptext.mechanisms._names import (
 from skdptext.mechanisms._simulate import (
     draw_words as draw_words,
     probabilities as probabilities,
-    shared_noise as shared_noise,
 )
 
 # The names above of the form `x as x` are for the rooms beside, and have no page.

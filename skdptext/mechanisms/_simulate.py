@@ -7,13 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from skdptext.mechanisms._mechanism import (
-    NoiseMechanism,
     TableMechanism,
     WordMechanism,
     check_draws,
     check_words,
 )
-from skdptext.search import SharedNoise
 from skdptext.utils import blocks, working_memory_bytes
 
 # Words drawn at a time. Independent of the memory, so that the seed fixes the result.
@@ -37,18 +35,6 @@ def draw_words(
                 mechanism, mechanism.apply(words[block], draws), n
             )
         yield rows, noisy.reshape(-1, n_draws)
-
-
-def shared_noise(
-    mechanism: WordMechanism, rng: np.random.Generator, n_draws: int
-) -> SharedNoise | None:
-    """Noise of ε = 1 that all words and all ε share, where words come nearest to it."""
-    if type(mechanism).apply is not NoiseMechanism.apply:
-        return None
-    assert isinstance(mechanism, NoiseMechanism)
-    table = mechanism.embedding
-    noise = mechanism.noise(mechanism.draw(rng, n_draws)) * mechanism.epsilon
-    return SharedNoise(noise, table.vectors, table.half_norms)
 
 
 def probabilities(

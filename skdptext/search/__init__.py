@@ -4,6 +4,5 @@ from skdptext.search._nearest import (
     k_nearest_words as k_nearest_words,
     nearest_words as nearest_words,
 )
-from skdptext.search._shared_noise import SharedNoise as SharedNoise
 
 # Names of the form `x as x` are for the rooms beside, and have no page.
