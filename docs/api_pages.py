@@ -16,10 +16,9 @@ HERE = Path(__file__).parent
 # The page of a name, and what of its room is shown there.
 RESULTS = {
     "attacks.linkage_attack": ["Linkages", "Score", "ScoreTable", "ColumnFinding"],
-    "audit.audit_document_pair": ["DocumentPairAudit"],
+    "audit.audit_document_pair": ["ReleaseAudit"],
     "audit.audit_noise_law": ["NoiseLawAudit"],
     "audit.audit_training": ["TrainingAudit"],
-    "audit.audit_word_privacy": ["WordPrivacyAudit"],
     "inspection.release_report": ["ReleaseReport", "Provenance", "Bound"],
     "metrics.density_statistics": ["DensityStatistics"],
     "metrics.plausible_deniability": ["PlausibleDeniability"],

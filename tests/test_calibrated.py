@@ -113,7 +113,7 @@ def of_audits(seed):
     ).fit([])
     x, y = EMBEDDING.words[:2]
     options = {"confidence": 0.95, "random_state": seed}
-    pair = audit_document_pair(source, [x], [y], n_releases=400, **options)
+    pair = audit_document_pair(source, [x], [y], n_releases=400, confidence=0.95)
     yield "documents", pair.lower_bound, 1.0, np.inf
     word = audit_word_privacy(source, [(x, y)], n_draws=400, **options)
     yield "words", float(np.max(word.lower_bound)), 1.0, np.inf

@@ -1,15 +1,12 @@
 """Whether a release keeps its guarantee: statistical tests of the code that it runs."""
 
 from skdptext.audit._documents import (
-    DocumentPairAudit as DocumentPairAudit,
+    ReleaseAudit as ReleaseAudit,
     audit_document_pair,
 )
 from skdptext.audit._law import NoiseLawAudit as NoiseLawAudit, audit_noise_law
 from skdptext.audit._training import TrainingAudit as TrainingAudit, audit_training
-from skdptext.audit._words import (
-    WordPrivacyAudit as WordPrivacyAudit,
-    audit_word_privacy,
-)
+from skdptext.audit._words import audit_word_privacy
 
 __all__ = [
     "audit_document_pair",

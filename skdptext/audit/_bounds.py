@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -78,12 +79,9 @@ def bound_and_column(
     return max(float(bound), 0.0), column
 
 
-def most_shown(n: int, confidence: float, delta: float = 0.0) -> float:
-    """The most that n draws of each can show: an event that all of P and none of Q."""
-    measure = n - n // 3
-    level = (1 - confidence) / 2
-    n_each = np.array([measure, measure])
-    return float(log_ratio_bound(np.array([measure, 0]), n_each, level, delta))
+def refutes(bound: Any, claimed: Any) -> Any:
+    """Whether a bound is above a claim, by more than rounding."""
+    return bound > claimed * (1 + 1e-12)
 
 
 # -- until the audit of training stands on lower_bound

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import ClassVar
 
 import numpy as np
@@ -65,7 +64,6 @@ def test_draws_that_choose_the_event_do_not_test_it():
 
     result = audit(Diffuse(LINE, 1.0, 0.0), [("b", "c")])
     assert result.lower_bound[0] == 0
-    assert result.events == [frozenset()]
 
 
 @pytest.mark.parametrize("pairs", [[("b", "c")], [("a", "b"), ("c", "d")]])
@@ -86,7 +84,6 @@ def test_bounds_come_close_to_the_exponent():
     result = audit(Perturber(LINE, 1.0, 0.0), [("b", "c")], n_draws=200_000)
     # From "b" to "a": Laplace tails, ratio exactly exp(0.5).
     assert 0.45 < result.lower_bound[0] <= 0.5 == result.claimed[0]
-    assert result.events[0] in ({"a"}, {"d"}, {"a", "b"}, {"c", "d"})
 
 
 @pytest.mark.no_cover
@@ -214,13 +211,9 @@ def test_one_word_of_200_in_clear_is_found(seed):
     result = audit(
         perturber, pairs=10, n_draws=5000, confidence=1 - 1e-6, random_state=seed
     )
-    word = f"w{20 * seed}"
-    of_the_word = np.array([word in pair for pair in result.pairs])
-    assert (result.violated & result.swept & of_the_word).any()
+    of_the_word = np.array([f"w{20 * seed}" in pair for pair in result.pairs])
+    assert (result.violated & of_the_word).any()
     assert (result.violated <= of_the_word).all()
-    assert result.unchanged[word] == 1.0
-    assert len(result.unchanged) == 200
-    assert np.mean(list(result.unchanged.values())) < 0.5
 
 
 def test_pairs_that_the_sweep_found_are_tested_by_new_draws():
@@ -238,18 +231,7 @@ def test_pairs_that_the_sweep_found_are_tested_by_new_draws():
     result = audit(Changing(CLOUD, 1.0, 0.0), n_draws=2000, pairs=10)
     assert len(calls) > 1
     assert calls.pop() == 2000 > max(calls)
-    assert result.swept.sum() >= 1
     assert not result.violated.any()
-
-
-def test_sweep_of_no_or_of_few_pairs():
-    none = audit(Perturber(CLOUD, 1.0, 0.0), n_draws=500, n_swept=0)
-    assert not none.unchanged
-    assert not none.swept.any()
-    few = audit(Perturber(CLOUD, 1.0, 0.0), n_draws=500, n_swept=4)
-    assert 4 < len(few.unchanged) <= 8  # the words of four pairs
-    given = audit(Perturber(CLOUD, 1.0, 0.0), [("w1", "w2")], n_draws=500)
-    assert not given.unchanged
 
 
 @pytest.mark.no_cover
@@ -265,48 +247,25 @@ def test_false_alarms_of_pairs_that_were_found():
     assert alarms <= binom.isf(1e-6, repeats, rate)
 
 
-# -- an audit that cannot find anything --------------------------------------------
-
-
-class Silent(Perturber):
-    def perturb_words(self, words, n_draws=1):
-        raise AssertionError("it was asked for draws")
+# -- the result --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("pairs", [None, [("a", "b"), ("b", "c")]])
-def test_an_audit_that_cannot_refute_says_so_before_it_draws(pairs):
+def test_an_audit_that_cannot_refute_says_so(pairs):
     apart = WordEmbedding(list("abc"), [[0.0], [1.0], [2.0]])
-    message = (
-        r"cannot find a violation: the smallest of the \d claims is 39, and "
-        r"n_draws=20000 can only refute claims below 7\.\d+\. Pass .*epsilon=4 or less"
-    )
-    with pytest.warns(UserWarning, match=message), pytest.raises(AssertionError):
-        audit(Silent(apart, 39.0, 0.0), pairs)
+    with pytest.warns(UserWarning, match=r"could not .* below 7\.\d+, .* is 39"):
+        audit(Perturber(apart, 39.0, 0.0), pairs)
     with no_warning():
-        assert audit(Perturber(apart, 4.0, 0.0), pairs).refutable.any()
-
-
-def test_the_draws_that_it_would_take():
-    apart = WordEmbedding(list("abc"), [[0.0], [1.0], [2.0]])
-    with pytest.warns(UserWarning, match="or draw n_draws=") as caught:
-        audit(Perturber(apart, 8.0, 0.0), [("a", "b")])
-    (warning,) = caught
-    enough = int(re.search(r"n_draws=(\d+) or more", str(warning.message))[1])
-    with no_warning():
-        audit(Perturber(apart, 8.0, 0.0), [("a", "b")], n_draws=enough)
+        result = audit(Perturber(apart, 4.0, 0.0), pairs)
+    assert result.claimed.min() < result.largest_bound
 
 
 def test_nothing_promised_is_nothing_to_refute():
     perturber = Perturber(LINE, 1.0, 0.0)
     perturber.guaranteed = Claiming(math.inf)
     for pairs in (None, [("b", "c")]):
-        with pytest.warns(UserWarning, match="Nothing is promised for these pairs"):
-            result = audit(perturber, pairs, n_draws=500)
-        assert not result.violated.any()
-        assert not result.unchanged
-
-
-# -- the result --------------------------------------------------------------------
+        with pytest.warns(UserWarning, match="the smallest is inf"):
+            assert not audit(perturber, pairs, n_draws=500).violated.any()
 
 
 def test_one_call_draws_each_word_once():
@@ -321,52 +280,16 @@ def test_one_call_draws_each_word_once():
     assert calls == [(["a", "b", "c"], 500)]
 
 
-@pytest.mark.no_cover
-def test_a_repeatable_perturber_gives_the_same_audit():
-    def bounds(seed):
-        perturber = DPWordPerturber(CLOUD, epsilon=1.0, document_length=1,
-                                    random_state=seed).fit([])  # fmt: skip
-        return audit(perturber, n_draws=1000, pairs=10).lower_bound
-
-    first = bounds(0)
-    np.testing.assert_array_equal(bounds(0), first)
-    assert (first != bounds(1)).any()
-
-
-def test_summary_frame_and_sentences():
+def test_printed_it_names_the_worst_pair():
     perturber = Perturber(CLOUD, 1.0, 0.0)
     perturber.choose = keep_if_far(perturber, 2.0)
     result = audit(perturber, pairs=10, n_draws=5000)
-    frame = result.to_frame()
-    assert len(frame) == len(result.pairs)
-    excess = (frame.lower_bound - frame.claimed).to_numpy()
-    assert (np.diff(excess) <= 0).all()
-    facts = result.summary()
-    assert facts["worst_pair"] == tuple(frame.loc[0, ["word", "other"]])
-    assert facts["n_violated"] == frame.violated.sum() == result.violated.sum() > 0
-    word, other = facts["worst_pair"]
-    assert f"{word!r} / {other!r}" in " ".join(str(result).split())
-    assert max(map(len, str(result).splitlines())) <= 88
-    assert f"n_violated={facts['n_violated']}" in repr(result)
+    word, other = result.pairs[np.argmax(result.lower_bound - result.claimed)]
+    said = " ".join(str(result).split())
+    assert said.startswith(f"{result.violated.sum()} of 10 pairs violate")
+    assert f"{word!r} / {other!r}" in said
     passed = audit(Perturber(LINE, 1.0, 0.0), [("a", "b")])
     assert "does not prove privacy" in " ".join(str(passed).split())
-
-
-def test_claims_that_so_few_draws_cannot_refute_are_counted():
-    # Of 500 draws that test, all of one word and none of the other: a limit of
-    # a^(1/500) against 1 - a^(1/500), two limits and two directions for 2 pairs.
-    low = (0.1 / 8) ** (1 / 500)
-    most = math.log(low / (1 - low))
-    params = {"pairs": [("b", "c"), ("a", "d")], "n_draws": 1000, "confidence": 0.9}
-    epsilon = most / 0.54  # of "a" and "d"; the other two are at 0.5
-    below = audit(Perturber(LINE, 0.999 * epsilon, 0.0), **params)
-    above = audit(Perturber(LINE, 1.001 * epsilon, 0.0), **params)
-    assert below.largest_bound == above.largest_bound == pytest.approx(most)
-    assert below.refutable.tolist() == [True, True]
-    assert above.refutable.tolist() == [True, False]
-    assert above.summary()["n_refutable"] == above.to_frame()["refutable"].sum() == 1
-    said = " ".join(str(above).split())
-    assert f"claims of 1 of the 2 pairs, those below {most:.3g}." in said
 
 
 class Misshapen(Perturber):
@@ -375,7 +298,7 @@ class Misshapen(Perturber):
 
 
 @refusals(
-    (object(), {}, "perturber must have perturb_words"),
+    (object(), {}, "releaser must have perturb_words"),
     (Perturber(LINE, 1.0, 0.0), {"pairs": []}, "pairs must be a non-empty"),
     (Perturber(LINE, 1.0, 0.0), {"pairs": ["ab"]}, "pairs must be a non-empty"),
     (Perturber(LINE, 1.0, 0.0), {"pairs": [("a", 1)]}, "pairs must be a non-empty"),
@@ -383,10 +306,9 @@ class Misshapen(Perturber):
     (
         Perturber(LINE, 1.0, 0.0),
         {"pairs": [("a", "b"), ("c", "c")]},
-        "two different words each, got one twice in pair 1",
+        "two different words",
     ),
     (Perturber(LINE, 1.0, 0.0), {"n_draws": 99}, "n_draws must be .* >= 100"),
-    (Perturber(LINE, 1.0, 0.0), {"n_swept": -1}, "n_swept must be .* >= 0"),
     (Perturber(LINE, 1.0, 0.0), {"pairs": 0}, "pairs must be .* >= 1"),
     (Perturber(LINE, 1.0, 0.0), {"confidence": 1.0}, r"in \[0\.5, 1\), got 1\.0"),
     (Perturber(LINE, 1.0, 0.0), {"confidence": 2}, r"in \[0\.5, 1\), got 2"),
@@ -414,11 +336,7 @@ class Claiming:
 def test_a_claim_must_be_a_finite_number(claim, pairs):
     perturber = Perturber(LINE, 1.0, 0.0)
     perturber.guaranteed = Claiming(claim)
-    said = "a ndarray" if isinstance(claim, np.ndarray) else repr(claim)
-    message = (
-        r"perturber\.guarantee\(\)\.exponent\('[a-d]', '[a-d]'\) must be a finite "
-        rf"number >= 0, got {re.escape(said)}\."
-    )
+    message = "exponent of the guarantee must be a finite number >= 0, got "
     with pytest.raises(InvalidParameterError, match=message):
         audit(perturber, pairs)
 
