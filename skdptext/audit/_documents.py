@@ -88,8 +88,9 @@ def audit_document_pair(
     releaser : object
         Fitted `~skdptext.DPWordPerturber`, `~skdptext.DPDocumentReplacer`, or any
         object with ``transform(documents)``, and ``guarantee()`` whose result has
-        ``exponent(x, y)``; its own ``exponent`` is asked first. If it has ``log_likelihood(documents, released)``, of shape
-        (n_released, n_documents), this is a statistic, too.
+        ``exponent(x, y)``; an ``exponent`` of its own is asked first. If it has
+        ``log_likelihood(documents, released)``, of shape (n_released, n_documents),
+        this is a statistic, too.
     x, y : str or list of str
         Two documents, as `transform` takes them.
     n_releases : int >= 100, default=1000

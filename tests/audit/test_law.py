@@ -9,6 +9,7 @@ from scipy.stats import binom
 from skdptext import WordEmbedding
 from skdptext.audit import audit_noise_law
 from skdptext.audit._law import _spread
+from skdptext.mechanisms import RandomizedResponse
 from tests.channels import channel, sample
 from tests.expected import refusals
 from tests.mistakes import (
@@ -37,6 +38,10 @@ class Wrong:
         return self.sampler(self.claim, rng, n)
 
 
+def turns_hidden_by_rounding(mechanism, rng, n):
+    return taking_turns(mechanism, rng, n) * (1 + 1e-9 * rng.random((n, 1)))
+
+
 @pytest.mark.parametrize(
     ("sampler", "test"),
     [
@@ -46,6 +51,7 @@ class Wrong:
         (elementwise_root, "direction along first axis"),
         (shared_by_workers, "repeats"),
         (taking_turns, "repeats"),
+        (turns_hidden_by_rounding, "radius, next radius"),
         (one_radius_for_all, "radius, next radius"),
         (replayed_for_every_epsilon, "radius, next radius"),
         (lambda mechanism, rng, n: np.ones((n, mechanism.metric.dim)), "radius"),
@@ -57,16 +63,6 @@ def test_wrong_samplers_are_named(sampler, test):
     assert test in audit.failed
     assert test in " ".join(str(audit).split())
     assert max(map(len, str(audit).splitlines())) <= 88
-
-
-def test_workers_in_turn_are_caught_even_when_rounding_hides_the_repeats():
-    def sampler(mechanism, rng, n):
-        noise = taking_turns(mechanism, rng, n)
-        return noise * (1 + 1e-9 * rng.random((n, 1)))
-
-    audit = audit_noise_law(Wrong(sampler), alpha=1e-6, random_state=0)
-    assert "repeats" not in audit.failed
-    assert "radius, next radius" in audit.failed
 
 
 def assert_level(source, n_draws):
@@ -169,17 +165,20 @@ def test_one_dimension(sampler, test):
     assert test in audit.failed
 
 
-def test_right_noise_says_so():
+def test_right_noise_says_so_and_an_integer_repeats_it():
     mechanism = channel(3.0, 0.8, CLOUD)
-    audit = audit_noise_law(mechanism, n_draws=5000, alpha=1e-6, random_state=1)
+    audit, again = (
+        audit_noise_law(mechanism, n_draws=5000, alpha=1e-6, random_state=1)
+        for _ in range(2)
+    )
     assert not audit.rejected
     assert "found nothing wrong" in str(audit)
-    again = audit_noise_law(mechanism, n_draws=5000, random_state=1)
     assert audit.pvalues == again.pvalues
 
 
 @refusals(
     (object(), {}, "source must add noise to vectors, .* object without sample"),
+    (RandomizedResponse().prepare(LINE, 1.0), {}, "source must add noise to vectors"),
     (Wrong(renormalised), {"n_draws": 10}, "n_draws must be"),
     (Wrong(renormalised), {"alpha": 0}, "alpha must be"),
     (Wrong(renormalised), {"random_state": "a"}, "random_state must be"),
