@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from skdptext.audit._bounds import bound_and_column, lower_bound, most_shown
+from skdptext.audit._bounds import bound_and_column, lower_bound
 
 
 def responses(rng, epsilon, n, k=4):
@@ -69,7 +69,6 @@ def test_samples_apart_show_the_most_that_their_number_can(delta):
     low = 0.05 ** (1 / 600)
     bound = lower_bound(np.ones(900), np.zeros(900), 0.9, delta)
     assert bound == pytest.approx(math.log((low - delta) / (1 - low)))
-    assert bound == most_shown(900, 0.9, delta)
 
 
 def test_rows_that_choose_do_not_measure():
