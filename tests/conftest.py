@@ -100,7 +100,6 @@ _UNWATCHED = {
         "test_paper",
         "test_pipelines",
         "test_repository",
-        "test_routes",
         "transport/test_wmd_block",
         "transport/test_wmd_cost",
         "transport/test_wmd_search",

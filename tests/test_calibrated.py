@@ -13,16 +13,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.stats import binom
-from sklearn.base import BaseEstimator
 from sklearn.model_selection import KFold, ShuffleSplit, cross_val_score
 from sklearn.naive_bayes import MultinomialNB
 
 from skdptext import DPDocumentReplacer, DPWordPerturber
 from skdptext.attacks import linkage_attack
-from skdptext.audit import audit_document_pair, audit_training, audit_word_privacy
 from skdptext.datasets import make_embedding
 from skdptext.inspection import release_report
-from skdptext.mechanisms import RandomizedResponse
 from skdptext.model_selection import search_results
 from skdptext.replacement import topic_shares
 from tests.expected import leaks_allowed
@@ -106,38 +103,6 @@ def of_a_search(seed):
         yield type(cv).__name__, found.low[0], 0.5, found.high[0]
 
 
-def of_audits(seed):
-    """Lower limits of the exponent of an exact mechanism, at the confidence given."""
-    source = DPWordPerturber(
-        EMBEDDING, epsilon=1.0, document_length=1, mechanism=RandomizedResponse()
-    ).fit([])
-    x, y = EMBEDDING.words[:2]
-    options = {"confidence": 0.95, "random_state": seed}
-    pair = audit_document_pair(source, [x], [y], n_releases=400, confidence=0.95)
-    yield "documents", pair.lower_bound, 1.0, np.inf
-    word = audit_word_privacy(source, [(x, y)], n_draws=400, **options)
-    yield "words", float(np.max(word.lower_bound)), 1.0, np.inf
-
-
-class Chance(BaseEstimator):
-    """Learns a number that has nothing to do with the data."""
-
-    def __init__(self, random_state=None):
-        self.random_state = random_state
-
-    def fit(self, X, y):
-        self.number_ = np.random.default_rng(self.random_state).normal()
-        return self
-
-
-def of_training(seed):
-    audit = audit_training(
-        Chance(0), np.eye(6), list("aabbcc"), 0, epsilon=1.0, n_fits=200,
-        statistic=lambda model: model.number_, confidence=0.95, random_state=seed,
-    )  # fmt: skip
-    yield "fits", audit.lower_bound, 0.0, np.inf
-
-
 def of_topic_shares(seed):
     """Groups that are all noise but for a little."""
     truth = np.repeat([0, 1, 2], [5, 25, 70])
@@ -158,8 +123,6 @@ TRIALS = {
     "release_report, control": (of_control, 5),
     "release_report, copies": (of_copies, 5),
     "search_results": (of_a_search, 5),
-    "audits": (of_audits, 10),
-    "audit_training": (of_training, 6),
     "topic_shares": (of_topic_shares, 20),
 }
 
