@@ -6,16 +6,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn import config_context
 
 from skdptext.documents import EncodedDocuments, resample
-from skdptext.mechanisms import WordMechanism, check_draws, check_words
+from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms import Draws, WordMechanism
 from skdptext.utils import (
     NoiseStreams,
     blas_threads,
+    blocks,
     limit_blas_threads,
     progress_bar,
     runs,
@@ -29,6 +32,9 @@ _BLOCK_BYTES = 2**22
 # Words per draw from a document's stream. No block is smaller, so that the noise of a
 # seed does not depend on working_memory.
 _PIECE = 64
+# Words drawn at a time by themselves. Independent of the memory, so that the seed fixes
+# the result.
+_SINGLE = 256
 # Bytes that `apply` may always take, beside those per word.
 _APPLY_BYTES = 16 * 2**20
 
@@ -189,3 +195,49 @@ def _segments(streams: Streams, codes: np.ndarray, lengths: np.ndarray) -> Segme
     upto = np.concatenate([[0], np.cumsum(known)])
     ends = np.cumsum(lengths)
     return list(enumerate((upto[ends] - upto[ends - lengths]).tolist()))
+
+
+def draw_words(
+    mechanism: WordMechanism, ids: np.ndarray, n_draws: int, rng: np.random.Generator
+) -> Iterator[tuple[slice, np.ndarray]]:
+    """Independent noisy versions of words, a few hundred at a time.
+
+    Yields slices of `ids`, and the noisy words of these, of shape (n_rows, n_draws).
+    """
+    for rows in blocks(len(ids), max(1, _SINGLE // n_draws)):
+        words = np.repeat(ids[rows], n_draws)
+        noisy = np.empty(len(words), dtype=np.int64)
+        for block in blocks(len(words), _SINGLE):
+            n = block.stop - block.start
+            places = mechanism.apply(words[block], check_draws(mechanism, rng, n))
+            noisy[block] = check_words(mechanism, places, n)
+        yield rows, noisy.reshape(-1, n_draws)
+
+
+def check_draws(mechanism: WordMechanism, rng: np.random.Generator, n: int) -> Draws:
+    """Draws of `n` words, with a row for each in every array."""
+    draws = mechanism.draw(rng, n)
+    got = type(draws).__name__
+    if isinstance(draws, tuple):
+        shapes = list(map(np.shape, draws))
+        if {shape[:1] for shape in shapes} == {(n,)}:
+            return draws
+        got = f"arrays of shapes {shapes}"
+    raise InvalidParameterError(
+        f"draw of {type(mechanism).__name__} must return a tuple of arrays with {n} "
+        f"rows each, got {got}."
+    )
+
+
+def check_words(mechanism: WordMechanism, noisy: Any, n: int) -> np.ndarray:
+    """The output of `apply` for `n` words, checked to be words of the embedding."""
+    n_words = len(mechanism.embedding)
+    noisy = np.asarray(noisy)
+    whole = noisy.shape == (n,) and noisy.dtype.kind in "iu"
+    if not whole or (n and not 0 <= noisy.min() <= noisy.max() < n_words):
+        raise InvalidParameterError(
+            f"apply of {type(mechanism).__name__} must return {n} word ids, integers "
+            f"in [0, {n_words}), got an array of shape {noisy.shape} and type "
+            f"{noisy.dtype}."
+        )
+    return noisy

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from skdptext.base._noise_run import check_draws, check_words
 from skdptext.mechanisms import (
     NoiseMechanism,
     WordMechanism,
-    check_draws,
-    check_words,
 )
 from skdptext.utils import blocks, working_memory_bytes
 

@@ -14,12 +14,8 @@ from skdptext.datasets import load_docstring_embedding
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.files import read_columns
-from skdptext.mechanisms import (
-    MECHANISMS,
-    WordMechanism,
-    resolve_mechanism,
-)
-from skdptext.perturbation import DPWordPerturber
+from skdptext.mechanisms import MECHANISMS, WordMechanism
+from skdptext.perturbation import DPWordPerturber, resolve_mechanism
 from skdptext.replacement import DPDocumentReplacer
 
 BUILT_IN = "docstrings"

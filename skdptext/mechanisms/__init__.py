@@ -16,30 +16,28 @@ from skdptext.mechanisms._integer_noise import (
     laplace_scale as laplace_scale,
 )
 from skdptext.mechanisms._losses import LossDistribution as LossDistribution
-from skdptext.mechanisms._mahalanobis import MahalanobisNoise
 from skdptext.mechanisms._mechanism import (
     Draws as Draws,
-    NoiseMechanism as NoiseMechanism,
     TableMechanism as TableMechanism,
     WordMechanism as WordMechanism,
-    check_draws as check_draws,
     check_exponents as check_exponents,
-    check_words as check_words,
+    probabilities as probabilities,
 )
-from skdptext.mechanisms._metric import (
+from skdptext.mechanisms._noise import (
     MahalanobisMetric as MahalanobisMetric,
+    MahalanobisNoise,
+    NoiseMechanism as NoiseMechanism,
     Spectrum as Spectrum,
     embedding_spectrum as embedding_spectrum,
     scaled_covariance as scaled_covariance,
 )
-from skdptext.mechanisms._names import (
-    MECHANISMS as MECHANISMS,
-    resolve_mechanism as resolve_mechanism,
-)
-from skdptext.mechanisms._simulate import (
-    draw_words as draw_words,
-    probabilities as probabilities,
-)
+
+#: The mechanisms that have a name, for grids, files of settings and the command line.
+MECHANISMS: dict[str, type[WordMechanism]] = {
+    "exponential": Exponential,
+    "mahalanobis-noise": MahalanobisNoise,
+    "randomized-response": RandomizedResponse,
+}
 
 # The names above of the form `x as x` are for the rooms beside, and have no page.
 __all__ = [

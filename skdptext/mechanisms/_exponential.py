@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from skdptext.mechanisms._mechanism import Draws, TableMechanism
-from skdptext.mechanisms._metric import MahalanobisMetric, embedding_spectrum
+from skdptext.mechanisms._noise import MahalanobisMetric, embedding_spectrum
 from skdptext.utils import (
     Memo,
     blocks,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -14,9 +14,10 @@ from sklearn.base import BaseEstimator, clone
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._losses import LossDistribution
-from skdptext.mechanisms._metric import MahalanobisMetric
-from skdptext.search import nearest_words
 from skdptext.utils import DocLinked, blocks, check_real, working_memory_bytes
+
+if TYPE_CHECKING:
+    from skdptext.mechanisms._noise import MahalanobisMetric
 
 Draws = tuple[np.ndarray, ...]
 
@@ -24,8 +25,6 @@ Draws = tuple[np.ndarray, ...]
 _SUM = 1e-9
 # Added to exponents: more than all rounding in the logarithms they come from.
 _ROUNDING = 2.0**-40
-# With more different distances than this in one call, they are rounded up.
-_DISTANCES = 128
 # Pairs of words whose distributions are computed together.
 _PAIRS = 32
 
@@ -361,81 +360,16 @@ class TableMechanism(WordMechanism):
         return 128
 
 
-class NoiseMechanism(WordMechanism):
-    """A mechanism that releases the word nearest to a vector with noise.
+def probabilities(
+    mechanism: TableMechanism, ids: np.ndarray
+) -> Iterator[tuple[slice, np.ndarray]]:
+    """Pr[z | w] of each word, some words at a time.
 
-    A subclass sets `metric` in `_prepare`, and defines `draw` and `noise`. Exponents
-    and small δ follow, and so do posteriors given the noisy vector. A subclass may
-    choose the word by the noisy vector in another way (`apply`): that is
-    post-processing of the vector, and costs no privacy.
-
-    See Also
-    --------
-    MahalanobisNoise : That of the papers.
-
-    Notes
-    -----
-    *Privacy.* Pr[z | w] ≤ exp(ε d(φ(w), φ(w'))) Pr[z | w'] for d the `metric`, if the
-    noise has the density that `noise` states.
-
-    Examples
-    --------
-    >>> from skdptext import WordEmbedding
-    >>> from skdptext.mechanisms import MahalanobisNoise, NoiseMechanism
-    >>> embedding = WordEmbedding(["near", "far"], [[0.0], [2.0]])
-    >>> prepared = MahalanobisNoise().prepare(embedding, epsilon=3.0)
-    >>> isinstance(prepared, NoiseMechanism), prepared.metric.name
-    (True, 'euclidean')
+    Yields slices of `ids`, and rows over all words, to be overwritten.
     """
-
-    metric: MahalanobisMetric
-
-    @abstractmethod
-    def noise(self, draws: Draws) -> np.ndarray:
-        """Compute the noise vectors of draws.
-
-        Parameters
-        ----------
-        draws : tuple of ndarray
-            What `draw` returned.
-
-        Returns
-        -------
-        noise : ndarray of shape (n, dim)
-            Of density ∝ e^(−ε‖z‖) in `metric`: lengths follow Gamma(dim, 1/ε), and
-            directions are uniform there.
-        """
-
-    def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
-        table = self.embedding
-        points = self.noise(draws) + table.vectors[words]
-        memory = working_memory_bytes()
-        return nearest_words(points, table.vectors, table.half_norms, memory=memory)
-
-    def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        vectors = self.embedding.vectors
-        return self.epsilon * self.metric.distances(vectors[x], vectors[y])
-
-    def losses(self, x: np.ndarray, y: np.ndarray) -> list[LossDistribution]:
-        """Bound the privacy loss between words, by a distribution each.
-
-        Where a call has more than 128 different distances, each is rounded up, by less
-        than one part in 32, so that few distributions have to be computed.
-        """
-        vectors = self.embedding.vectors
-        gaps = np.subtract(vectors[x], vectors[y], dtype=np.float64)
-        distances = self.epsilon * np.linalg.norm(self.metric.whiten(gaps), axis=1)
-        # up, so that distances that differ only by rounding are computed once
-        rounded = _rounded_up(distances, 30)
-        if len(np.unique(rounded)) > _DISTANCES:
-            rounded = _rounded_up(distances, 6)
-        dim = self.metric.dim
-        return [LossDistribution.of_noise(d, dim) for d in rounded.tolist()]
-
-    @property
-    def row_bytes(self) -> int:
-        """Normals in pieces and joined, shaped noise and points; points in float32."""
-        return self.metric.dim * (4 * 8 + 4)
+    for rows in blocks(len(ids), mechanism._n_rows()):
+        proba = np.exp(mechanism.checked_log_proba(ids[rows]))
+        yield rows, np.minimum(proba, 1, out=proba)  # rounding
 
 
 def check_exponents(
@@ -450,41 +384,6 @@ def check_exponents(
             + (", with NaN or negative numbers." if exponents.size else ".")
         )
     return exponents
-
-
-def check_draws(mechanism: WordMechanism, rng: np.random.Generator, n: int) -> Draws:
-    """Draws of `n` words, with a row for each in every array."""
-    draws = mechanism.draw(rng, n)
-    got = type(draws).__name__
-    if isinstance(draws, tuple):
-        shapes = list(map(np.shape, draws))
-        if {shape[:1] for shape in shapes} == {(n,)}:
-            return draws
-        got = f"arrays of shapes {shapes}"
-    raise InvalidParameterError(
-        f"draw of {type(mechanism).__name__} must return a tuple of arrays with {n} "
-        f"rows each, got {got}."
-    )
-
-
-def check_words(mechanism: WordMechanism, noisy: Any, n: int) -> np.ndarray:
-    """The output of `apply` for `n` words, checked to be words of the embedding."""
-    n_words = len(mechanism.embedding)
-    noisy = np.asarray(noisy)
-    whole = noisy.shape == (n,) and noisy.dtype.kind in "iu"
-    if not whole or (n and not 0 <= noisy.min() <= noisy.max() < n_words):
-        raise InvalidParameterError(
-            f"apply of {type(mechanism).__name__} must return {n} word ids, integers "
-            f"in [0, {n_words}), got an array of shape {noisy.shape} and type "
-            f"{noisy.dtype}."
-        )
-    return noisy
-
-
-def _rounded_up(numbers: np.ndarray, digits: int) -> np.ndarray:
-    """Numbers rounded up to a number of binary digits."""
-    mantissas, powers = np.frexp(numbers)
-    return np.ldexp(np.ceil(np.ldexp(mantissas, digits)), powers - digits)
 
 
 def _described(value: Any) -> str:

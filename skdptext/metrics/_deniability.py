@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from skdptext.base import expected_distinct
+from skdptext.base import draw_words, expected_distinct
 from skdptext.documents import some_word_ids
-from skdptext.mechanisms import TableMechanism, draw_words, probabilities
+from skdptext.mechanisms import TableMechanism, probabilities
 from skdptext.metrics._words import find_perturber
 from skdptext.utils import NoiseStreams, check_integer, import_pandas
 

@@ -10,12 +10,12 @@ import numpy as np
 from scipy.optimize import brentq
 from sklearn.base import clone
 
+from skdptext.base import draw_words
 from skdptext.documents import DocumentReader
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.mechanisms import (
     Exponential,
     TableMechanism,
-    draw_words,
     probabilities,
 )
 from skdptext.metrics import find_perturber

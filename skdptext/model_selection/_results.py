@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import clone
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import resolve_mechanism
 from skdptext.metrics import find_perturber
+from skdptext.perturbation import resolve_mechanism
 from skdptext.utils import check_real, import_pandas, split_interval, warn_once
 
 _NOISE = ("epsilon", "lam")

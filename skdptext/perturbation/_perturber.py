@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
@@ -19,7 +20,6 @@ from skdptext.documents import (
     EncodedDocuments,
     as_column,
     as_frame,
-    resample,
     word_ids,
     write_documents,
 )
@@ -29,22 +29,25 @@ from skdptext.embeddings import (
     check_embedding,
     column_names,
 )
-from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import (
-    WordMechanism,
-    resolve_mechanism,
+from skdptext.exceptions import (
+    InvalidParameterError,
+    OutOfVocabularyWarning,
+    PrivacyLeakWarning,
 )
-from skdptext.perturbation._leaks import (
-    caveats,
-    warn_of_leaks,
-    warn_of_unknown_words,
+from skdptext.mechanisms import (
+    MECHANISMS,
+    MahalanobisNoise,
+    RandomizedResponse,
+    WordMechanism,
 )
 from skdptext.privacy import PrivacyGuarantee
 from skdptext.utils import (
+    REPEATABLE,
     NoiseStreams,
     check_bags,
     check_document_ids,
     check_integer,
+    check_kind,
     check_n_jobs,
     check_noise_state,
     check_option,
@@ -52,12 +55,54 @@ from skdptext.utils import (
     is_count_matrix,
     show_progress,
     shown,
+    warn_of_repeats,
+    warn_once,
 )
 
 # What a manifest says of how documents are read.
 _READING = ("resize", "oov", "lowercase", "stop_words", "token_pattern", "tokenizer")
 # About how many words a canary perturbs; each worker does it once.
 _CANARY_WORDS = 256
+# ε at which randomized response keeps every word
+_NO_NOISE = 1e6
+# Above this share of unknown words the embedding is probably the wrong one.
+_MANY_UNKNOWN = 0.5
+# What is released outside the guarantee
+_LENGTHS = (
+    "document_length is None: the number of words of each document is released as it "
+    "is, and documents of different length are not protected from being told apart. "
+    "Set document_length to make every release of one size."
+)
+_ORDER = (
+    'output is not "bow": the order of the words is released, which tells which '
+    "document it was. With 99 % of the words changed, at least 99 of 100 documents "
+    'were found by their order, and 18 as bags. Use output="bow", or say order="keep" '
+    "if that is meant."
+)
+_IN_CLEAR = (
+    'oov="keep": words unknown to the embedding, often names, stay in the clear.'
+)
+_VOCABULARY = (
+    'embedding="one-hot" takes the vocabulary from the documents given to fit, which '
+    "releases it. If it is public, say so: embedding=one_hot_embedding(words), of "
+    "skdptext.embeddings."
+)
+_ONE_HOT = (
+    "The vocabulary was taken from the columns of the documents given to fit: which "
+    "words there are is released, and outside this promise."
+)
+
+
+def resolve_mechanism(mechanism: Any) -> WordMechanism:
+    """The mechanism that the parameter `mechanism` of a perturber stands for."""
+    if mechanism is None:
+        return MahalanobisNoise()
+    if isinstance(mechanism, str):
+        return MECHANISMS[check_option("mechanism", mechanism, list(MECHANISMS))]()
+    rule = "mechanism must be None, a WordMechanism, or the name of one"
+    check_kind(mechanism, WordMechanism, rule)
+    chosen: WordMechanism = mechanism
+    return chosen
 
 
 class DPWordPerturber(ColumnOutput, BaseReleaser):
@@ -289,21 +334,24 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
             If a parameter or `X` breaks a rule.
         """
         self._check_parameters(None)
+        columns, bags = None, None
         if is_count_matrix(X, name="X"):
             bags = check_array(X, accept_sparse="csr", dtype=np.float64)
-            embedding = check_embedding(
-                self.embedding, one_hot_words=column_names(X) or bags.shape[1]
-            )
+            columns = column_names(X) or bags.shape[1]
+        embedding = check_embedding(self.embedding, one_hot_words=columns)
+        if bags is not None:
             check_bags(bags, n_words=len(embedding), counts=True)
             check_columns(X, embedding)
-            mechanism = self._prepare(embedding)
-            # Only now is anything written: a refused fit leaves no trace.
+        with show_progress(self.verbose):
+            chosen = resolve_mechanism(self.mechanism)
+            mechanism = chosen.prepare(embedding, self.epsilon, self.lam)
+        # equal documents get equal releases in a `transform` without ids only
+        self._warn_of_leaks(has_ids=True)
+        # Only now is anything written: a refused fit leaves no trace.
+        self.__dict__.pop("feature_names_in_", None)
+        self.n_features_in_ = len(embedding)
+        if bags is not None:
             validate_data(self, X, skip_check_array=True)
-        else:
-            embedding = check_embedding(self.embedding)
-            mechanism = self._prepare(embedding)
-            self.n_features_in_ = len(embedding)
-            self.__dict__.pop("feature_names_in_", None)
         self.mechanism_ = mechanism
         self.embedding_ = embedding
         for name in ("covariance_", "noise_factor_"):
@@ -312,15 +360,6 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
             self.covariance_ = mechanism.metric.spectrum.covariance
             self.noise_factor_ = mechanism.metric.factor
         return self
-
-    def _prepare(self, embedding: WordEmbedding) -> WordMechanism:
-        """A copy of the mechanism, which later changes of the user's do not reach."""
-        mechanism = resolve_mechanism(self.mechanism)
-        with show_progress(self.verbose):
-            prepared = mechanism.prepare(embedding, self.epsilon, self.lam)
-        # equal documents get equal releases in a `transform` without ids only
-        warn_of_leaks(self, has_ids=True)
-        return prepared
 
     def _check_parameters(self, embedding: WordEmbedding | None) -> DocumentReader:
         """Check all parameters; the reader of documents checks its own."""
@@ -351,6 +390,22 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
                     f"{name} was changed after fit, call fit again."
                 )
         return reader
+
+    def _warn_of_leaks(self, has_ids: bool) -> None:
+        """Say what is released outside the guarantee, and what voids it."""
+        fixed = self.document_length is not None
+        # words drawn from a document are not in its order
+        drawn = fixed and self.resize != "truncate"
+        in_order = self.output != "bow" and not drawn and self.order is None
+        for is_released, leak in (
+            (not fixed, _LENGTHS),
+            (in_order, _ORDER),
+            (self.oov == "keep", _IN_CLEAR),
+            (isinstance(self.embedding, str), _VOCABULARY),
+        ):
+            if is_released:
+                warn_once(leak, PrivacyLeakWarning)
+        warn_of_repeats(self.random_state, has_ids)
 
     # -- releasing -------------------------------------------------------------
 
@@ -391,10 +446,10 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         """
         reader = self._check_ready()
         ids = None if document_ids is None else check_document_ids(document_ids)
-        warn_of_leaks(self, has_ids=ids is not None)
+        self._warn_of_leaks(has_ids=ids is not None)
         # The key of the noise is made before any document is read: documents choose
         # among its streams, and have no part in the key.
-        streams = NoiseStreams(self.random_state, self._context("transform", reader))
+        streams = self._streams("transform", reader)
         sample = reader.sample_length
         label = streams.labeller(ids)
         documents = self._read(reader, X, label, counted=sample is not None)
@@ -404,9 +459,13 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
                 f"{len(ids)}."
             )
         # We warn with two numbers. The unknown words themselves are private text.
-        if documents.n_unknown:
-            warn_of_unknown_words(
-                documents.n_unknown, documents.n_tokens, self.embedding_
+        if documents.n_unknown > _MANY_UNKNOWN * documents.n_tokens:
+            warn_once(
+                f"{documents.n_unknown} of {documents.n_tokens} words are unknown to "
+                "the embedding: is it for this language and kind of text?",
+                OutOfVocabularyWarning,
+                # the next one is another question
+                ("embedding", self.embedding_.fingerprint),
             )
         codes, offsets = self._run(streams, documents, sample)
         names = self.embedding_.word_array
@@ -454,24 +513,14 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         array([[2, 0, 1]])
         """
         reader = self._check_ready()
-        length = reader.sample_length
         # Streams of its own: those of a release also make its noise.
-        streams = NoiseStreams(self.random_state, self._context("prepare", reader))
+        streams = self._streams("prepare", reader)
+        sample = reader.sample_length
         label = streams.labeller()
-        documents = self._read(reader, X, label, counted=length is not None)
-        if length is not None:
-            codes = resample(
-                documents.codes,
-                np.diff(documents.offsets),
-                length,
-                self.n_features_in_,
-                [streams.open(b"")] if label is None
-                else [streams.open(each) for each in documents.stream_labels],
-                documents.repeats,
-            )  # fmt: skip
-            offsets = np.arange(len(documents) + 1, dtype=np.int64) * length
-            documents = EncodedDocuments(codes, offsets)
-        known = documents.known()
+        documents = self._read(reader, X, label, counted=sample is not None)
+        unmoved = RandomizedResponse().prepare(self.embedding_, _NO_NOISE)
+        run = NoiseRun(unmoved, self.n_features_in_, streams, sample)
+        known = EncodedDocuments(*run.run(documents, n_jobs=1)).known()
         return self._bags(known.codes, known.offsets)
 
     def _bags(self, codes: np.ndarray, offsets: np.ndarray) -> Any:
@@ -485,8 +534,8 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
             bags.embedding_fingerprint = self.embedding_.fingerprint
         return bags
 
-    def _context(self, purpose: str, reader: DocumentReader) -> bytes:
-        """All that the noise depends on besides seed and document.
+    def _streams(self, purpose: str, reader: DocumentReader) -> NoiseStreams:
+        """Keyed by all that the noise depends on, besides the document.
 
         A seed used at two values of ε must not repeat its noise: the difference of
         the two releases would reveal the document.
@@ -499,7 +548,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
             repr((purpose, *reading)).encode(),
         ):
             digest.update(b"%d:" % len(part) + part)
-        return digest.digest()
+        return NoiseStreams(self.random_state, digest.digest())
 
     def _read(
         self, reader: DocumentReader, X: Any, label: Any = None, counted: bool = False
@@ -546,9 +595,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         reader = self._check_ready()
         n_draws = check_integer("n_draws", n_draws, low=1)
         ids = word_ids(words, self.embedding_)
-        streams = NoiseStreams(
-            self.random_state, self._context("perturb_words", reader)
-        )
+        streams = self._streams("perturb_words", reader)
         # A word is a document of its copies. Its position counts, too, so that a word
         # that occurs twice does not get the same draws twice.
         label = streams.labeller(range(len(ids)))
@@ -728,12 +775,15 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
                 f"n_words must be document_length={self.document_length}, got "
                 f"{shown(n_words)}."
             )
+        caveats = [_ONE_HOT] if isinstance(self.embedding, str) else []
+        if isinstance(self.random_state, Integral):
+            caveats.append(REPEATABLE)
         return PrivacyGuarantee(
             self.mechanism_,
             reader,
             n_words=n_words,
             ordered=self.output != "bow",
-            caveats=caveats(self.embedding, self.random_state),
+            caveats=caveats,
         )
 
     def exponent(self, x: Any, y: Any) -> float:

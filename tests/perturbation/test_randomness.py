@@ -225,10 +225,10 @@ def test_words_and_documents_do_not_share_noise(monkeypatch):
         return replay_is_absent(words == "b", np.array(document) == "b")
 
     assert independent()
-    # The mistake, seeded: a context that forgets what the noise is for. Only with equal
-    # labels is it the context that tells the two apart.
-    context = DPWordPerturber._context
-    monkeypatch.setattr(DPWordPerturber, "_context", lambda s, _, r: context(s, "", r))
+    # The mistake, seeded: a key that forgets what the noise is for. Only with equal
+    # labels is it the key that tells the two apart.
+    streams = DPWordPerturber._streams
+    monkeypatch.setattr(DPWordPerturber, "_streams", lambda s, _, r: streams(s, "", r))
     assert not independent()
 
 
