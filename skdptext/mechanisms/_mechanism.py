@@ -6,7 +6,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -15,9 +15,6 @@ from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._losses import LossDistribution
 from skdptext.utils import DocLinked, blocks, check_real, working_memory_bytes
-
-if TYPE_CHECKING:
-    from skdptext.mechanisms._noise import MahalanobisMetric
 
 Draws = tuple[np.ndarray, ...]
 
@@ -74,7 +71,7 @@ class WordMechanism(DocLinked, BaseEstimator, ABC):
     (True, 1.0)
     """
 
-    metric: MahalanobisMetric | None = None
+    metric: Any = None
     numerical_delta: float | None = None
     embedding: WordEmbedding
     epsilon: float
