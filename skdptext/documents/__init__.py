@@ -1,6 +1,6 @@
 """Reading documents: they become words of an embedding, or points among topics."""
 
-from skdptext.documents._encoding import (
+from skdptext.documents._reader import (
     EncodedDocuments as EncodedDocuments,
     resample as resample,
 )

@@ -2,7 +2,7 @@
 
 from skdptext.embeddings._embedding import WordEmbedding
 from skdptext.embeddings._index import plain_words as plain_words
-from skdptext.embeddings._resolve import (
+from skdptext.embeddings._embedding import (
     check_columns as check_columns,
     check_embedding as check_embedding,
     column_names as column_names,

@@ -109,6 +109,7 @@ class WordMechanism(DocLinked, BaseEstimator, ABC):
         ready.epsilon = check_real("epsilon", epsilon, low=0, open_low=True)
         ready.lam = check_real("lam", lam, low=0, high=1)
         ready._prepare()
+        ready.fingerprint  # noqa: B018 - refuses options that cannot key the noise
         return ready
 
     def _prepare(self) -> None:

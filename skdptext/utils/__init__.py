@@ -1,6 +1,6 @@
 """Small helpers with no knowledge of words or mechanisms."""
 
-from skdptext.utils._inputs import (
+from skdptext.utils._validation import (
     as_array as as_array,
     as_labels as as_labels,
     check_authors as check_authors,
@@ -46,7 +46,7 @@ from skdptext.utils._messages import (
     warn_once as warn_once,
     wrapped as wrapped,
 )
-from skdptext.utils._numeric import (
+from skdptext.utils._system import (
     bisect as bisect,
     blocks as blocks,
     half_squared_norms as half_squared_norms,

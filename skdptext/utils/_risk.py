@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import logit, ndtri
 
 from skdptext.utils._intervals import lower_limit, share_interval
-from skdptext.utils._numeric import bisect
+from skdptext.utils._system import bisect
 
 # Share of the others that the adversary who is nearly sure takes for members.
 FALSE_RATE = 0.01
