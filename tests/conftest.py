@@ -80,6 +80,7 @@ _UNWATCHED = {
         "learning/test_readout",
         "mechanisms/test_losses",
         "mechanisms/test_sentences",
+        "neighbors/test_wmd_search",
         "perturbation/test_memory",
         "perturbation/test_randomness",
         "perturbation/test_seeds",
@@ -100,9 +101,6 @@ _UNWATCHED = {
         "test_paper",
         "test_pipelines",
         "test_repository",
-        "transport/test_wmd_block",
-        "transport/test_wmd_cost",
-        "transport/test_wmd_search",
         "utils/test_quiet",
         "utils/test_risk",
     )

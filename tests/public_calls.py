@@ -116,10 +116,6 @@ def near() -> neighbors.WMDNeighbors:
     return neighbors.WMDNeighbors(table(), n_neighbors=1).fit(BAGS)
 
 
-def near_graph() -> neighbors.WMDNeighborsTransformer:
-    return neighbors.WMDNeighborsTransformer(table(), n_neighbors=1)
-
-
 def koppel() -> KoppelAuthorClassifier:
     return KoppelAuthorClassifier(n_rounds=2, random_state=0).fit(TEXTS, TOPICS)
 
@@ -364,14 +360,10 @@ VALID: dict[Any, Valid] = {
         lambda: (WMDKNNClassifier(table(), n_neighbors=1), BAGS, TOPICS)
     ),
     WMDKNNClassifier.kneighbors: Valid(lambda: (classifier(), BAGS)),
-    WMDKNNClassifier.kneighbors_graph: Valid(lambda: (classifier(), BAGS)),
     WMDKNNClassifier.predict: Valid(lambda: (classifier(), BAGS)),
     WMDKNNClassifier.predict_proba: Valid(lambda: (classifier(), BAGS)),
     neighbors.WMDKNNRegressor: Valid(
         lambda: (table(), 1), lambda made: made.fit(BAGS, TOPICS).predict(BAGS)
-    ),
-    neighbors.WMDKNNRegressor.fit: Valid(
-        lambda: (neighbors.WMDKNNRegressor(table(), n_neighbors=1), BAGS, TOPICS)
     ),
     neighbors.WMDKNNRegressor.predict: Valid(
         lambda: (
@@ -382,18 +374,9 @@ VALID: dict[Any, Valid] = {
     neighbors.WMDNeighbors: Valid(
         lambda: (table(), 1), lambda made: made.fit(BAGS).kneighbors(BAGS)
     ),
-    neighbors.WMDNeighbors.fit: Valid(lambda: (neighbors.WMDNeighbors(table()), BAGS)),
     neighbors.WMDNeighbors.radius_neighbors: Valid(lambda: (near(), BAGS, 1.0)),
-    neighbors.WMDNeighbors.radius_neighbors_graph: Valid(lambda: (near(), BAGS, 1.0)),
     neighbors.WMDNeighborsTransformer: Valid(
         lambda: (table(), "distance", 1), lambda made: made.fit(BAGS).transform(BAGS)
-    ),
-    neighbors.WMDNeighborsTransformer.fit: Valid(lambda: (near_graph(), BAGS)),
-    neighbors.WMDNeighborsTransformer.fit_transform: Valid(
-        lambda: (near_graph(), BAGS)
-    ),
-    neighbors.WMDNeighborsTransformer.transform: Valid(
-        lambda: (near_graph().fit(BAGS), BAGS)
     ),
     # -- perturbation ----------------------------------------------------------
     DPWordPerturber: Valid(

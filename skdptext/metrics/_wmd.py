@@ -10,13 +10,8 @@ from joblib import Parallel, delayed
 
 from skdptext.embeddings import WordEmbedding, check_columns, check_embedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.transport import (
-    as_word_bags,
-    name_rows,
-    one_hot_distances,
-    pair_distance,
-)
-from skdptext.utils import check_bags, check_n_jobs
+from skdptext.neighbors import as_bags, bag_of, one_hot_distances, word_movers
+from skdptext.utils import check_bags, check_n_jobs, limit_blas_threads, name_rows
 
 
 def word_movers_distance(x: Any, y: Any, embedding: WordEmbedding | str) -> float:
@@ -154,20 +149,23 @@ def _distances(
             "Documents to compare must have equally many columns, got "
             f"{X.shape[1]} and {Y.shape[1]}."
         )
-    bags = as_word_bags(X)
-    others = bags if Y is None else as_word_bags(Y)
+    bags = as_bags(X)
+    others = bags if Y is None else as_bags(Y)
+    shape = bags.shape[0], others.shape[0]
 
     def row(i: int) -> np.ndarray:
+        x = bag_of(bags, i)
         if table is None:
-            return one_hot_distances(bags.row(i), others, X.shape[1])
-        first = i + 1 if Y is None else 0
-        out = np.zeros(len(others))
-        for j in range(first, len(others)):
-            out[j] = pair_distance(bags.row(i), others.row(j), table.vectors)
+            return one_hot_distances(x, others)
+        out = np.zeros(shape[1])
+        for j in range(i + 1 if Y is None else 0, shape[1]):
+            out[j] = word_movers(x, bag_of(others, j), table.vectors)
         return out
 
-    rows = Parallel(n_jobs, prefer="threads")(delayed(row)(i) for i in range(len(bags)))
-    distances = np.reshape(rows, (len(bags), len(others)))
+    # threads of a product's own wait for the next one, and keep ours waiting
+    with limit_blas_threads(1):
+        rows = Parallel(n_jobs, require="sharedmem")(map(delayed(row), range(shape[0])))
+    distances = np.reshape(rows, shape)
     if Y is None and table is not None:
         distances += distances.T
     return distances

@@ -1,8 +1,19 @@
-"""Nearest neighbours by Word Mover's Distance."""
+"""scikit-learn's estimators by neighbours, found by exact Word Mover's Distance."""
 
-from skdptext.neighbors._classification import WMDKNNClassifier
-from skdptext.neighbors._regression import WMDKNNRegressor
-from skdptext.neighbors._unsupervised import WMDNeighbors, WMDNeighborsTransformer
+from skdptext.neighbors._distance import (
+    as_bags as as_bags,
+    bag_of as bag_of,
+    one_hot_distances as one_hot_distances,
+    solver as solver,
+    transport_cost as transport_cost,
+    word_movers as word_movers,
+)
+from skdptext.neighbors._estimators import (
+    WMDKNNClassifier,
+    WMDKNNRegressor,
+    WMDNeighbors,
+    WMDNeighborsTransformer,
+)
 
 __all__ = [
     "WMDKNNClassifier",
@@ -10,3 +21,5 @@ __all__ = [
     "WMDNeighbors",
     "WMDNeighborsTransformer",
 ]
+
+# Names of the form `x as x` are for other packages, and have no page.

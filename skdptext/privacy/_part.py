@@ -27,6 +27,8 @@ from skdptext.mechanisms import (
     check_exponents,
 )
 from skdptext.privacy._base import Part, fields
+from skdptext.privacy._bottleneck import bottleneck_distance
+from skdptext.privacy._matching import matching_cost, matching_plan
 from skdptext.privacy._plain import decoded, encoded
 from skdptext.privacy._redrawn import (
     drawn_log_proba,
@@ -34,7 +36,6 @@ from skdptext.privacy._redrawn import (
     mixture_exponent,
 )
 from skdptext.privacy._scale import Losses, Stated, measured
-from skdptext.transport import bottleneck_distance, matching_cost, matching_plan
 from skdptext.utils import (
     blocks,
     check_bags,

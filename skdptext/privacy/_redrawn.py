@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from skdptext.mechanisms import TableMechanism
-from skdptext.transport import matching_plan
+from skdptext.privacy._matching import matching_plan
 from skdptext.utils import blocks, working_memory_bytes
 
 # Added to exponents: more than all rounding in the logarithms they come from.

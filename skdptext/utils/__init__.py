@@ -97,6 +97,7 @@ from skdptext.utils._validation import (
     check_real as check_real,
     is_fitted as is_fitted,
     kind_of as kind_of,
+    name_rows as name_rows,
     shown as shown,
     shown_words as shown_words,
 )

@@ -53,6 +53,12 @@ def shown(value: Any) -> str:
     return kind_of(value)
 
 
+def name_rows(rows: np.ndarray, most: int = 10) -> str:
+    """Row numbers for an error message: ``[3, 17, 29, ...]``."""
+    listed = ", ".join(str(int(row)) for row in rows[:most])
+    return f"[{listed}{', ...' if len(rows) > most else ''}]"
+
+
 def shown_words(words: Sequence[str]) -> str:
     """How long the first few words are: an unknown word may be a whole document."""
     lengths = ", ".join(str(len(word)) for word in words[:5])

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from skdptext.transport import matching_cost, matching_plan
+from skdptext.privacy._matching import matching_cost, matching_plan
 
 
 @pytest.mark.parametrize("seed", range(20))

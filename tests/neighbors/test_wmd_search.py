@@ -1,4 +1,4 @@
-"""The pruned search finds what brute force finds, ties included."""
+"""The pruned search finds what brute force finds, ties included, and solves few."""
 
 from __future__ import annotations
 
@@ -9,11 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import config_context
 
-from skdptext import WordEmbedding
 from skdptext.metrics import pairwise_word_movers_distances
-from skdptext.neighbors import WMDKNNClassifier
-from skdptext.transport import BagIndex, as_word_bags, take_bags
-from tests.transport.inside import crowded, exact_module
+from skdptext.neighbors import WMDKNNClassifier, WMDNeighbors
+from tests.memory import traced_memory
+from tests.neighbors.inside import (
+    Counted,
+    crowded,
+    distance_module,
+    embedded,
+    search_module,
+)
 
 
 def brute_force(queries, train, embedding, k, itself=False):
@@ -70,13 +75,23 @@ def test_prose_with_ties_and_duplicates(prose_bags, built_in, exact):
     assert_same(model.kneighbors(), nearest_of(D[order % 60], 7, itself=True))
 
 
-def test_few_problems_are_solved(prose_bags, built_in):
+def test_few_problems_are_solved(prose_bags, built_in, monkeypatch):
     # Were a bound useless, the answers would still be right, and nothing fast.
-    train, queries = as_word_bags(prose_bags[:900]), as_word_bags(prose_bags[900:1000])
-    index = BagIndex(train, len(built_in), built_in.vectors)
-    n_solved = index.nearest(queries, 5)[2]
-    assert n_solved.min() >= 5
-    assert n_solved.mean() <= 10
+    counted = Counted(monkeypatch)
+    fitted(prose_bags[:900], built_in, 5).kneighbors(prose_bags[900:1000])
+    assert 500 <= counted.solved <= 1000
+
+
+def test_few_of_long_noisy_bags_are_solved(built_in, monkeypatch):
+    """All are nearly as far, so that bounds must be close: 29 of 190 without Sinkhorn's
+    steps."""
+    rng = np.random.default_rng(0)
+    words = rng.integers(0, len(built_in), (200, 120))
+    X = np.zeros((200, len(built_in)))
+    np.add.at(X, (np.arange(200)[:, None], words), 1)
+    counted = Counted(monkeypatch)
+    fitted(X[5:], built_in, 5).kneighbors(X[:5])
+    assert counted.solved <= 8 * 5
 
 
 @settings(max_examples=40)
@@ -89,12 +104,10 @@ def test_few_problems_are_solved(prose_bags, built_in):
 def test_many_ties(seed, k, scale, n_words):
     X, embedding, _ = crowded(seed, 18, n_words, 1, scale)
     train, queries = X[:14], X[14:]
-    index = BagIndex(as_word_bags(sp.csr_array(train)), n_words, embedding.vectors)
-    neighbours = index.nearest(as_word_bags(sp.csr_array(queries)), k)[:2]
-    assert_same(neighbours, brute_force(queries, train, embedding, k))
-    bags = as_word_bags(sp.csr_array(train))
-    own = index.nearest(bags, k, exclude=np.arange(14))[:2]
-    assert_same(own, brute_force(train, train, embedding, k, itself=True))
+    model = fitted(train, embedding, k)
+    assert_same(model.kneighbors(queries), brute_force(queries, train, embedding, k))
+    own = brute_force(train, train, embedding, k, itself=True)
+    assert_same(model.kneighbors(), own)
 
 
 @pytest.mark.parametrize("offset", [0.0, 100.0])
@@ -102,7 +115,7 @@ def test_far_from_the_origin(offset):
     # Plain float32 products are off by more than these distances differ.
     rng = np.random.default_rng(0)
     vectors = offset + 0.01 * rng.normal(size=(80, 20))
-    embedding = WordEmbedding([f"w{i}" for i in range(80)], vectors)
+    embedding = embedded(vectors)
     X = rng.poisson(0.06, size=(80, 80)).astype(float)
     X[np.arange(80), rng.integers(0, 80, 80)] += 1
     neighbours = fitted(X[:65], embedding, 4).kneighbors(X[65:])
@@ -135,46 +148,19 @@ def test_independent_of_jobs_and_memory(small_embedding, embedding):
         assert np.array_equal(np.concatenate(part), whole[:10])
 
 
-def test_texts_among_themselves_share_products(prose_bags, built_in, monkeypatch):
-    """Each word once for all texts, where memory allows; else each run its words."""
-    bags = as_word_bags(prose_bags[:170])
-    index = BagIndex(bags, len(built_in), built_in.vectors)
-    distances, asked = index.table.distances, []
-
-    def counted(words, threads):
-        asked.append(words)
-        return distances(words, threads)
-
-    monkeypatch.setattr(index.table, "distances", counted)
-    want = index.nearest(bags, 5, exclude=np.arange(170))
-    assert [words.tolist() for words in asked] == [index.words.tolist()]
-    asked.clear()
-    room = 2**20 // (4 * len(index.words))  # words whose costs are half of 2 MB
-    with config_context(working_memory=2):
-        again = index.nearest(bags, 5, exclude=np.arange(170))
-    assert_same(again, want)
-    sizes = [len(words) for words in asked]
-    assert max(bags.sizes) < max(sizes) <= 2 * room
-    assert len(index.words) < sum(sizes) < bags.sizes.sum() / 2
-
-
 def test_texts_among_themselves(prose_bags, built_in, exact):
-    """Neighbours, also of a part of the texts, and all within a radius."""
-    bags = as_word_bags(prose_bags[:300])
-    index = BagIndex(bags, len(built_in), built_in.vectors)
-    every, middle = np.arange(300), np.arange(90, 200)
+    """Neighbours, and all within a radius: none is its own."""
+    model = WMDNeighbors(built_in).fit(prose_bags[:300])
     want = nearest_of(exact, 5, itself=True)
-    neighbours = index.nearest(bags, 5, exclude=every)
-    part = index.nearest(take_bags(bags, middle), 5, exclude=middle, n_jobs=2)
-    assert_same(neighbours[:2], want)
-    assert_same(part[:2], [each[middle] for each in want])
+    assert_same(model.kneighbors(), want)
+    assert_same(model.set_params(n_jobs=2).kneighbors(), want)
     radius = float(np.median(want[0][:, -1]))
-    near = index.within(bags, radius, exclude=every)
-    alone = index.within(bags, radius)  # which find themselves
-    owner = np.repeat(every, np.diff(alone[0]))
-    others = alone[1] != owner
-    assert np.array_equal(near[0], alone[0] - np.arange(301))
-    assert_same(near[1:], (alone[1][others], alone[2][others]))
+    near = model.radius_neighbors(radius=radius)
+    alone = model.radius_neighbors(prose_bags[:300], radius)  # which find themselves
+    for i in range(300):
+        others = alone[1][i] != i
+        assert np.array_equal(near[1][i], alone[1][i][others])
+        assert np.array_equal(near[0][i], alone[0][i][others])
 
 
 def test_query_words_unseen_in_training(small_embedding):
@@ -193,24 +179,24 @@ def test_within_a_radius_of_prose(prose_bags, built_in, exact, radius):
     train, queries, D = prose_bags[:280], prose_bags[270:290], exact[270:290, :280]
     # the distance of a pair, which is to be found
     radius = float(np.quantile(D, radius / 4, method="nearest")) if radius else 0.0
-    index = BagIndex(as_word_bags(train), len(built_in), built_in.vectors)
-    starts, rows, distances = index.within(as_word_bags(queries), radius)
-    for i in range(20):
-        part = slice(starts[i], starts[i + 1])
+    model = WMDNeighbors(built_in, radius=radius).fit(train)
+    found = model.radius_neighbors(queries, sort_results=True)
+    for i, (distances, rows) in enumerate(zip(*found, strict=True)):
         order = np.argsort(D[i], kind="stable")
         order = order[D[i][order] <= radius]
-        assert np.array_equal(rows[part], order)
-        assert np.array_equal(distances[part], D[i][order])
-    assert (np.diff(starts) > 0).sum() >= 10  # these at least
+        assert np.array_equal(rows, order)
+        assert np.array_equal(distances, D[i][order])
+    assert sum(map(len, found[0])) >= 10  # these at least
     with config_context(working_memory=0.1):
-        again = index.within(as_word_bags(queries), radius, n_jobs=2)
-    assert_same(again, (starts, rows, distances))
+        again = model.set_params(n_jobs=2).radius_neighbors(queries, sort_results=True)
+    for one, other in zip(found[0], again[0], strict=True):
+        assert np.array_equal(one, other)
 
 
 def test_equal_in_exact_arithmetic_is_a_tie():
     """Sums of the same roots and fractions, in different orders, on a grid."""
     places = [[x, y] for x in range(4) for y in range(4)]
-    embedding = WordEmbedding([f"w{i}" for i in range(16)], places)
+    embedding = embedded(places)
     rng = np.random.default_rng(0)
     X = np.zeros((75, 16))
     for row in X:
@@ -228,10 +214,32 @@ def test_equal_in_exact_arithmetic_is_a_tie():
 
 
 def test_a_failure_of_the_solver_is_told(monkeypatch):
-    bags = as_word_bags(sp.csr_array(np.eye(4)[:, [0, 1, 2, 3, 0]] + 1))
-    index = BagIndex(bags, 5, np.eye(5, dtype=np.float32))
-    query = as_word_bags(sp.csr_array(np.array([[5.0, 4.0, 3.0, 2.0, 1.0]])))
-    nothing = None, 0.0, np.zeros(4), np.zeros(4), 0
-    monkeypatch.setattr(exact_module, "solver", lambda: lambda *_: nothing)
+    nothing = np.zeros((4, 4)), 0.0, np.zeros(4), np.zeros(4), 0
+    monkeypatch.setattr(distance_module, "solver", lambda: lambda *_: nothing)
+    model = fitted(np.eye(4)[:, [0, 1, 2, 3, 0]] + 1, embedded(np.eye(5)), 1)
     with pytest.raises(RuntimeError, match="code 0 instead of 1"):
-        index.nearest(query, 1)
+        model.kneighbors([[5.0, 4.0, 3.0, 2.0, 1.0]])
+
+
+# -- memory ------------------------------------------------------------------------
+
+
+def peak(model, queries, megabytes):
+    """Most bytes that a search holds above what is fitted."""
+    model.kneighbors(queries[:1])
+    with config_context(working_memory=megabytes), traced_memory() as memory:
+        model.kneighbors(queries)
+    return memory.peak
+
+
+@pytest.mark.parametrize("megabytes", [12, 48])
+def test_memory_of_texts(prose_bags, built_in, megabytes):
+    model = fitted(prose_bags[:800], built_in, 5)
+    assert peak(model, prose_bags[800:1000], megabytes) < megabytes * 2**20
+
+
+def test_memory_where_bounds_rule_nothing_out(small_embedding, monkeypatch):
+    """All costs of a long query at once would take 36 MB."""
+    monkeypatch.setattr(search_module, "word_movers", lambda *_: 1e9)
+    X = (np.random.default_rng(0).random((402, 200)) < 0.75).astype(float)
+    assert peak(fitted(X[2:], small_embedding, 5), X[:2], 8) < 8 * 2**20

@@ -10,12 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from skdptext.transport import (
-    as_word_bags,
-    pair_distance,
-    take_bags,
-)
-from tests.transport.inside import exact_module
+from skdptext.neighbors import as_bags, bag_of, word_movers
+from tests.neighbors.inside import distance_module
 
 N_WORDS = 8
 # Distances are rounded to 42 binary digits, so that equal ones tie.
@@ -31,12 +27,12 @@ def few_weights(rng, n):
 
 
 def bags_of(*rows):
-    return as_word_bags(sp.csr_array(np.array(rows, dtype=float)))
+    return as_bags(sp.csr_array(np.array(rows, dtype=float)))
 
 
 def distance(rows, vectors):
     bags = bags_of(*rows)
-    return pair_distance(bags.row(0), bags.row(1), vectors)
+    return word_movers(bag_of(bags, 0), bag_of(bags, 1), vectors)
 
 
 @pytest.mark.no_cover
@@ -65,11 +61,6 @@ def test_is_a_metric(seed):
     }
     assert all(d[i, i] == 0 for i in range(3))
     assert all(d[i, j] == d[j, i] >= 0 for i, j in d)  # to the last bit
-    bags = bags_of(x, y)
-    one, other = (
-        exact_module.pair_problem(bags.row(i), bags.row(1 - i), vectors) for i in (0, 1)
-    )
-    assert all(map(np.array_equal, one, other))  # not by rounding alone
     assert d[0, 2] <= d[0, 1] + d[1, 2] + 1e-12
     if not np.allclose(x / x.sum(), y / y.sum()):
         assert d[0, 1] > 0
@@ -139,35 +130,25 @@ def test_code_other_than_optimal_raises(monkeypatch):
     def infeasible(*args):
         return np.zeros((2, 2)), 0.0, np.zeros(2), np.zeros(2), 0
 
-    monkeypatch.setattr(exact_module, "solver", lambda: infeasible)
+    monkeypatch.setattr(distance_module, "solver", lambda: infeasible)
     with pytest.raises(RuntimeError, match="code 0 instead of 1"):
         distance([[1, 1, 0, 0], [0, 0, 1, 1]], np.eye(4))
 
 
 def test_proportional_bags_are_equal_to_the_last_bit():
     bags = bags_of([1, 2, 3, 0], [10, 20, 30, 0], [0.1, 0.2, 0.3, 0.0])
-    assert np.array_equal(bags.row(0)[1], bags.row(1)[1])
+    assert np.array_equal(bag_of(bags, 0)[1], bag_of(bags, 1)[1])
     vectors = np.random.default_rng(0).normal(size=(4, 2))
-    assert pair_distance(bags.row(0), bags.row(2), vectors) == 0.0
+    assert word_movers(bag_of(bags, 0), bag_of(bags, 2), vectors) == 0.0
 
 
 @pytest.mark.parametrize("scale", [1e-310, 1e-300, 1e308])
 def test_masses_at_the_edge_of_float64(scale):
     bags = bags_of(np.array([1.0, 1.0, 0.0]) * scale, [1.0, 1.0, 0.0])
-    np.testing.assert_allclose(bags.row(0)[1], bags.row(1)[1], rtol=1e-9)
+    np.testing.assert_allclose(bag_of(bags, 0)[1], bag_of(bags, 1)[1], rtol=1e-9)
 
 
 def test_weight_that_underflows_is_no_word():
     bags = bags_of([1e300, 1e-300, 0.0], [1.0, 0.0, 1.0])
-    assert bags.row(0)[0].tolist() == [0]
-    assert bags.row(1)[0].tolist() == [0, 2]
-    assert len(bags.empty_rows) == 0
-
-
-def test_take_bags():
-    bags = bags_of([1, 2, 0], [0, 0, 1], [0, 0, 0], [3, 0, 1])
-    taken = take_bags(bags, np.array([3, 2, 0]))
-    assert taken.sizes.tolist() == [2, 0, 2]
-    for i, j in enumerate([3, 2, 0]):
-        for got, want in zip(taken.row(i), bags.row(j), strict=True):
-            assert np.array_equal(got, want)
+    assert bag_of(bags, 0)[0].tolist() == [0]
+    assert bag_of(bags, 1)[0].tolist() == [0, 2]

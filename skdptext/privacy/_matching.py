@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from skdptext.transport._bottleneck import can_move
-from skdptext.transport._exact import solver, transport_cost
+from skdptext.neighbors import solver, transport_cost
+from skdptext.privacy._bottleneck import can_move
 
 
 def matching_cost(supply: np.ndarray, demand: np.ndarray, cost: np.ndarray) -> float:

@@ -9,55 +9,45 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from skdptext.transport import WordBags, as_word_bags, pair_distance
-from tests.transport.inside import (
-    LoweredTable,
-    as_matrix,
-    bounds_module,
-    dual_bounds,
-    random_bags,
-    relaxed_bounds,
-    shared_bounds,
-)
+from skdptext.neighbors import as_bags, bag_of, word_movers
+from tests.neighbors.inside import embedded, random_bags, search_module
+
+
+def group_of(index, queries):
+    """The search of some queries, before it begins."""
+    words, places = np.unique(queries.indices, return_inverse=True)
+    costs = index.costs(words)
+    return search_module._Group(index, queries, costs, places, 1, np.inf)
 
 
 def stages(bags, queries, vectors):
     """All bounds and the distances, of every query to every bag."""
-    words, columns = np.unique(bags.ids, return_inverse=True)
-    local = WordBags(bags.starts, columns, bags.weights)
-    table = LoweredTable(vectors, words)
-    matrix = as_matrix(local, len(words))
-    bounds = {"relaxed": [], "dual": [], "shared": [], "softened": []}
-    for i in range(len(queries)):
-        ids, masses = queries.row(i)
-        costs = table.distances(ids)
-        place = np.full(len(words), -1)
-        for at, word in enumerate(ids):
-            place[words == word] = at
-        own = np.full(len(ids), -1)
-        own[place[place >= 0]] = np.flatnonzero(place >= 0)
-        bounds["relaxed"].append(
-            relaxed_bounds(costs, masses, own, matrix, matrix.tocsc())
-        )
-        order = np.random.default_rng(i).permutation(len(bags))
-        dual = np.empty(len(bags))
-        softened = np.empty(len(bags))
-        given = costs.T, masses, place, local, order
-        dual[order], alpha = dual_bounds(*given)
-        bounds["dual"].append(dual)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(bounds_module, "_SHORT", 0)  # so short bags are not softened
-            softened[order] = dual_bounds(*given, np.inf, float(costs.mean()))[0]
-        bounds["softened"].append(softened)
-        asked = alpha[: 1 + i].mean(axis=0)
-        bounds["shared"].append(shared_bounds(costs, masses, asked, matrix))
+    index, n = search_module.BagIndex(bags, embedded(vectors)), bags.shape[0]
+    limit, bounds = np.full(1, np.inf), {}
+    together = group_of(index, queries)
+    every = np.arange(queries.shape[0])
+    bounds["relaxed"] = together._left.copy()
+    dual, asked = together._bounds(
+        np.repeat(every, n), np.tile(np.arange(n), len(every))
+    )
+    bounds["dual"], asked = dual.reshape(-1, n), asked.reshape(len(every), n, -1)
+    together._left[:] = -np.inf
+    together._share(asked[:, : 1 + n // 2].mean(axis=1))
+    bounds["shared"] = together._left
+    for name, options in (("alone", ()), ("softened", (limit,))):
+        bounds[name] = [
+            group_of(index, queries[[i]])._bounds(
+                0 * np.arange(n), np.arange(n), *options
+            )[0]
+            for i in every
+        ]
     exact = [
-        pair_distance(queries.row(i), bags.row(j), vectors)
-        for i in range(len(queries))
-        for j in range(len(bags))
+        [word_movers(bag_of(queries, i), bag_of(bags, j), vectors) for j in range(n)]
+        for i in every
     ]
-    bounds = {name: np.concatenate(parts) for name, parts in bounds.items()}
-    return bounds, np.ldexp(exact, -table.exponent)
+    return {name: np.array(part) for name, part in bounds.items()}, np.ldexp(
+        exact, -index.exponent
+    )
 
 
 @settings(max_examples=30)
@@ -92,7 +82,7 @@ def test_bounds_are_worth_having():
 
 
 def test_all_words_shared_gives_zero():
-    bags = as_word_bags(sp.csr_array(np.array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0]])))
+    bags = as_bags(sp.csr_array(np.array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0]])))
     vectors = np.eye(3, dtype=np.float32)
     by_stage, exact = stages(bags, bags, vectors)
     assert not exact.any()
@@ -101,14 +91,21 @@ def test_all_words_shared_gives_zero():
         assert np.isfinite(bounds).all()
 
 
+def costs_between(vectors):
+    """The costs of a search in which every word occurs, and their scale."""
+    every = as_bags(sp.csr_array(np.ones((1, len(vectors)))))
+    index = search_module.BagIndex(every, embedded(vectors))
+    low = index.costs(np.arange(len(vectors))).astype(np.float64)
+    return np.ldexp(low, index.exponent)
+
+
 @pytest.mark.parametrize("dim", [1, 50, 300])
 @pytest.mark.parametrize("spread", [0.0, 1e-4, 1.0])
-def test_table_is_below_the_true_distances_and_close(dim, spread):
+def test_costs_are_below_the_true_distances_and_close(dim, spread):
     rng = np.random.default_rng(dim)
     base = rng.normal(size=dim)
     vectors = (base + spread * rng.normal(size=(60, dim))).astype(np.float32)
-    table = LoweredTable(vectors, np.arange(60))
-    low = np.ldexp(table.distances(np.arange(60)).astype(np.float64), table.exponent)
+    low = costs_between(vectors)
     true = cdist(vectors.astype(np.float64), vectors.astype(np.float64))
     assert (low <= true).all()
     norm = np.linalg.norm(vectors, axis=1).max()
@@ -124,21 +121,18 @@ def test_unlowered_float32_would_break_a_bound():
     plain = np.sqrt(np.maximum(norms[:, None] + norms - 2 * vectors @ vectors.T, 0))
     true = cdist(vectors.astype(np.float64), vectors.astype(np.float64))
     assert (plain > true + 1e-3).any()
-    table = LoweredTable(vectors, np.arange(40))
-    low = np.ldexp(table.distances(np.arange(40)).astype(np.float64), table.exponent)
-    assert (low <= true).all()
+    assert (costs_between(vectors) <= true).all()
 
 
-def test_table_of_zero_vectors():
-    table = LoweredTable(np.zeros((3, 2), dtype=np.float32), np.arange(3))
-    assert not table.distances(np.array([0, 2])).any()
+def test_vectors_of_zeros():
+    assert not costs_between(np.zeros((3, 2), dtype=np.float32)).any()
 
 
-def test_masses_that_differ_by_their_rounding_are_no_distance():
+@pytest.mark.parametrize("trace", [3e-20, 3e-21])
+def test_masses_that_differ_by_their_rounding_are_no_distance(trace):
     # One side may keep a trace of mass where the other keeps none.
-    bag = WordBags(np.array([0, 2]), np.array([0, 1]), np.array([1.0, 1e-20]))
-    costs = np.float32([[0.0, 1.0], [1.0, 0.0]])
-    for trace in (3e-20, 3e-21):
-        query = np.array([1.0, trace])
-        bound, _ = dual_bounds(costs, query, np.array([0, 1]), bag, np.array([0]))
-        assert -1e-6 < bound[0] <= 0
+    bags, queries = (sp.csr_array([[1.0, mass]]) for mass in (1e-20, trace))
+    index = search_module.BagIndex(bags, embedded([[0.0], [1.0]]))
+    for limits in (None, np.full(1, np.inf)):
+        bounds, _ = group_of(index, queries)._bounds(*np.zeros((2, 1), int), limits)
+        assert -1e-5 < bounds[0] <= 0

@@ -1,0 +1,365 @@
+"""Exact nearest bags by Word Mover's Distance, with most distances never solved.
+
+Rounding. Costs are scaled to at most 2 and are never above the true ones. Potentials
+are numbers up to 2, or minima of costs from which up to three of them have been taken
+off, each difference below 8 and rounded once. So a pair of potentials exceeds a
+feasible one by at most (2 + 2 + 4)·2⁻²⁴, which is less than `_SLACK`: bounds have taken
+it off.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from math import isqrt
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import Parallel, delayed, effective_n_jobs
+
+from skdptext.embeddings import WordEmbedding
+from skdptext.neighbors._distance import (
+    DAMPING,
+    MANY,
+    Bag,
+    bag_of,
+    one_hot_distances,
+    word_movers,
+)
+from skdptext.utils import blocks, limit_blas_threads, runs, working_memory_bytes
+
+# Queries that share a product, and short ones that are bounded together.
+_SHARED, _TOGETHER = 256, 64
+# Costs that are bounded at once: the work arrays then stay in the processor's cache.
+_AT_ONCE = 2**17
+# Bags beyond k that get the best bound before the first are solved.
+_SPARE = 8
+# Sinkhorn's smoothing as a share of the mean cost, and its steps. A lower temperature
+# makes the bound tighter and needs more steps to settle.
+_TEMPERATURE, _STEPS = 0.015, 12
+
+_UNIT = 2.0**-24  # float32 rounds by at most this, relatively
+_SLACK = 12 * _UNIT  # for the rounding of potentials, as above
+_EXACT_SLACK = 1e-11  # and of a distance, in units of the largest norm
+_MOST = np.float32(2.0)  # no useful potential is larger; the slack then holds
+_FAR = np.float32(1e30)  # takes a word out of every minimum, and is finite
+_LEAST, _ZERO = np.float32(1e-30), np.float32(0.0)
+
+
+class BagIndex:
+    """Bags to search for the nearest; equal distances go to the bag that comes first.
+
+    Parameters
+    ----------
+    bags : csr_array of shape (n_bags, n_words)
+        Non-empty rows of mass 1, as `as_bags` gives them.
+    embedding : WordEmbedding or None
+        None: every word is √2 from every other.
+    """
+
+    def __init__(self, bags: sp.csr_array, embedding: WordEmbedding | None) -> None:
+        self.bags, self.embedding = bags, embedding
+        self.sizes = np.diff(bags.indptr)
+        self.words, columns = np.unique(bags.indices, return_inverse=True)
+        shape = bags.shape[0], len(self.words)
+        # the same bags, over the words that occur
+        self.local = sp.csr_array((bags.data, columns, bags.indptr), shape=shape)
+        if embedding is None:
+            return
+        self.vectors = vectors = embedding.vectors
+        # a power of two, so that scaling is exact; then all norms are at most 1
+        dim, largest = vectors.shape[1], max(vectors.max(), -vectors.min())
+        self.exponent = int(np.frexp(np.float64(largest) * np.sqrt(dim))[1])
+        self._points, self._norms = self._scaled(self.words)
+
+    def __reduce__(self) -> Any:
+        # made again where it is loaded: it holds a scaled copy of the vectors
+        return BagIndex, (self.bags, self.embedding)
+
+    def search(
+        self,
+        queries: sp.csr_array,
+        k: int | None = None,
+        radius: float = np.inf,
+        *,
+        exclude: np.ndarray | None = None,
+        n_jobs: int | None = None,
+    ) -> list[np.ndarray]:
+        """The `k` nearest bags to each query, or all, that are within a radius.
+
+        Parameters
+        ----------
+        queries : csr_array of shape (n_queries, n_words)
+            Non-empty rows of mass 1.
+        exclude : ndarray of shape (n_queries,), default=None
+            The bag that each query is, and must not find.
+
+        Returns
+        -------
+        found : list of ndarrays of shape (n_found, 2)
+            Distances and numbers of bags, ascending, for each query.
+        """
+        n = queries.shape[0]
+        skip = np.full(n, -1) if exclude is None else exclude
+        # those of a size together, the longest first: so threads end together, too
+        order = np.diff(queries.indptr).argsort(kind="stable")[::-1]
+        queries, skip = queries[order], skip[order]
+        workers = effective_n_jobs(n_jobs)
+        room = working_memory_bytes() // workers
+        # a short query holds bounds of all bags, and of words their costs and places
+        each = 32 * self.bags.shape[0] + 8 * len(self.words)
+        together = min(_TOGETHER, max(1, room // 4 // each))
+
+        def search(part: slice) -> list[np.ndarray]:
+            asked = queries[part]
+            if self.embedding is None:
+                return [
+                    self._scan(bag_of(asked, i), itself, k, radius)
+                    for i, itself in enumerate(skip[part])
+                ]
+            words, places = np.unique(asked.indices, return_inverse=True)
+            costs, starts, found = self.costs(words), asked.indptr, list[np.ndarray]()
+            while (at := len(found)) < asked.shape[0]:
+                long = (starts[at + 1] - starts[at]) * self.sizes.mean() >= MANY
+                some = slice(at, min(at + (1 if long else together), asked.shape[0]))
+                held = places[starts[some.start] : starts[some.stop]]
+                group = _Group(self, asked[some], costs, held, k, radius)
+                found += group.find(skip[part][some])
+            return found
+
+        most_words = room // 2 // (4 * len(self.words))
+        parts = runs(queries.indptr, most_words, min(_SHARED, -(-n // workers)))
+        # threads of a product's own wait for the next one, and keep ours waiting
+        with limit_blas_threads(1):
+            done = Parallel(n_jobs, require="sharedmem")(map(delayed(search), parts))
+        found = [each for part in done for each in part]
+        return [found[i] for i in order.argsort()]
+
+    def _scan(self, query: Bag, skip: int, k: int | None, radius: float) -> np.ndarray:
+        """The nearest by one-hot distances, which have a closed form."""
+        distances = one_hot_distances(query, self.bags)
+        if skip >= 0:
+            distances[skip] = np.inf
+        order = distances.argsort(kind="stable")[:k]
+        found = np.column_stack([distances[order], order])
+        return found[found[:, 0] <= radius]
+
+    def costs(self, words: np.ndarray) -> np.ndarray:
+        """Distances to the words that occur, times 2^-exponent, never above the true.
+
+        ‖x−y‖² is computed as ‖x‖² + ‖y‖² − 2⟨x, y⟩. In any order of summation the
+        float32 product of m terms errs by at most m·u/(1−m·u)·(‖x‖²+‖y‖²)/2, u = 2⁻²⁴;
+        the two additions, the two stored norms and the root by less than
+        16·u·(‖x‖²+‖y‖²) together. Taking that share off the norms beforehand makes the
+        result a lower bound, at no cost.
+        """
+        points, norms = self._scaled(words)
+        squares = (np.float32(-2.0) * points) @ self._points.T
+        squares += norms[:, None]
+        squares += self._norms
+        np.maximum(squares, 0.0, out=squares)
+        return np.sqrt(squares, out=squares)
+
+    def scaled(self, distance: float) -> float:
+        """The bound up to which a bag may be as near; at the bound, it may tie."""
+        return float(np.ldexp(distance, -self.exponent)) + _EXACT_SLACK
+
+    def _scaled(self, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Vectors of words, at most 1 long, and their lowered squared norms."""
+        points = np.ldexp(self.vectors[words], -self.exponent)
+        norms = np.einsum("ij,ij->i", points, points, dtype=np.float64)
+        share = 1.0 - (points.shape[1] + 16) * _UNIT / (1 - points.shape[1] * _UNIT)
+        # less what underflows in a square
+        return points, (share * norms - 2.0**-110).astype(np.float32)
+
+
+class _Group:
+    """Queries that are searched together: a long one, or some short ones.
+
+    Relaxed bounds of all bags pick the likeliest few. What these ask for each word of
+    the query gives another bound of all bags. The best few are bounded once more and
+    solved, which gives a limit; then the others that no bound rules out, by ascending
+    bound.
+    """
+
+    def __init__(
+        self,
+        index: BagIndex,
+        queries: sp.csr_array,
+        costs: np.ndarray,
+        places: np.ndarray,
+        k: int | None,
+        radius: float,
+    ) -> None:
+        """`places` are the rows of `costs` for the words of the queries."""
+        self._index, self._queries, self._costs, self._k = index, queries, costs, k
+        self._radius = radius
+        n, n_words = queries.shape[0], len(index.words)
+        self._sizes = np.diff(queries.indptr)
+        filled = np.arange(self._sizes.max()) < self._sizes[:, None]
+        # words of each query, padded to the longest
+        self._rows = np.zeros(filled.shape, dtype=np.intp)
+        self._masses = np.zeros(filled.shape)
+        self._rows[filled], self._masses[filled] = places, queries.data
+        # the place of a word of the bags within each query
+        of, place = filled.nonzero()
+        column = index.words.searchsorted(queries.indices)
+        known = index.words.take(column, mode="clip") == queries.indices
+        self._place = np.full((n, n_words), -1, dtype=np.int32)
+        self._place[of[known], column[known]] = place[known]
+
+        self._solved: list[list[tuple[float, int]]] = [[] for _ in range(n)]
+        self._limits = np.full(n, index.scaled(radius))
+        self._left = np.empty((n, index.bags.shape[0]))
+        # potentials of the words of bags to start with: see `_dual`
+        self._start = np.empty((n, n_words), dtype=np.float32)
+        for i in range(n):
+            own = self._own(i)
+            nearest = own.min(axis=0)
+            # the relaxed distance of Kusner et al. (2015) in one direction
+            self._left[i] = index.local @ nearest - _SLACK
+            self._start[i] = np.float32(DAMPING) * nearest
+        self._alone = n == 1
+        if self._alone:
+            self._temperature = np.float32(_TEMPERATURE) * own.mean()
+            self._by_word = np.ascontiguousarray(own.T) - self._start.T
+
+    def _own(self, i: int) -> np.ndarray:
+        """Costs of the words of a query."""
+        return self._costs[self._rows[i, : self._sizes[i]]]
+
+    def find(self, skip: np.ndarray) -> list[np.ndarray]:
+        """Distances and numbers of the nearest of each query."""
+        left, k, n = self._left, self._k, len(self._left)
+        itself = np.flatnonzero(skip >= 0)
+        left[itself, skip[itself]] = np.inf
+        if k is not None:
+            # The more bags, the farther down the order by relaxed bounds the nearest
+            # are. Where they are missed, the first limit is loose.
+            n_bags = left.shape[1] - bool(len(itself))
+            few = min(max(4 * k, 24, isqrt(n_bags // 2)), n_bags)
+            likely = left.argpartition(few - 1, axis=1)[:, :few]
+            of = np.arange(n).repeat(few)
+            bounds, asked = self._bounds(of, likely.ravel())
+            left[of, likely.ravel()] = np.maximum(left[of, likely.ravel()], bounds)
+            # Upper quartiles of what they ask leave half as many bags as the mean does.
+            self._share(np.sort(asked.reshape(n, few, -1), axis=1)[:, 3 * few // 4])
+            best = bounds.reshape(n, few).argsort(axis=1, kind="stable")
+            best = best[:, : k + _SPARE]
+            top = np.take_along_axis(likely, best, axis=1)
+            self._solve(np.arange(n).repeat(top.shape[1]), top.ravel())
+        of, bags = (left <= self._limits[:, None]).nonzero()
+        order = left[of, bags].argsort(kind="stable")
+        of, bags = of[order], bags[order]
+        at_once = _AT_ONCE if self._alone else 32 * _AT_ONCE
+        step = max(1, int(at_once / self._rows.shape[1] / self._index.sizes.mean()))
+        for part in blocks(len(of), step):
+            near = left[of[part], bags[part]] <= self._limits[of[part]]
+            if near.any():
+                self._solve(of[part][near], bags[part][near])
+        return [
+            np.reshape([pair for pair in solved if pair[0] <= self._radius], (-1, 2))
+            for solved in self._solved
+        ]
+
+    def _share(self, asked: np.ndarray) -> None:
+        """Bound all bags by given potentials of the queries' words, all at most 2."""
+        for i, size in enumerate(self._sizes):
+            ask = asked[i, :size]
+            lowest = (self._own(i) - ask[:, None]).min(axis=0)
+            shared = self._index.local @ np.minimum(lowest, _MOST)
+            shared += self._masses[i, :size] @ ask - _SLACK
+            np.maximum(self._left[i], shared, out=self._left[i])
+
+    def _solve(self, of: np.ndarray, bags: np.ndarray) -> None:
+        """Bound pairs of a query and a bag once more, and solve what may be near."""
+        bounds, _ = self._bounds(of, bags, self._limits if self._alone else None)
+        self._left[of, bags] = np.inf
+        index = self._index
+        for at in bounds.argsort(kind="stable").tolist():
+            i, bag = int(of[at]), int(bags[at])
+            if bounds[at] > self._limits[i]:
+                continue
+            pair = bag_of(self._queries, i), bag_of(index.bags, bag)
+            solved = self._solved[i]
+            insort(solved, (word_movers(*pair, index.vectors), bag))
+            if self._k is not None and len(solved) >= self._k:
+                del solved[self._k :]
+                self._limits[i] = index.scaled(solved[-1][0])
+
+    def _bounds(
+        self, of: np.ndarray, bags: np.ndarray, limits: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds of pairs of a query and a bag, and potentials of the query's words.
+
+        Sinkhorn's steps better bounds that are within the `limits` of the queries.
+        """
+        sizes, width = self._index.sizes[bags], self._rows.shape[1]
+        bounds, asked = np.empty(len(of)), np.empty((len(of), width), np.float32)
+        order = sizes.argsort(kind="stable")[::-1]  # padded to those of about its size
+        while len(order):
+            n = max(1, _AT_ONCE // (width * int(sizes[order[0]])))
+            some, order = order[:n], order[n:]
+            bounds[some], asked[some] = self._dual(of[some], bags[some], limits)
+        return bounds, asked
+
+    def _dual(
+        self, of: np.ndarray, bags: np.ndarray, limits: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Dual ascent on what pairs have left without the mass that they share.
+
+        Weak duality: α_i + β_j ≤ C_ij for all pairs of words with mass makes a·α + b·β
+        at most the cost. First β = damping·(least cost of each word), which all bags
+        share, then α = min(C − β), then β = min(C − α).
+        """
+        local = self._index.local
+        starts, sizes = local.indptr[bags], self._index.sizes[bags]
+        filled = np.arange(sizes.max()) < sizes[:, None]
+        at = np.where(filled, starts[:, None] + np.arange(sizes.max()), 0)
+        words, b = local.indices[at], np.where(filled, local.data[at], 0.0)
+        a = self._masses[of]
+        own = np.where(filled, self._place[of[:, None], words], -1)
+        p, j = (own >= 0).nonzero()
+        i = own[p, j]
+        more = a[p, i] - b[p, j]
+        a[p, i], b[p, j] = np.maximum(more, 0.0), np.maximum(-more, 0.0)
+
+        # (pairs, words of a bag, words of a query), less what β starts with
+        start = self._start[of[:, None], words]
+        if self._alone:
+            C = self._by_word[words]
+        else:  # pairs lie side by side in memory, which is faster for short bags
+            rows = self._rows[of] * local.shape[1]
+            C = self._costs.take(rows.T[:, None] + words.T).T
+            C -= start[:, :, None]
+        C[b == 0.0] = _FAR  # words without mass constrain no potential
+        alpha = np.where(a > 0.0, np.minimum(C.min(axis=1), _MOST), _ZERO)
+        C -= np.where(a > 0.0, alpha, -_FAR)[:, None]
+        more = np.minimum(C.min(axis=2), _MOST)
+        beta = np.minimum(start + more, _MOST)
+        bounds = (a * alpha).sum(axis=1) + (b * beta).sum(axis=1) - _SLACK
+        if limits is not None:
+            go = np.flatnonzero(bounds <= limits[of])
+            C, a, b = C[go] - more[go, :, None], a[go], b[go]
+            bounds[go] += np.fmax(_softened(C, a, b, self._temperature), 0.0)
+        return bounds, alpha
+
+
+def _softened(
+    C: np.ndarray, a: np.ndarray, b: np.ndarray, temperature: np.float32
+) -> np.ndarray:
+    """Values of potentials that Sinkhorn's steps find, made feasible; C is lost."""
+    a32, b32 = (part.astype(np.float32)[:, :, None] for part in (a, b))
+    with np.errstate(all="ignore"):  # any numbers give feasible potentials, or NaN
+        kernel = np.exp(C / -temperature)
+        back = kernel.transpose(0, 2, 1)
+        u: np.ndarray = np.ones_like(a32)
+        for _ in range(_STEPS):
+            v = b32 / (kernel @ u + _LEAST)
+            u = a32 / (back @ v + _LEAST)
+        soft = temperature * np.log(np.clip(v, _LEAST, _FAR))
+    alpha = (C - np.clip(soft, -_MOST, _MOST)).min(axis=1)
+    alpha = np.where(a > 0.0, np.clip(alpha, -_MOST, _MOST), -_FAR)
+    C -= alpha[:, None]
+    beta = np.minimum(C.min(axis=2), _MOST)
+    return np.where(a > 0.0, a * alpha, 0.0).sum(axis=1) + (b * beta).sum(axis=1)
