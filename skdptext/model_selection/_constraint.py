@@ -13,7 +13,6 @@ from skdptext.exceptions import InvalidParameterError, NoFeasibleCandidateError
 from skdptext.metrics import has_perturber
 from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
-    check_option,
     check_real,
     check_tuned_on,
     kind_of,
@@ -135,13 +134,15 @@ def _bound(name: Any, bound: Any) -> tuple[str, float]:
         raise InvalidParameterError(
             f"subject_to must have names of scores as keys, got {shown(name)}."
         )
-    pair = isinstance(bound, tuple | list) and len(bound) == 2
-    relation, limit = bound if pair else (">=", bound)
-    parameter = f"subject_to[{shown(name)}]"
-    return (
-        check_option(parameter, relation, list(_RELATIONS)),
-        check_real(parameter, limit),
-    )
+    relation = ">="
+    if isinstance(bound, tuple | list) and len(bound) == 2:
+        relation, bound = bound
+    if not isinstance(relation, str) or relation not in _RELATIONS:
+        raise InvalidParameterError(
+            f'subject_to[{shown(name)}] must be a number, (">=", number) or '
+            f'("<=", number), got {kind_of(relation)}.'
+        )
+    return relation, check_real(f"subject_to[{shown(name)}]", bound)
 
 
 class _Rule(str):
@@ -190,10 +191,10 @@ class _Rule(str):
 
     def _explain(self, scores: Mapping[str, np.ndarray]) -> str:
         """What was wanted, and what each score reaches."""
-        reached = {
-            name: f"{name}, got {np.fmin.reduce(x):.4g} to {np.fmax.reduce(x):.4g}"
-            for name, x in scores.items()
-        }
+        reached = {}
+        for name, values in scores.items():
+            low, high = np.fmin.reduce(values), np.fmax.reduce(values)
+            reached[name] = f"{shown(name)}, got {low:.4g} to {high:.4g}"
         wanted = [
             f"{relation} {bound:g} for {reached[name]}"
             for name, (relation, bound) in self.subject_to.items()
