@@ -34,8 +34,6 @@ _FIRST, _MORE = 256, 32
 # If fewer than one word in this many is asked about, only their rows are computed, and
 # no pass over all pairs. Chosen, not measured.
 _FEW = 30
-# Not pickled: as large as the vectors, or follows from the rate where it is asked for.
-_DERIVED = ("_right", "log_normalizers")
 
 # Rates found last, keyed by all that they depend on.
 _rates: Memo[tuple[float, np.ndarray, float]] = Memo(32)
@@ -138,7 +136,7 @@ class Exponential(TableMechanism):
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
-        return {k: v for k, v in state.items() if k not in _DERIVED}
+        return {k: v for k, v in state.items() if k != "_right"}  # follows from it
 
     # -- distances -------------------------------------------------------------
 

@@ -1,0 +1,352 @@
+"""What holds for each mechanism in each of its forms: its law, its claim, its noise."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import pickle
+import re
+
+import numpy as np
+import pytest
+from experiments.mechanisms.recipes import Vickrey
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.pipeline import make_pipeline
+
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.audit import audit_word_privacy
+from skdptext.mechanisms import (
+    Exponential,
+    MahalanobisNoise,
+    RandomizedResponse,
+    TableMechanism,
+)
+from skdptext.utils import rounded_up
+from tests.channels import Stated
+from tests.expected import leaks_allowed, refusals
+from tests.laws import assert_counts, losses, nearest_on_a_line
+from tests.mechanism_forms import forms
+
+pytestmark = leaks_allowed
+
+N = 30
+IDS = np.arange(N)
+_rng = np.random.default_rng(7)
+_vectors = _rng.normal(size=(N, 3)) * _rng.choice([0.3, 1, 2], (N, 1))
+_vectors[[4, 9]] = _vectors[2]
+TABLE = WordEmbedding([f"w{i}" for i in IDS], _vectors)
+# with a law in which some words are never released for some others
+_P = _rng.dirichlet(np.full(N, 0.5), N) * (_rng.random((N, N)) < 0.9)
+_P[:, 3] += 0.01
+_P[7] = _P[2]
+ALL = forms() | {"stated": Stated(_P / _P.sum(axis=1, keepdims=True))}
+every_form = pytest.mark.parametrize("name", ALL)
+
+
+def prepared(name, epsilon=2.0, lam=0.0, table=TABLE):
+    return ALL[name].prepare(table, epsilon, lam)
+
+
+def law_of(mechanism):
+    """The probabilities, stated or on a line worked out."""
+    ids = np.arange(len(mechanism.embedding))
+    if isinstance(mechanism, TableMechanism):
+        return np.exp(mechanism.log_proba(ids))
+    return nearest_on_a_line(mechanism.embedding.vectors[:, 0], mechanism.epsilon)
+
+
+# short, so that rounding of the probabilities is far below them
+LINE = WordEmbedding(TABLE.words, np.cumsum(_rng.exponential(0.05, (N, 1)), axis=0))
+
+
+# -- draws, exponents and losses -------------------------------------------------------
+
+
+@pytest.mark.no_cover
+@every_form
+def test_draws_follow_the_law_however_they_are_cut(name):
+    mechanism = prepared(name, table=LINE)
+    P, rng = law_of(mechanism), np.random.default_rng(1)
+    for word in (2, 6):
+        words = np.full(20_000, word)
+        noisy = mechanism.apply(words, mechanism.draw(rng, len(words)))
+        assert_counts(np.bincount(noisy, minlength=N), P[word])
+    words = rng.integers(0, N, 5000)
+    draws = mechanism.draw(rng, len(words))
+    whole = mechanism.apply(words, draws)
+    assert_counts(np.bincount(whole, minlength=N), P.mean(axis=0))
+    with config_context(working_memory=0.004):
+        for i in range(7):
+            part = mechanism.apply(words[i::7], tuple(each[i::7] for each in draws))
+            np.testing.assert_array_equal(part, whole[i::7])
+    none = mechanism.apply(words[:0], mechanism.draw(rng, 0))
+    assert none.shape == (0,)
+
+
+@every_form
+@pytest.mark.parametrize("epsilon", [0.3, 5.0])
+def test_exponents_are_the_losses_of_the_law(name, epsilon):
+    mechanism = prepared(name, epsilon, table=LINE)
+    claimed, lost = mechanism.exponents(IDS, IDS), losses(law_of(mechanism))
+    assert (lost <= claimed + 1e-11 + 1e-9 * np.abs(lost)).all()
+    if name != "noise":  # of which the loss of the noisy vector is claimed
+        np.testing.assert_allclose(lost, claimed, rtol=1e-9, atol=1e-9)
+    assert (claimed.diagonal() == 0).all()
+    x, y = np.array([7, 2, 2, 29]), np.array([0, 9, 7, 2, 5])  # in any order
+    with config_context(working_memory=1e-4):
+        np.testing.assert_allclose(mechanism.exponents(x, y), claimed[np.ix_(x, y)])
+
+
+@pytest.mark.no_cover
+@every_form
+@settings(max_examples=10)
+@given(x=st.integers(0, 29), y=st.integers(0, 29), delta=st.floats(1e-9, 0.9))
+def test_exponents_with_delta_are_between_enumeration_and_the_pure_one(
+    name, x, y, delta
+):
+    mechanism = prepared(name, table=LINE)
+    P, ids = law_of(mechanism), (np.array([x]), np.array([y]))
+    (loss,) = mechanism.losses(*ids)
+    t = loss.exponent(delta)
+    assert t <= mechanism.exponents(*ids)[0, 0] * (1 + 1e-3) + 1e-3
+    if t < math.inf:
+        lost = np.maximum(P[x] - math.exp(t) * P[y], 0).sum()
+        assert lost <= delta * (1 + 1e-9) + 1e-12
+
+
+@pytest.mark.parametrize("name", ["noise", "exact", "stated"])
+def test_audits_find_nothing(name):
+    fitted = perturber(name, document_length=1, random_state=None)
+    audit = audit_word_privacy(
+        fitted, [("w1", "w6"), ("w8", "w3")], confidence=1 - 1e-6, random_state=0
+    )
+    assert not np.any(audit.violated)
+
+
+def test_odds_grow_by_one_exponent_and_fall_by_the_other():
+    """Exponents of an exponential mechanism are not symmetric."""
+    mechanism = prepared("exact", 1.0)
+    P, t = law_of(mechanism), mechanism.exponents(IDS, IDS)
+    x, y = np.unravel_index((t - t.T).argmax(), t.shape)
+    ratios = np.log(P[x] / P[y])
+    assert ratios.max() == pytest.approx(t[x, y])
+    assert -ratios.min() == pytest.approx(t[y, x])
+    assert ratios.max() > t[y, x] + 0.01  # so neither bound holds for both
+
+
+def test_numerical_delta_is_no_additive_delta():
+    """Two words 40 apart: float64 never makes b of a, exact arithmetic may.
+
+    So for no t of use is Pr[b | b] ≤ e^t Pr[b | a] + numerical_delta as drawn.
+    """
+    table = WordEmbedding(["a", "b"], [[0.0], [40.0]])
+    mechanism = prepared("exact", 1.0, table=table)
+    delta = mechanism.numerical_delta
+    ends = np.array([0.0, 1 - 2.0**-53])  # the least uniform, and the largest
+    for word in (0, 1):
+        made = mechanism.apply(np.array([word, word]), (ends,))
+        drawn = np.bincount(made, minlength=2) > 0
+        exact = law_of(mechanism)[word]
+        assert exact.min() > 0
+        assert exact[~drawn].sum() <= delta  # total variation: what is never drawn
+        assert drawn[1] == (word == 1)
+    (t,) = mechanism.exponents(np.array([1]), np.array([0]))[0]
+    assert t == pytest.approx(40, rel=1e-6)
+    assert delta < 1e-10
+    assert (1 + math.exp(t)) * delta > 1
+
+
+@pytest.mark.parametrize("name", ["exact", "half", "capped", "randomized response"])
+@pytest.mark.parametrize("n_words", [1, 2])
+def test_few_words(name, n_words):
+    table = WordEmbedding(["a", "b"][:n_words], [[1.0, 2.0], [3.0, 2.5]][:n_words])
+    mechanism, words = prepared(name, 1.0, table=table), np.arange(n_words).repeat(50)
+    noisy = mechanism.apply(words, mechanism.draw(np.random.default_rng(0), len(words)))
+    assert set(noisy.tolist()) == set(range(n_words))
+    assert mechanism.exponents(words[:1], words[:1]) == 0
+    np.testing.assert_allclose(law_of(mechanism).sum(axis=1), 1)
+
+
+# -- releases and keys -----------------------------------------------------------------
+
+
+def perturber(name, **parameters):
+    settings = {
+        "epsilon": 2.0, "lam": 0.5, "mechanism": ALL[name], "random_state": 2**100,
+        "document_length": 4, "resize": "truncate",
+    }  # fmt: skip
+    return DPWordPerturber(TABLE, **{**settings, **parameters}).fit([])
+
+
+def documents(n=40):
+    rng = np.random.default_rng(0)
+    order = np.argsort(TABLE.vectors[:, 0])
+    y = np.arange(n) % 2
+    return [[f"w{order[i]}" for i in rng.integers(0, 10, 4) + 20 * t] for t in y], y
+
+
+@pytest.mark.no_cover
+@every_form
+def test_a_seed_fixes_the_release(name):
+    X, _ = documents()
+    fitted = perturber(name)
+    first = fitted.transform(X).toarray()
+    np.testing.assert_array_equal(fitted.transform(X[::-1]).toarray(), first[::-1])
+    for other in (
+        perturber(name, mechanism=clone(ALL[name])),
+        perturber(name, n_jobs=2),
+        pickle.loads(pickle.dumps(fitted)),
+    ):
+        np.testing.assert_array_equal(other.transform(X).toarray(), first)
+        with config_context(working_memory=0.01):
+            np.testing.assert_array_equal(other.transform(X).toarray(), first)
+
+
+def test_options_key_the_noise():
+    X = [["w1", "w6", "w20", "w3"]] * 12
+    seen = [
+        perturber("half", mechanism=mechanism, epsilon=epsilon, lam=lam)
+        .transform(X, document_ids=range(12))
+        .toarray()
+        .tolist()
+        for mechanism, epsilon, lam in [
+            (Vickrey(0.4), 3.0, 0.5),
+            (Vickrey(1e-9), 3.0, 0.5),  # the nearest word but for the key
+            (MahalanobisNoise(), 3.0, 0.5),
+            (MahalanobisNoise(), 3.0, 0.5 + 1e-12),
+            (Exponential("half"), 2.0, 0.5),
+            # caps beyond all words: the law is the same, and its noise is not
+            (Exponential("half", 1e6), 2.0, 0.5),
+            (Exponential("half", 2e6), 2.0, 0.5),
+            (Exponential("exact"), 2.0, 0.5),
+            (RandomizedResponse(), 2.0, 0.5),
+            (Exponential("half"), 2.0 + 1e-12, 0.5),
+        ]
+    ]
+    assert all(a != b for a, b in itertools.combinations(seen, 2))
+
+
+SMALL, LARGE = 360, 1200
+
+
+@pytest.mark.no_cover
+@every_form
+def test_pickles_are_small_and_nothing_is_lost(name):
+    if name == "stated":
+        return
+    sizes, rng = [], np.random.default_rng(0)
+    for n in (SMALL, LARGE):
+        table = WordEmbedding(
+            [f"word{i:05d}" for i in range(n)], rng.normal(size=(n, 3))
+        )
+        mechanism = prepared(name, 20.0, 0.5, table)
+        unused = pickle.loads(pickle.dumps(mechanism))
+        words = rng.integers(0, n, 50)
+        draws = mechanism.draw(rng, 50)
+        noisy, t = mechanism.apply(words, draws), mechanism.exponents(words, words[:9])
+        held = pickle.dumps(mechanism)  # nor does it grow with use
+        sizes.append(len(held) - len(pickle.dumps(table)))
+        for again in (unused, pickle.loads(held)):
+            np.testing.assert_array_equal(again.apply(words, draws), noisy)
+            same = again.exponents(words, words[:9])
+            np.testing.assert_allclose(same, t, rtol=1e-12)
+            assert again.fingerprint == mechanism.fingerprint
+    assert sizes[1] - sizes[0] < 9 * (LARGE - SMALL)  # at most a number for each word
+
+
+# -- what is said ----------------------------------------------------------------------
+
+NUMBER = r"(\d[\d.]*(?:e[+-]?\d+)?)"
+#: What is said, and what it bounds.
+STATEMENTS = {
+    r"no two words lose more than NUMBER per unit of d": "per distance",
+    r"Between any two words, however far apart, the exponent is at most NUMBER": "all",
+    r"exp\(−NUMBER·d\(w, z\)\)": "rate",
+}
+
+
+@every_form
+@settings(max_examples=10)
+@given(seed=st.integers(0, 10**6), epsilon=st.floats(0.01, 30))
+def test_no_number_that_is_said_is_below_what_is_lost(name, seed, epsilon):
+    rng = np.random.default_rng(seed)
+    vectors = rng.normal(size=(N, 3)) * rng.choice([0.05, 1, 20], (N, 1))
+    mechanism = prepared(name, epsilon, 0.0, WordEmbedding(TABLE.words, vectors))
+    claimed = mechanism.exponents(IDS, IDS)
+    vectors = mechanism.embedding.vectors.astype(float)
+    D = np.linalg.norm(vectors[:, None] - vectors, axis=2)
+    cap = getattr(mechanism, "max_distance", None)
+    D = D if cap is None else np.minimum(D, cap)
+    text = " ".join(mechanism.sentences())
+    for sentence, what in STATEMENTS.items():
+        sentence = sentence.replace("NUMBER", NUMBER)
+        said = re.search(sentence, text)
+        text = re.sub(sentence, "", text)
+        most = float(said[1].rstrip(".")) if said else None
+        if said and what == "rate":
+            assert most == pytest.approx(mechanism.rate, rel=1e-3)
+        elif said:
+            bounded = claimed if what == "all" else claimed - most * D + most
+            assert bounded.max() <= most * (1 + 1e-9) + 1e-9
+            assert most <= epsilon * (cap if what == "all" else 1) * 1.002
+    # a sentence with a new number gets a test, too
+    assert not re.findall(r"\d", text.replace("at most 0.7 (", "")), text
+
+
+@given(bound=st.floats(1e-300, 1e300), digits=st.integers(1, 8))
+def test_a_bound_is_never_rounded_down(bound, digits):
+    said = float(rounded_up(bound, digits))
+    above = bound * (1 + 10.0 ** (1 - digits)) * (1 + 1e-9)
+    assert bound * (1 - 2e-12) <= said <= above
+
+
+# -- as parameters ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("exponential", Exponential),
+        ("mahalanobis-noise", MahalanobisNoise),
+        (None, MahalanobisNoise),
+        ("randomized-response", RandomizedResponse),
+    ],
+)
+def test_a_name_is_the_mechanism_with_its_default_options(name, kind):
+    one, other = (
+        perturber("half", mechanism=given).mechanism_ for given in (name, kind())
+    )
+    assert one.fingerprint == other.fingerprint
+    np.testing.assert_array_equal(one.exponents(IDS, IDS), other.exponents(IDS, IDS))
+
+
+@refusals(
+    ("exponentail", "mechanism must be one of .*exponential.*, got 'exponentail'"),
+    (Exponential, "mechanism must be None, a WordMechanism, or the name"),
+    (3, "mechanism must be None, a WordMechanism, or the name"),
+    (Exponential("tem"), "calibration must be one of 'exact', 'half'"),
+    (Exponential(max_distance=0), "max_distance must be a finite number > 0"),
+    (Exponential(max_distance=math.inf), "max_distance must be a finite number"),
+)
+def test_bad_mechanisms(mechanism):
+    perturber("half", mechanism=mechanism)
+
+
+def test_a_search_over_mechanisms_and_their_options():
+    X, y = documents()
+    pipeline = make_pipeline(perturber("exact", random_state=0), MultinomialNB())
+    step = "dpwordperturber__mechanism"
+    search = GridSearchCV(
+        pipeline,
+        [
+            {step: [None, "exponential", RandomizedResponse()]},
+            {f"{step}__calibration": ["half"]},
+        ],
+        cv=2,
+    ).fit(X, y)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()

@@ -1,0 +1,366 @@
+"""A user's own mechanism goes everywhere, and mistakes in one are caught."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.audit import audit_noise_law, audit_word_privacy
+from skdptext.base import NoiseRun, transitions_of
+from skdptext.mechanisms import (
+    Exponential,
+    MahalanobisMetric,
+    MahalanobisNoise,
+    Spectrum,
+    TableMechanism,
+    WordMechanism,
+)
+from skdptext.metrics import plausible_deniability
+from tests.expected import leaks_allowed, refused
+from tests.laws import assert_counts, catches, nearest_on_a_line
+
+pytestmark = leaks_allowed
+
+ROW = WordEmbedding([f"w{i}" for i in range(12)], np.arange(12.0)[:, None])
+
+
+class Steps(WordMechanism):
+    """Two-sided geometric steps along the order of the words."""
+
+    def __init__(self, width=1.0):
+        self.width = width
+
+    def _prepare(self):
+        if isinstance(self.width, float):
+            self.rate = self.epsilon / self.width
+
+    def draw(self, rng, n):
+        up, down = rng.geometric(-math.expm1(-self.rate), (2, n))
+        return (up - down,)
+
+    def apply(self, words, draws):
+        return np.clip(words + draws[0], 0, len(self.embedding) - 1)
+
+    def exponents(self, x, y):
+        return self.rate * np.abs(np.subtract.outer(x, y))
+
+
+def law(rate, n_words):
+    """P[w, z] of clipped geometric steps, by its own formula."""
+    q = math.exp(-rate)
+    P = np.empty((n_words, n_words))
+    for w, z in itertools.product(range(n_words), repeat=2):
+        if z in (0, n_words - 1):  # all that would go beyond ends here
+            P[w, z] = q ** abs(w - z) / (1 + q)
+        else:
+            P[w, z] = (1 - q) / (1 + q) * q ** abs(w - z)
+    return P
+
+
+def fitted(mechanism, embedding=ROW, **parameters):
+    settings = {"epsilon": 0.8, "document_length": 3, "resize": "truncate"}
+    settings |= {"mechanism": mechanism, "random_state": 2**100} | parameters
+    return DPWordPerturber(embedding, **settings).fit([])
+
+
+def test_releases_follow_the_law():
+    noisy = fitted(Steps()).perturb_words(ROW.words, 50_000)
+    counts = np.stack([np.bincount(ROW.find(r.tolist()), minlength=12) for r in noisy])
+    expected = law(0.8, 12)
+    z = (counts / 50_000 - expected) / np.sqrt(expected * (1 - expected) / 50_000)
+    assert np.abs(z).max() < 6  # false alarms below 144 · 2e-9
+
+
+def test_the_guarantee_is_that_of_the_mechanism():
+    guarantee = fitted(Steps()).guarantee()
+    assert guarantee.exponent("w2", "w7") == pytest.approx(0.8 * 5)
+    x, y = ["w0", "w5", "w9"], ["w9", "w1", "w5"]
+    assert guarantee.exponent(x, y) == pytest.approx(0.8 * 1)  # w0 to w1
+    assert guarantee.compose(2).exponent(x, y) == pytest.approx(1.6)
+    ordered = fitted(Steps(), output="tokens").guarantee()
+    assert ordered.exponent(x, y) == pytest.approx(0.8 * (9 + 4 + 4))
+    sampled = fitted(Steps(), resize="sample").guarantee()
+    # half of the words stay, so that at least half of the odds do
+    odds = 0.5 + 0.5 * math.exp(-0.8 * 4)
+    assert sampled.exponent(["w0"], ["w0", "w4"]) == pytest.approx(-3 * math.log(odds))
+    epsilon = guarantee.epsilon_for("w2", "w7", factor=math.e)
+    assert epsilon == pytest.approx(0.2, rel=1e-8)
+    for ask in (lambda g: g.relative_to(0.5), lambda g: g.utility_probability(1.0)):
+        with refused(r"Steps\(\)"):
+            ask(guarantee)
+
+
+@pytest.mark.no_cover
+def test_statistics():
+    exact = np.diag(law(0.8, 12))
+    deniability = plausible_deniability(fitted(Steps()), n_draws=4000, random_state=0)
+    error = np.sqrt(exact * (1 - exact) / 4000)
+    assert (np.abs(deniability.n_unchanged / 4000 - exact) < 6 * error).all()
+
+
+class Boast(Steps):
+    """Claims half of what is lost."""
+
+    def exponents(self, x, y):
+        return super().exponents(x, y) / 2
+
+
+@pytest.mark.parametrize(("mechanism", "violated"), [(Steps(), False), (Boast(), True)])
+def test_a_false_claim_is_caught_and_a_true_one_passes(mechanism, violated):
+    audit = audit_word_privacy(
+        fitted(mechanism, document_length=1, random_state=None),
+        [("w0", "w1"), ("w4", "w5"), ("w3", "w6")],
+        confidence=1 - 1e-6,
+        random_state=0,
+    )
+    assert np.any(audit.violated) == violated
+    with refused("add noise to vectors"):
+        audit_noise_law(fitted(mechanism))
+
+
+# -- faults of noise on vectors --------------------------------------------------------
+
+
+class OwnShape(MahalanobisNoise):
+    """Noise shaped by a covariance of its own."""
+
+    def __init__(self, stretch=4.0):
+        self.stretch = stretch
+
+    def _prepare(self):
+        values = np.sort([1.0, self.stretch]) * 2 / (1 + self.stretch)
+        spectrum = Spectrum(np.diag(values), values, np.eye(2))
+        self.metric = MahalanobisMetric(self.lam, spectrum)
+
+
+def test_the_guarantee_is_that_of_the_noise_drawn(small_embedding):
+    """Not that of another mechanism built from ε and λ."""
+    plane = WordEmbedding(
+        small_embedding.words, small_embedding.vectors[:, :2] * [9.0, 1.0]
+    )
+    own = fitted(OwnShape(), plane, epsilon=3.0, lam=1.0)
+    audit = audit_noise_law(own, n_draws=5000, alpha=1e-6, random_state=0)
+    assert not audit.rejected
+    v = plane["w1"].astype(float) - plane["w2"]
+    exact = 3.0 * math.sqrt(v[0] ** 2 / 0.4 + v[1] ** 2 / 1.6)
+    assert own.guarantee().exponent("w1", "w2") == pytest.approx(exact)
+    default = fitted(None, plane, epsilon=3.0, lam=1.0)
+    assert default.guarantee().exponent("w1", "w2") > 2 * exact
+    np.testing.assert_array_equal(own.covariance_, np.diag([0.4, 1.6]))
+
+
+# -- the release -----------------------------------------------------------------------
+
+
+def released(way):
+    """Counts of the words that one word becomes in 16,000 draws."""
+    X = [["w5"] * (1 if way == "sampled" else 16)] * 1000
+    perturber = fitted(
+        None, ROW, epsilon=2.0, lam=0.0, document_length=16,
+        random_state=None if way == "fresh" else 2**100,
+        resize="sample" if way == "sampled" else "truncate",
+        n_jobs=2 if way == "threads" else 1,
+    )  # fmt: skip
+    return perturber.transform(X, document_ids=range(1000)).toarray().sum(axis=0)
+
+
+WAYS = ("fresh", "repeatable", "sampled", "threads")
+P = nearest_on_a_line(ROW.vectors[:, 0], 2.0)[5]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_releases_have_the_noise_of_the_law_in_every_way(way):
+    assert_counts(released(way), P)
+
+
+# Mistakes of the release itself, whose only public method does all of it.
+
+
+def no_noise(draws):
+    return tuple(np.zeros_like(part) for part in draws)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_release_without_noise_is_caught(monkeypatch, way):
+    draws = NoiseRun._draws
+    monkeypatch.setattr(NoiseRun, "_draws", lambda *a: map(no_noise, draws(*a)))
+    assert catches(assert_counts, released(way), P)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_noise_that_is_used_twice_is_caught(monkeypatch, way):
+    """Half of the words get the draws of the others: too many counts are equal."""
+    draws = NoiseRun._draws
+
+    def twice(*given):
+        for drawn in draws(*given):
+            half = -(-len(drawn[0]) // 50)
+            yield tuple(np.resize(part[:half], part.shape) for part in drawn)
+
+    monkeypatch.setattr(NoiseRun, "_draws", twice)
+    assert catches(assert_counts, released(way), P)
+
+
+class NoNoise(MahalanobisNoise):
+    def draw(self, rng, n):
+        return no_noise(super().draw(rng, n))
+
+
+def test_a_mechanism_without_noise_is_caught(small_embedding):
+    perturber = fitted(NoNoise(), small_embedding)
+    assert audit_noise_law(perturber, n_draws=2000, random_state=0).rejected
+
+
+def test_a_release_that_loses_draws_stops(small_embedding, monkeypatch):
+    """A fault that no input brings about."""
+    draws = NoiseRun._draws
+    monkeypatch.setattr(
+        NoiseRun, "_draws", lambda self, *a: itertools.islice(draws(self, *a), 0)
+    )
+    with pytest.raises(RuntimeError, match="3 of 3 words got no noise"):
+        fitted(None, small_embedding).transform([["w1", "w2", "w3"]])
+
+
+# -- what a mechanism returns is checked -----------------------------------------------
+
+
+def wrong(**methods):
+    """Steps with other methods."""
+    own = {
+        name: lambda self, *given, name=name, change=change: change(
+            getattr(super(kind, self), name)(*given)
+        )
+        for name, change in methods.items()
+    }
+    kind = type("Wrong", (Steps,), {**own, "__init__": Steps.__init__})
+    return kind()
+
+
+RETURNED = [
+    ({"draw": lambda d: (d[0][: len(d[0]) // 2],)}, "draw of Wrong must return"),
+    ({"draw": lambda d: (np.ones(1), *d)}, "draw of Wrong must return"),
+    ({"draw": list}, "draw of Wrong must return a tuple of arrays .* got list"),
+    ({"apply": lambda z: z / 2}, "apply of Wrong must return .* type float64"),
+    ({"apply": lambda z: z[1:]}, "apply of Wrong must return"),
+    ({"apply": lambda z: z + 12}, r"apply of Wrong must return .* in \[0, 12\)"),
+]
+
+
+@pytest.mark.parametrize(("methods", "message"), RETURNED)
+@pytest.mark.parametrize("random_state", [None, 2**100])
+def test_no_word_is_released_without_noise(methods, message, random_state):
+    perturber = fitted(wrong(**methods), random_state=random_state)
+    for release in (
+        lambda: perturber.transform([["w5"] * 3]),
+        lambda: plausible_deniability(perturber, ["w5"], n_draws=3),
+    ):
+        with refused(message):
+            release()
+
+
+def test_exponents_below_zero_are_refused():
+    with refused("exponents of Wrong.* must be"):
+        fitted(wrong(exponents=lambda t: t - 1)).guarantee().exponent("w1", "w1")
+
+
+class Rows(TableMechanism):
+    def __init__(self, rows=None):
+        self.rows = rows
+
+    def log_proba(self, words):
+        return self.rows if len(words) == len(self.rows) else self.rows[words]
+
+
+_ROWS = {
+    "too much": np.log([[0.75, 0.25, 0.25], [0.3, 0.3, 0.4], [0.3, 0.3, 0.4]]),
+    "too little": np.log([[0.3, 0.25, 0.25], [0.3, 0.3, 0.3], [0.2, 0.3, 0.4]]),
+    "float32": np.log([[0.7, 0.2, 0.1]] * 3).astype(np.float32),
+    "not logarithms": np.array([[0.5, 0.25, 0.25]] * 3),
+    "NaN": np.array([[0.0, -np.inf, np.nan]] * 3),
+    "inf": np.array([[np.inf, 0, 0]] * 3),
+    "another shape": np.log(np.full((3, 2), 0.5)),
+    "all impossible": np.full((3, 3), -np.inf),
+}
+
+
+@pytest.mark.parametrize("kind", _ROWS)
+def test_rows_that_are_no_distributions_neither_draw_nor_promise(kind):
+    """Drawing would scale them, and promising would not."""
+    table = WordEmbedding(["aa", "bb", "cc"], np.eye(3))
+    perturber = fitted(Rows(_ROWS[kind]), table)
+    guarantee = perturber.guarantee()
+    sampled = fitted(Rows(_ROWS[kind]), table, resize="sample").guarantee()
+    for ask in (
+        lambda: perturber.transform(["aa bb cc"]),
+        lambda: perturber.perturb_words(["aa", "bb", "cc"]),
+        lambda: guarantee.exponent("aa", "bb"),
+        lambda: guarantee.exponent("aa", "bb", delta=1e-6),
+        lambda: sampled.exponent(["aa"], ["bb", "cc"]),
+        lambda: transitions_of(perturber.mechanism_),
+        lambda: plausible_deniability(perturber),
+    ):
+        with refused("log_proba of Rows .* float32"):
+            ask()
+
+
+def test_rows_are_not_overwritten_by_a_draw():
+    rows = np.log(np.full((2, 2), 0.5))
+    mechanism = Rows(rows).prepare(WordEmbedding(["a", "b"], np.eye(2)), 1.0)
+    mechanism.apply(np.array([0, 1]), mechanism.draw(np.random.default_rng(0), 2))
+    np.testing.assert_array_equal(mechanism.rows, rows)
+
+
+def test_other_draws_are_not_vouched_for():
+    class Shuffled(Rows):
+        def apply(self, words, draws):
+            return super().apply(words, draws)[::-1]
+
+    rows, table = np.log(np.full((2, 2), 0.5)), WordEmbedding(["a", "b"], np.eye(2))
+    assert Rows(rows).prepare(table, 1.0).numerical_delta == 2.0**-36 + 2.0**-50
+    assert Shuffled(rows).prepare(table, 1.0).numerical_delta is None
+
+
+@pytest.mark.parametrize("lam", [1e-3, 1.0])
+@pytest.mark.parametrize(
+    "mechanism", [*map(Exponential, ("half", "exact")), MahalanobisNoise()], ids=repr
+)
+def test_equal_vectors_are_refused_before_anything_is_promised(mechanism, lam):
+    """No covariance is learned from them."""
+    table = WordEmbedding(list("abcde"), np.ones((5, 2)))
+    with refused("at least 2 different vectors"):
+        mechanism.prepare(table, 1.0, lam)
+
+
+def test_fingerprints_tell_all_options_apart():
+    class Other(Steps):
+        pass
+
+    other = WordEmbedding(ROW.words, np.arange(12.0)[:, None] + 1)
+    made = [
+        kind.prepare(ROW, 1.0).fingerprint
+        for kind in (
+            Steps(), Steps(2.0), Steps("1.0"), Steps(None), Steps([1.0]), Steps((1.0,)),
+            Steps([[1.0], 2.0]), Steps([1.0, [2.0]]), Steps({"a": 1}), Steps({1.0}),
+            Steps(np.ones(2)), Steps(np.ones((1, 2))), Steps(np.ones(2, np.float32)),
+            Steps(Steps()), Steps(True), Steps(b"1.0"), Steps(["ab", "c"]),
+            Steps(["a", "bc"]), Steps(["a, str('b')"]), Other(), MahalanobisNoise(),
+        )
+    ]  # fmt: skip
+    made += [
+        Steps().prepare(ROW, 2.0).fingerprint,
+        Steps().prepare(ROW, 1.0, 0.5).fingerprint,
+        Steps().prepare(other, 1.0).fingerprint,
+    ]
+    assert len(set(made)) == len(made)
+    assert Steps().prepare(ROW, 1.0, -0.0).fingerprint == made[0]
+    one, two = (
+        Steps(d).prepare(ROW, 1.0) for d in ({"b": 2, "a": 1}, {"a": 1, "b": 2})
+    )
+    assert one.fingerprint == two.fingerprint
+    for unknown in (object(), np.ma.ones(2)):
+        with refused("options of a mechanism"):
+            Steps(unknown).prepare(ROW, 1.0)
