@@ -177,9 +177,8 @@ def audit_document_pair(
                 # NaN, and 0: a release that neither document can give tells nothing
                 ratios = np.nan_to_num(logs[:, 0] - logs[:, 1]).reshape(2, -1, 1)
             scores = np.concatenate([scores, ratios[:, -scores.shape[1] :]], axis=2)
-    return ReleaseAudit(
-        [(x, y)], *closest_bound(scores, claims, confidence), confidence
-    )
+    judged = closest_bound(scores, claims, confidence)
+    return ReleaseAudit([(x, y)], *judged, confidence)
 
 
 def both_claims(guarantee: Any, x: Any, y: Any) -> list[float]:

@@ -30,6 +30,7 @@ _SAMPLE = 2000
 # draws as much for these few as it did for all. Chosen, not measured.
 _SWEEP_DRAWS, _SWEEP_KEEPS = 20, 0.1
 
+Claimed = tuple[float, tuple[str, str]]
 Draw = Callable[[list[str], int], dict[str, np.ndarray]]
 
 
@@ -160,14 +161,10 @@ def audit_word_privacy(
         chosen = _check_pairs(pairs)
     draws = draw(_words_of(chosen), n_draws)
     each = 1 - (1 - confidence) / len(chosen)
-    found = [
-        closest_bound(
-            learned_scores(_one_word_documents(*(draws[word] for word in pair))),
-            both_claims(guarantee, *pair),
-            each,
-        )
-        for pair in chosen
-    ]
+    found = []
+    for pair in chosen:
+        scores = learned_scores(_one_word_documents(*(draws[word] for word in pair)))
+        found.append(closest_bound(scores, both_claims(guarantee, *pair), each))
     bounds, claimed, (most, *_) = np.array(found).T
     if claimed.min() >= most:
         warnings.warn(
@@ -211,20 +208,18 @@ def _choose_pairs(
     ranked = sorted(
         (min(both_claims(guarantee, *pair)), pair) for pair in map(tuple, words[ids])
     )
-    ceiling = math.log(n_draws / 20)
-    within = [(claim, pair) for claim, pair in ranked if claim <= ceiling]
+    n_within = sum(claim <= math.log(n_draws / 20) for claim, _ in ranked)
     n_close, n_spread = -(-n_pairs // 2), n_pairs // 4
-    ordered = [pair for _, pair in ranked]
-    spread = ordered[n_close : len(within)]
-    spread = spread[:: -max(len(spread) // max(n_spread, 1), 1)][:n_spread]
-    swept = _sweep(within, n_pairs - n_close - n_spread, n_draws, draw)
-    chosen = ordered[:n_close] + spread + swept + ordered
-    return list(dict.fromkeys(chosen))[:n_pairs]
+    spread = ranked[n_close:n_within][::-1]
+    step = max(len(spread) // max(n_spread, 1), 1)
+    swept = _sweep(ranked[:n_within], n_pairs - n_close - n_spread, n_draws, draw)
+    chosen = ranked[:n_close] + spread[::step][:n_spread] + swept + ranked
+    return list(dict.fromkeys(pair for _, pair in chosen))[:n_pairs]
 
 
 def _sweep(
-    pairs: list[tuple[float, tuple[str, str]]], n_kept: int, n_draws: int, draw: Draw
-) -> list[tuple[str, str]]:
+    pairs: list[Claimed], n_kept: int, n_draws: int, draw: Draw
+) -> list[Claimed]:
     """Pairs with a word that comes out unchanged too often.
 
     Each round draws for the pairs that the previous one left, about `n_draws` in all.
@@ -243,7 +238,7 @@ def _sweep(
         worst = np.argsort(-np.array(excess), kind="stable")
         n_worst = max(n_kept, int(_SWEEP_KEEPS * len(pairs)))
         pairs = [pairs[i] for i in worst[:n_worst]]
-    return [pair for _, pair in pairs[:n_kept]]
+    return pairs[:n_kept]
 
 
 def _check_pairs(pairs: Any) -> list[tuple[str, str]]:
