@@ -54,7 +54,7 @@ from skdptext.attacks import (
 )
 from skdptext.base import WordTransitions
 from skdptext.embeddings import WordEmbedding
-from skdptext.learning import DPTextClassifier, LearningGuarantee
+from skdptext.learning import DPTextClassifier
 from skdptext.mechanisms import MahalanobisNoise
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.neighbors import WMDKNNClassifier
@@ -62,7 +62,7 @@ from skdptext.perturbation import DPWordPerturber
 from skdptext.preprocessing import TopicWordSelector
 from skdptext.privacy import PrivacyGuarantee
 from skdptext.release import DocumentRelease, ReleaseKey
-from skdptext.replacement import DPDocumentReplacer, ReplacementGuarantee
+from skdptext.replacement import DPDocumentReplacer
 
 
 def api_pages() -> Any:
@@ -306,9 +306,9 @@ VALID: dict[Any, Valid] = {
     DPTextClassifier.predict: Valid(lambda: (learned(), TEXTS)),
     DPTextClassifier.predict_proba: Valid(lambda: (learned(), TEXTS)),
     DPTextClassifier.sample: Valid(lambda: (learned(), 2)),
-    LearningGuarantee.delta_at: Valid(lambda: (learned().guarantee(), 1.0)),
-    LearningGuarantee.epsilon_at: Valid(lambda: (learned().guarantee(), 0.0)),
-    LearningGuarantee.found_at_most: Valid(lambda: (learned().guarantee(), 100)),
+    PrivacyGuarantee.delta_at: Valid(lambda: (learned().guarantee(), 1.0)),
+    PrivacyGuarantee.epsilon_at: Valid(lambda: (learned().guarantee(), 0.0)),
+    PrivacyGuarantee.found_at_most: Valid(lambda: (learned().guarantee(), 100)),
     # -- mechanisms ------------------------------------------------------------
     mechanisms.Exponential: MECHANISM,
     mechanisms.Exponential.prepare: _prepare(mechanisms.Exponential),
@@ -435,20 +435,13 @@ VALID: dict[Any, Valid] = {
     PrivacyGuarantee.epsilon_for: Valid(
         lambda: (released().guarantee(), "w0", "w1", 2.0)
     ),
-    PrivacyGuarantee.euclidean: Valid(lambda: (released().guarantee(),)),
     PrivacyGuarantee.exponent: Valid(lambda: (released().guarantee(), "w0", "w1")),
     PrivacyGuarantee.relative_to: Valid(lambda: (released().guarantee(), 0.5)),
     PrivacyGuarantee.utility_probability: Valid(lambda: (released().guarantee(), 0.5)),
-    privacy.Guarantee: Valid(lambda: (learned().guarantee().parts,)),
-    privacy.Guarantee.compose: Valid(lambda: (learned().guarantee(), 2)),
-    privacy.Guarantee.epsilon_of: Valid(lambda: (learned().guarantee(), 1)),
-    privacy.Guarantee.from_json: Valid(lambda: (learned().guarantee().to_json(),)),
-    privacy.Guarantee.with_caveat: Valid(lambda: (learned().guarantee(), "Not so.")),
-    PrivacyGuarantee.from_json: Valid(lambda: (released().guarantee().to_json(),)),
-    LearningGuarantee.from_json: Valid(lambda: (learned().guarantee().to_json(),)),
-    ReplacementGuarantee.from_json: Valid(
-        lambda: (replacer().fit().guarantee().to_json(),)
-    ),
+    PrivacyGuarantee.compose: Valid(lambda: (learned().guarantee(), 2)),
+    PrivacyGuarantee.epsilon_of: Valid(lambda: (learned().guarantee(), 1)),
+    PrivacyGuarantee.with_caveat: Valid(lambda: (learned().guarantee(), "Not so.")),
+    PrivacyGuarantee.from_json: Valid(lambda: (learned().guarantee().to_json(),)),
     # -- release ---------------------------------------------------------------
     DocumentRelease: Valid(
         lambda: (sampling(), key(), "canary"),
@@ -488,15 +481,6 @@ VALID: dict[Any, Valid] = {
         lambda: ([0, 1, 0, 1], replacer().fit().guarantee(), [0, 1], None, 0.95)
     ),
     replacement.PublicDocuments: Valid(lambda: (TEXTS,)),
-    ReplacementGuarantee.epsilon_for: Valid(
-        lambda: (replacer().fit().guarantee(), TEXTS[0], TEXTS[1], 2.0)
-    ),
-    ReplacementGuarantee.exponent: Valid(
-        lambda: (replacer().fit().guarantee(), TEXTS[0], TEXTS[1])
-    ),
-    ReplacementGuarantee.found_at_most: Valid(
-        lambda: (replacer().fit().guarantee(), 100)
-    ),
     release.verify: Valid(lambda: (complete_release(),), names=("out",)),
 }
 
@@ -516,14 +500,12 @@ RESULTS = {
     inspection.Bound,
     inspection.Provenance,
     inspection.ReleaseReport,
-    LearningGuarantee,
     metrics.DensityStatistics,
     metrics.PlausibleDeniability,
     model_selection.Calibration,
     privacy.PrivacyGuarantee,
     replacement.PersonAnswers,
     replacement.TopicShares,
-    ReplacementGuarantee,
 }
 
 # What no text is given to, and why; a class stands for all its methods.

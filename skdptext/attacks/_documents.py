@@ -200,6 +200,8 @@ def found_at_most(guarantee: Any, n_candidates: int, times: int = 1) -> float | 
     needed = ["found_at_most"] + ["compose"] * (times > 1)
     if not all(hasattr(guarantee, method) for method in needed):
         return None
+    if getattr(guarantee, "unit", "document") in (None, "word"):
+        return None
     if times > 1:
         guarantee = guarantee.compose(times)
     return float(guarantee.found_at_most(n_candidates))

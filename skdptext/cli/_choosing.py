@@ -28,7 +28,7 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.files import column_names, read_columns
 from skdptext.inspection import ReleaseReport, release_report
 from skdptext.model_selection import calibrate_epsilon
-from skdptext.privacy import Guarantee
+from skdptext.privacy import PrivacyGuarantee
 
 _CALIBRATE = """\
 Find the ε at which a given share of the words of a text changes. By itself ε means
@@ -209,7 +209,7 @@ def _report(arguments: argparse.Namespace) -> int:
     return _tell(report, arguments, limits)
 
 
-def _proved(arguments: argparse.Namespace) -> Guarantee | None:
+def _proved(arguments: argparse.Namespace) -> PrivacyGuarantee | None:
     """What is stated of the release: by --guarantee, or by the folder that holds it."""
     given, released = arguments.guarantee, arguments.released
     if given is None and (
@@ -220,7 +220,7 @@ def _proved(arguments: argparse.Namespace) -> Guarantee | None:
     if path.is_dir():
         path /= "_release.json"
     try:
-        return Guarantee.from_json(path.read_text("utf-8"))
+        return PrivacyGuarantee.from_json(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
         if given is None:  # a folder of another tool, or damaged
             return None

@@ -31,7 +31,8 @@ from skdptext.cli._settings import (
 )
 from skdptext.documents import KnownTexts, shared_texts_counted
 from skdptext.exceptions import EmptyDocumentWarning, InvalidParameterError
-from skdptext.learning import DPTextClassifier, LearningGuarantee
+from skdptext.learning import DPTextClassifier
+from skdptext.privacy import PrivacyGuarantee
 from skdptext.release import told_by
 from skdptext.utils import replacing
 
@@ -274,7 +275,7 @@ def _write(
 
 def _promised(
     model: DPTextClassifier, arguments: argparse.Namespace
-) -> LearningGuarantee:
+) -> PrivacyGuarantee:
     """The guarantee, with what the caller has taken on trust."""
     guarantee = model.guarantee()
     if arguments.allow_shared_texts:

@@ -19,7 +19,7 @@ from skdptext.attacks import (
 )
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection._wording import IN_ORDER, ids_kept
-from skdptext.privacy import Guarantee
+from skdptext.privacy import PrivacyGuarantee
 from skdptext.utils import check_labels, kind_of
 
 # Questions whose names no label may have.
@@ -352,15 +352,15 @@ def check_proof(guarantee: Any, of_learning: bool) -> None:
     """Refuse what states nothing about such a release."""
     if guarantee is None:
         return
-    learned = hasattr(guarantee, "right_at_most")
+    learned = getattr(guarantee, "kind", None) == "sums"
     if of_learning and not learned:
         rule = "be of a learned model with control"
     elif learned and not of_learning:
         rule = "be of rows without control: those of a corpus belong to no original"
-    elif not isinstance(guarantee, Guarantee) and not hasattr(
+    elif not isinstance(guarantee, PrivacyGuarantee) and not hasattr(
         guarantee, "found_at_most"
     ):
-        rule = "be a Guarantee"
+        rule = "be a PrivacyGuarantee"
     else:
         return
     raise InvalidParameterError(f"guarantee must {rule}, got {kind_of(guarantee)}.")

@@ -134,10 +134,10 @@ def release_report(
         of words are read as texts are for this, in lower case.
     mechanism : DPWordPerturber, DPDocumentReplacer or other releaser, default=None
         What released the texts, if adversaries know it, fitted or not.
-    guarantee : Guarantee, default=None
+    guarantee : PrivacyGuarantee, default=None
         What is proved of the release, to stand beside what is found: of
         `DPDocumentReplacer`, or with `control` of `DPTextClassifier`. Stored ones are
-        read by ``Guarantee.from_json``. If None, that of `mechanism`.
+        read by ``PrivacyGuarantee.from_json``. If None, that of `mechanism`.
     embedding : WordEmbedding, default=None
         Public vectors, for an adversary who compares words place by place. If None,
         those of `mechanism`, if it has any.

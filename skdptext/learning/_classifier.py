@@ -22,7 +22,7 @@ from skdptext.learning._features import (
     is_grouper,
     make_features,
 )
-from skdptext.learning._guarantee import LearningGuarantee, LearningPart
+from skdptext.learning._guarantee import LearningPart
 from skdptext.learning._model import Model
 from skdptext.learning._readout import (
     Plan,
@@ -40,6 +40,7 @@ from skdptext.mechanisms import (
     gaussian_sigma,
     laplace_scale,
 )
+from skdptext.privacy import PrivacyGuarantee
 from skdptext.replacement import (
     PublicDocuments,
     document_bytes,
@@ -169,7 +170,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
     See Also
     --------
     skdptext.DPDocumentReplacer : Trusts nobody: each document is replaced by itself.
-    skdptext.learning.LearningGuarantee : What is promised, in numbers.
+    skdptext.privacy.PrivacyGuarantee : What is promised, in numbers.
 
     Notes
     -----
@@ -201,7 +202,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
 
     *Tuning.* ``GridSearchCV`` over private text fits once for each candidate and fold,
     and all of these fits add up: choose parameters on public text, or count them with
-    `LearningGuarantee.compose`.
+    `~skdptext.privacy.PrivacyGuarantee.compose`.
 
     *Cost.* That of the encoder, in blocks of documents. Memory: two numbers per
     document besides the texts.
@@ -517,19 +518,17 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
             caveats.append(_FITTED_BEFORE)
         part = LearningPart(
             unit=unit,
-            epsilon=float(self.epsilon),
+            groups_epsilon=float(plan.groups_epsilon) if k else 0.0,
+            vectors_epsilon=float(plan.vectors_epsilon) if cells else 0.0,
             delta=float(self.delta) if cells else 0.0,
-            laplace_scale=scale,
-            gaussian_sigma=sigma,
             n_cells=cells,
-            grid=GRID,
             caveats=tuple(caveats),
         )
         self.classes_ = classes
         self.noisy_sums_ = noisy / GRID
         self.public_ = features.documents
         self.encoder_ = _encoder_of(features)
-        self._guarantee = LearningGuarantee([part])
+        self._guarantee = PrivacyGuarantee.of([part])
         self._model = Model(
             features.documents,
             self.noisy_sums_,
@@ -671,12 +670,12 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         self._metadata_request = requests
         return self
 
-    def guarantee(self) -> LearningGuarantee:
+    def guarantee(self) -> PrivacyGuarantee:
         """What the model and the corpus promise.
 
         Returns
         -------
-        guarantee : LearningGuarantee
+        guarantee : PrivacyGuarantee
             What is promised, in numbers and in sentences.
         """
         check_is_fitted(self, "noisy_sums_")

@@ -5,7 +5,6 @@ from skdptext.neighbors._distance import (
     bag_of as bag_of,
     one_hot_distances as one_hot_distances,
     solver as solver,
-    transport_cost as transport_cost,
     word_movers as word_movers,
 )
 from skdptext.neighbors._estimators import (

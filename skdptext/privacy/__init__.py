@@ -1,16 +1,8 @@
 """What a release promises, in exact numbers and in sentences."""
 
-from skdptext.privacy._base import (
-    COLUMNS as COLUMNS,
-    KEY as KEY,
-    Guarantee,
-    Part as Part,
-    Statement as Statement,
-    exposure as exposure,
-    fields as fields,
-)
 from skdptext.privacy._guarantee import PrivacyGuarantee
-from skdptext.privacy._part import PerturbationPart as PerturbationPart
+from skdptext.privacy._part import Part as Part
+from skdptext.privacy._statement import exposure as exposure
 
-# The names above of the form `x as x` are for the rooms beside, and have no page.
-__all__ = ["Guarantee", "PrivacyGuarantee"]
+# The names above of the form `x as x` are for other packages, and have no page.
+__all__ = ["PrivacyGuarantee"]

@@ -1,75 +1,55 @@
-"""What releases promise, in exact numbers."""
+"""What releases promise: one class for words, stand-ins and learned models."""
 
 from __future__ import annotations
 
+import json
 import math
-import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import gammainc
 
 from skdptext.documents import DocumentReader
-from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import (
-    Exponential,
-    MahalanobisMetric,
-    NoiseMechanism,
-    WordMechanism,
+from skdptext.mechanisms import LossDistribution, NoiseMechanism, WordMechanism
+from skdptext.privacy._part import Part
+from skdptext.privacy._statement import Statement, statement_of
+from skdptext.privacy._words import (
+    EmbeddingError,
+    WordPart,
+    as_document,
+    lemma3_widest,
 )
-from skdptext.privacy._base import Guarantee, Statement
-from skdptext.privacy._part import PerturbationPart, listed
-from skdptext.privacy._wording import (
-    broken_by,
-    head,
-    limits_of,
-    scale_rows,
-    sentences_of,
-    statement_of,
-)
-from skdptext.utils import (
-    bisect,
-    check_flag,
-    check_integer,
-    check_option,
-    check_real,
-    kind_of,
-    shown,
-)
+from skdptext.utils import check_integer, check_kind, check_real, kind_of, shown
+
+FORMAT, VERSION = "skdptext guarantee", 1
+# Releases that are counted, and what a file may hold: more than anyone has.
+_MOST_RELEASES, _MOST_PARTS, _MOST_TEXT = 10**9, 100, 2**20
+# What reading a file that nobody wrote may raise.
+_RAISED = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
 
 
-class PrivacyGuarantee(Guarantee):
-    r"""What one or several releases promise; made by `DPWordPerturber.guarantee`.
+class PrivacyGuarantee:
+    r"""What one or several releases promise; made by ``guarantee()`` of a releaser.
 
-    A release changes the odds between two words or documents by a factor of at most
-    e^t, and t is their *exponent*: for two inputs x, x' and any set S of releases,
-    Pr[S | x] ≤ e^t Pr[S | x']. The mechanism states t(w, w') of two words; that of
-    `~skdptext.mechanisms.MahalanobisNoise` is ε d(w, w'), where d is
-    ‖φ(w) − φ(w')‖_RM [2]_, for λ = 0 the Euclidean distance. From it follows t
-
-    - between two ordered texts of n words, Σ t(w_i, w'_i);
-    - between two bags of N words, the sum over their cheapest matching: for a metric,
-      ε N E, with E their Earth Mover's Distance [1]_;
-    - between two documents that are first redrawn to N words, N times that of one
-      drawn word, which is exact where the mechanism's distributions are known in full.
-      For noise on vectors it is at most the bottleneck of moving one document's word
-      frequencies to the other's, ε W_∞ [1]_, and less where only some of the words
-      differ [3]_;
-    - between documents of different size, inf: the size is released;
-    - of several releases with independent noise, the sum.
-
+    A release changes the odds between two inputs x, x' by a factor of at most e^t, and
+    t is their *exponent*: for any set S of releases, Pr[S | x] ≤ e^t Pr[S | x'].
     Allowing a failure probability δ, Pr[S | x] ≤ e^t Pr[S | x'] + δ holds for a t that
-    may be far smaller, in all these cases: ``exponent(x, y, delta=1e-6)``.
+    may be far smaller: ``exponent(x, y, delta=1e-6)``. The inputs are words and
+    documents where words are changed, documents or persons where whole documents are
+    replaced, and sets of people that differ in one where a model is learned.
 
-    Documents are read exactly as in a release: split into words, without stop words
-    and unknown words, truncated to `n_words`.
+    Releases of one kind and unit add up. Others stand side by side: what adds up then
+    is what one person loses by all of them, `epsilon_of`.
 
     Parameters
     ----------
     mechanism : WordMechanism
-        The prepared mechanism, such as ``perturber.mechanism_``.
+        For words: the prepared mechanism, such as ``perturber.mechanism_``.
     reader : DocumentReader, default=None
         How documents are read. None: they are lists of known words.
     ordered : bool, default=False
@@ -84,28 +64,37 @@ class PrivacyGuarantee(Guarantee):
 
     Attributes
     ----------
-    parts : tuple of PerturbationPart
-        One for each kind of release that is composed here. An attribute below is None
-        where the parts differ in it.
-    embedding : WordEmbedding
-        The public embedding, the same for all parts.
+    parts : tuple
+        One for each way of releasing. An attribute below is None where the parts
+        differ in it.
+    guarantees : tuple of PrivacyGuarantee
+        One for each kind and unit.
+    kind : {"words", "stand-ins", "sums"} or None
+        How it is released: noisy words, public documents instead, or sums over people.
+    unit : {"word", "document", "person"} or None
+        What the numbers are about.
     releases : int
         Number of releases, of all parts together.
-    unit : "word"
-        What its numbers are about.
     epsilon : float or None
-        The sum of the ε of all releases, relative to `metric` where there is one.
-    lam : float or None
-        λ of the noise.
+        Of all releases together: relative to `metric`, for words; between any two
+        documents, or persons with as many, for stand-ins; for one person or document
+        added or removed, for sums.
+    delta : float
+        The δ that goes with `epsilon`.
+    embedding : WordEmbedding or None
+        Of words, the public embedding, the same for all parts.
+    lam, metric_lam : float or None
+        Of words, λ of the noise, and of the metric that ε is relative to: another one
+        if the guarantee was converted (`relative_to`).
     metric : {"mahalanobis", "euclidean"} or None
-        The metric the exponents refer to; None also for a mechanism that has none.
-    metric_lam : float or None
-        The λ of that metric: `lam`, unless the guarantee was converted.
+        Of words, the name of that metric; None for a mechanism that has none.
     n_words : int or None
-        Words per document, if that is fixed.
+        Of words, how many each document has, if that is fixed.
     resampled, ordered, unknown_kept : bool or None
-        Whether documents are redrawn, the order of words is released, and words unknown
-        to the embedding are released in the clear.
+        Of words, whether documents are redrawn, the order of words is released, and
+        words unknown to the embedding are released in the clear.
+    n_groups : int or None
+        Of stand-ins, the number of groups.
 
     Raises
     ------
@@ -114,26 +103,44 @@ class PrivacyGuarantee(Guarantee):
 
     Notes
     -----
-    *Not promised*: that lengths stay hidden, unless `n_words` is fixed; anything at all
-    if the embedding, its vocabulary or its covariance was learned from the documents to
-    be protected. k releases of one document with fresh noise cost k times the exponent
-    (`compose`). A repeatable release (an integer `random_state`) shows which documents
-    are equal: the odds are for fresh noise, or for documents that are released under
-    different ids. Finite arithmetic fails with probability `numerical_delta`.
+    *Words.* The mechanism states t(w, w') of two words; that of
+    `~skdptext.mechanisms.MahalanobisNoise` is ε d(w, w'), where d is
+    ‖φ(w) − φ(w')‖_RM [2]_, for λ = 0 the Euclidean distance. From it follows t
 
-    *Several releases.* The sum is a bound for whatever an adversary does with them. It
-    holds for fresh noise in each: repeating a release with the same integer seed shows
-    nothing new and costs nothing.
-
-    Printed, or shown in a notebook, a guarantee says what this comes to, with
-    typical exponents: to the nearest word, between two random words, and
-    between documents of such words (of 10 words, where `n_words` does not say), pure
-    and, where it is lower, with δ = 1e-6. `details` has every promise and limit.
+    - between two ordered texts of n words, Σ t(w_i, w'_i);
+    - between two bags of N words, the sum over their cheapest matching: for a metric,
+      ε N E, with E their Earth Mover's Distance [1]_;
+    - between two documents that are first redrawn to N words, N times that of one
+      drawn word, which is exact where the mechanism's distributions are known in full.
+      For noise on vectors it is at most the bottleneck of moving one document's word
+      frequencies to the other's, ε W_∞ [1]_, and less where only some of the words
+      differ [3]_;
+    - between documents of different size, inf: the size is released;
+    - of several releases with independent noise, the sum.
 
     The 2018 paper states the bag exponent without the factor N, a slip with mass 1/N
     per word; the 2019 statement is the right one. Its proof needs a metric; that the
     cheapest matching bounds bags for exponents of any kind follows from the ordered
     bound, taken at the best of all orders.
+
+    *Stand-ins.* ε-local differential privacy of the whole document, or of all documents
+    of a person. With K groups and p = e^ε / (e^ε + K − 1), an adversary who sees the
+    answer z and picks the most likely of n candidates is right with probability
+    (1/n) Σ_z max_d Pr[z | d] ≤ K p / n, and no adversary does better [4]_.
+
+    *Sums over people.* Differential privacy in its central form: the holder of the
+    texts, who adds the noise, is trusted. Sums of one more person differ by at most 1:
+    in L1 norm, so that Laplace noise has a loss of at most 1/scale; in Euclidean norm,
+    where δ of Gaussian noise is known exactly [5]_, and that in whole numbers is larger
+    by less than one part in 10⁶, which is counted. A person replaced is one removed and
+    one added: twice the norm.
+
+    *Several releases.* The sum is a bound for whatever an adversary does with them. It
+    holds for fresh noise in each: repeating a release with the same integer seed shows
+    nothing new and costs nothing.
+
+    *Not promised.* Printed, or shown in a notebook, a guarantee says what it comes to,
+    and what it does not promise.
 
     References
     ----------
@@ -142,12 +149,16 @@ class PrivacyGuarantee(Guarantee):
     .. [3] B. Balle, G. Barthe, M. Gaboardi (2018). Privacy amplification by
        subsampling: tight analyses via couplings and divergences. NeurIPS. Its advanced
        joint convexity, with the cheapest plan for the words that move.
+    .. [4] G. Smith (2009). On the foundations of quantitative information flow.
+       FoSSaCS 2009.
+    .. [5] B. Balle, Y.-X. Wang (2018). Improving the Gaussian mechanism for
+       differential privacy: analytical calibration and optimal denoising. ICML.
 
     Examples
     --------
     The noise of the papers, since its exponents are plain: ε times a distance.
 
-    >>> from skdptext import DPWordPerturber, WordEmbedding
+    >>> from skdptext import DPDocumentReplacer, DPWordPerturber, WordEmbedding
     >>> embedding = WordEmbedding(["a", "b", "c"], [[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
     >>> perturber = DPWordPerturber(
     ...     embedding, epsilon=3.0, lam=0.0, document_length=2, resize="truncate",
@@ -167,10 +178,20 @@ class PrivacyGuarantee(Guarantee):
     5.44
     >>> print(f"{guarantee.utility_probability(delta=1.0):.3f}")
     0.849
+
+    Stand-ins:
+
+    >>> public = ["a cat and a dog", "dogs and a cat", "tea and milk", "milk or tea"]
+    >>> labels = ["pets", "pets", "food", "food"]
+    >>> replacer = DPDocumentReplacer(public, public_labels=labels, epsilon=2.0).fit()
+    >>> stand_ins = replacer.guarantee()
+    >>> stand_ins.epsilon, stand_ins.exponent("my cat", "a cat")
+    (2.0, 0.0)
+    >>> print(f"{stand_ins.found_at_most(100):.4f}")
+    0.0176
     """
 
-    parts: tuple[PerturbationPart, ...]
-    _part_class = PerturbationPart
+    parts: tuple[Any, ...]
 
     def __init__(
         self,
@@ -182,98 +203,98 @@ class PrivacyGuarantee(Guarantee):
         n_words: int | None = None,
         caveats: Iterable[str] = (),
     ) -> None:
-        rule = "mechanism must be a prepared one, such as perturber.mechanism_"
-        if not isinstance(mechanism, WordMechanism) or not hasattr(
-            mechanism, "embedding"
-        ):
-            raise InvalidParameterError(f"{rule}, got {shown(mechanism)}.")
-        if reader is None:
-            reader = DocumentReader(mechanism.embedding, oov="error")
-        if not isinstance(reader, DocumentReader) or reader.embedding is None:
-            raise InvalidParameterError(
-                "reader must be a DocumentReader with an embedding, got "
-                f"{kind_of(reader)}."
-            )
-        if reader.embedding.fingerprint != mechanism.embedding.fingerprint:
-            raise InvalidParameterError(
-                "reader must read words of the mechanism's embedding, got "
-                f"{reader.embedding!r:.60} beside {mechanism.embedding!r:.60}."
-            )
-        if n_words is not None:
-            n_words = check_integer("n_words", n_words, low=1)
-            if reader.document_length is not None:
-                n_words = None  # the reader makes them so
-        ordered = check_flag("ordered", ordered)
-        releases = check_integer("releases", releases, low=1)
-        part = PerturbationPart.of(
-            mechanism,
-            reader,
-            ordered=ordered,
-            releases=releases,
-            size=n_words,
-            caveats=tuple(caveats),
-        )
-        self.parts = (part,)
+        releases = check_integer("releases", releases, low=1, high=_MOST_RELEASES)
+        given = {"releases": releases, "caveats": tuple(caveats)}
+        self.parts = (WordPart.checked(mechanism, reader, ordered, n_words, **given),)
 
     @classmethod
-    def _check(cls, parts: Sequence[Any]) -> None:
-        for part in parts[1:]:
-            one, other = parts[0].facts, part.facts
-            if one.embedding != other.embedding:
-                raise InvalidParameterError(
-                    "other must be a guarantee over the same embedding, got "
-                    f"{other.n_vocabulary} words beside {one.n_vocabulary}, of other "
-                    "fingerprints."
-                )
+    def of(cls, parts: Iterable[Part]) -> PrivacyGuarantee:
+        """Make one of parts, in which equal releases are counted together.
 
-    # -- what the parts have in common -----------------------------------------
+        A bound on all releases of one kind may be tighter than the sum of theirs.
+        """
+        merged: dict[Any, Any] = {}
+        for part in parts:
+            if part.key in merged:
+                known = merged[part.key]
+                caveats = dict.fromkeys([*known.caveats, *part.caveats])
+                releases = _counted(known.releases + part.releases)
+                part = replace(known, releases=releases, caveats=tuple(caveats))
+            merged[part.key] = part
+        made = cls.__new__(cls)
+        made.parts = tuple(p for group in _groups(merged.values()) for p in group)
+        tables = {
+            part.embedding.fingerprint: part.embedding
+            for part in made.parts
+            if isinstance(part, WordPart)
+        }
+        if len(tables) > 1:
+            raise InvalidParameterError(
+                "other must be a guarantee over the same embedding, got "
+                f"{' and '.join(str(len(table)) for table in tables.values())} words, "
+                "of different fingerprints."
+            )
+        return made
+
+    # -- what the parts have in common ---------------------------------------------
 
     @property
-    def embedding(self) -> WordEmbedding:
-        """The public embedding."""
-        return self.parts[0].embedding
+    def guarantees(self) -> tuple[PrivacyGuarantee, ...]:
+        """One for each kind and unit."""
+        return tuple(self.of(group) for group in _groups(self.parts))
+
+    def _shared(self, name: str) -> Any:
+        """An attribute of the parts, if all have the same; else None."""
+        try:
+            first, *others = map(attrgetter(name), self.parts)
+        except AttributeError:
+            return None
+        return first if all(other == first for other in others) else None
+
+    def _one(self, what: str, *kinds: str) -> Any:
+        """The class of the parts, which must be of one kind and unit."""
+        if self.kind is None or self.unit is None:
+            raise InvalidParameterError(
+                f"{what} is for guarantees of one kind and unit, got several: ask each "
+                "of .guarantees, as unlike units do not add up."
+            )
+        if kinds and self.kind not in kinds:
+            raise InvalidParameterError(
+                f"{what} is for guarantees of {' or '.join(kinds)}, got one of "
+                f"{self.kind}."
+            )
+        return type(self.parts[0])
+
+    kind = property(lambda self: self._shared("kind"))
+    unit = property(lambda self: self._shared("unit"))
+    lam = property(lambda self: self._shared("mechanism.lam"))
+    metric_lam = property(lambda self: self._shared("metric.lam"))
+    metric = property(lambda self: self._shared("metric.name"))
+    n_words = property(lambda self: self._shared("n_words"))
+    resampled = property(lambda self: self._shared("resampled"))
+    ordered = property(lambda self: self._shared("ordered"))
+    unknown_kept = property(lambda self: self._shared("unknown_kept"))
+    n_groups = property(lambda self: self._shared("n_groups"))
+    embedding = property(lambda self: self._shared("embedding"))
+
+    @property
+    def releases(self) -> int:
+        """How many releases there are."""
+        return sum(part.releases for part in self.parts)
 
     @property
     def epsilon(self) -> float | None:
-        """Sum of the ε of all releases, if they are of one unit; else None."""
-        if self._shared("ruler") is None:
+        """Privacy parameter ε of all releases together; None for several units."""
+        if self.kind is None or self.unit is None:
             return None
-        return float(sum(part.releases * part.epsilon for part in self.parts))
+        epsilon: float | None = self._one("epsilon").epsilon_of_all(self.parts)
+        return epsilon
 
     @property
-    def lam(self) -> float | None:
-        """Shape λ of the noise."""
-        return self._shared("lam")
-
-    @property
-    def metric(self) -> str | None:
-        """Name of the metric that the exponents refer to."""
-        return None if self.metric_lam is None else self._shared("metric_name")
-
-    @property
-    def metric_lam(self) -> float | None:
-        """Shape λ of that metric."""
-        return self._shared("metric_lam")
-
-    @property
-    def n_words(self) -> int | None:
-        """Words per document, if that is fixed."""
-        return self._shared("n_words")
-
-    @property
-    def resampled(self) -> bool | None:
-        """Whether documents are redrawn before the noise."""
-        return self._shared("resampled")
-
-    @property
-    def ordered(self) -> bool | None:
-        """Whether the order of the words is released."""
-        return self._shared("ordered")
-
-    @property
-    def unknown_kept(self) -> bool | None:
-        """Whether unknown words are released in the clear."""
-        return self._shared("unknown_kept")
+    def delta(self) -> float:
+        """The δ that goes with `epsilon`."""
+        deltas = (part.releases * getattr(part, "delta", 0.0) for part in self.parts)
+        return min(1.0, float(sum(deltas)))
 
     @property
     def numerical_delta(self) -> float | None:
@@ -284,26 +305,361 @@ class PrivacyGuarantee(Guarantee):
         have made. The odds hold for exact arithmetic. In (t, δ) form it costs
         (1 + e^t) times this number, and says nothing useful once t exceeds some 30.
         The noise comes from ChaCha20, so the whole promise is computational: it is for
-        adversaries who cannot tell that stream from random bits. None where a
-        mechanism does not say.
+        adversaries who cannot tell that stream from random bits. 0 for stand-ins and
+        sums, whose draws are exact; None where a mechanism does not say.
         """
         each = [part.numerical_delta for part in self.parts]
         return None if None in each else sum(d for d in each if d is not None)
 
-    # -- the metric ------------------------------------------------------------
+    # -- several releases --------------------------------------------------------
 
-    def _only(self, what: str) -> PerturbationPart:
-        """The one part."""
+    def compose(self, other: int | PrivacyGuarantee) -> PrivacyGuarantee:
+        """What several releases promise together.
+
+        Parameters
+        ----------
+        other : int >= 1 or PrivacyGuarantee
+            An integer k: these releases k times, with fresh noise each time. A
+            guarantee: these releases and those; ε and everything else may differ, but
+            for the embedding of perturbed words.
+
+        Returns
+        -------
+        guarantee : PrivacyGuarantee
+            K times the exponents, or the sum of both. Guarantees of unlike kinds or
+            units, of a word, a document or a person, do not add up: they stand side by
+            side, and it says what adds up for one person.
+
+        Raises
+        ------
+        InvalidParameterError
+            If `other` is neither, or over another embedding.
+        """
+        if isinstance(other, PrivacyGuarantee):
+            return self.of([*self.parts, *other.parts])
+        try:
+            k = check_integer("other", other, low=1)
+        except InvalidParameterError:
+            raise InvalidParameterError(
+                "other must be an integer >= 1 or a PrivacyGuarantee, got "
+                f"{shown(other)}."
+            ) from None
+        return self.of(
+            replace(part, releases=_counted(k * part.releases)) for part in self.parts
+        )
+
+    def with_caveat(self, caveat: str) -> PrivacyGuarantee:
+        """The same promise, below a sentence on what voids it.
+
+        Parameters
+        ----------
+        caveat : str
+            It is printed before all else, and stored.
+
+        Returns
+        -------
+        guarantee : PrivacyGuarantee
+            With the sentence.
+        """
+        check_kind(caveat, str, "caveat must be a sentence")
+        return self.of(
+            replace(part, caveats=tuple(dict.fromkeys((caveat, *part.caveats))))
+            for part in self.parts
+        )
+
+    def epsilon_of(self, n_documents: int) -> tuple[float, float]:
+        """What one person with so many documents loses by all releases together.
+
+        Parameters
+        ----------
+        n_documents : int >= 1
+            Documents of the person, all of them in every release.
+
+        Returns
+        -------
+        epsilon : float
+            By exp(ε) the odds between any two persons with so many documents change at
+            most, whatever these say; inf where words are changed, since how much that
+            hides depends on the words: ask `exponent`.
+        delta : float
+            But for this probability.
+        """
+        n = check_integer("n_documents", n_documents, low=1)
+        each = [type(g[0]).of_person(g, n) for g in _groups(self.parts)]
+        return sum(e for e, _ in each), min(1.0, sum(d for _, d in each))
+
+    # -- exponents -------------------------------------------------------------
+
+    def exponent(self, x: Any, y: Any, delta: float = 0.0) -> float:
+        """The t with Pr[S | x] ≤ e^t Pr[S | y] + δ for every set S of releases.
+
+        Parameters
+        ----------
+        x, y : str, or list of str, or counts of shape (n_words_of_embedding,)
+            For words: two words; or two documents as lists of words; or two bags. They
+            are read as in a release: stop words and unknown words are treated as there,
+            and what is left is cut or redrawn to `n_words`. For stand-ins: two
+            documents; of the unit "person" two lists of equally many documents, all
+            those of one person and of another.
+        delta : float in [0, 1), default=0.0
+            Failure probability δ allowed for all `releases` of whole documents, not for
+            each word. 0: the pure exponent.
+
+        Returns
+        -------
+        exponent : float
+            In nats, for all `releases` together; inf for documents that are released
+            with different sizes, or that differ in unknown words that are kept; 0 for
+            documents of one group of stand-ins. With δ > 0 an upper bound on the least
+            such t, which never grows with δ.
+
+        Raises
+        ------
+        InvalidParameterError
+            If a single word is unknown, if a list holds a text that is not split into
+            words, if a release would refuse a document, such as one shorter than
+            `n_words`, or if `delta` breaks its rule; if the guarantee is of sums over
+            people, which have `epsilon_at`.
+
+        Warns
+        -----
+        UserWarning
+            If unknown words are left out of a document, as they are of a release.
+
+        Notes
+        -----
+        *What δ means.* Except with probability δ, releases of x are at most e^t times
+        as likely as from y. So δ should be far below one over the number of documents
+        released.
+
+        *How it is found.* By the privacy loss of each pair of words, as a distribution:
+        exact for mechanisms whose probabilities are known in full, from cells of the
+        noise for `~skdptext.mechanisms.MahalanobisNoise`, else the worst that the
+        exponents allow. Those of independent words and releases add up. The words of a
+        redrawn document are independent draws from one mixture, whose loss is exact
+        where the mechanism's distributions are known in full. The result is always
+        rounded up.
+
+        *Converted guarantees* (`relative_to`) are still about the same noise, and so
+        have the same losses; only the pure exponent, which t never exceeds, is theirs.
+
+        `numerical_delta` is not part of δ: in (t, δ) form it costs
+        (1 + e^t) `numerical_delta` more, and says nothing useful once t exceeds some
+        30.
+
+        Examples
+        --------
+        A message of 16 words, each moved by 4:
+
+        >>> import numpy as np
+        >>> from skdptext import WordEmbedding
+        >>> from skdptext.mechanisms import MahalanobisNoise
+        >>> from skdptext.privacy import PrivacyGuarantee
+        >>> vectors = np.zeros((2, 300))
+        >>> vectors[1, 0] = 4.0
+        >>> embedding = WordEmbedding(["a", "b"], vectors)
+        >>> mechanism = MahalanobisNoise().prepare(embedding, 15.0, 0.0)
+        >>> guarantee = PrivacyGuarantee(mechanism)
+        >>> x, y = ["a"] * 16, ["b"] * 16
+        >>> for delta in (0, 1e-6):
+        ...     print(f"{guarantee.exponent(x, y, delta=delta):.0f}")
+        960
+        159
+        """
+        delta = check_real("delta", delta, low=0, high=1, open_high=True)
+        x, y = self._inputs("exponent", x, y)
+        pure = float(sum(part.exponent(x, y) for part in self.parts))
+        if not delta or not pure:
+            return pure
+        bounds = [part.losses(x, y) for part in self.parts]
+        # the same choice for every δ, so that the result cannot grow with it
+        totals = [
+            LossDistribution.total(each[min(i, len(each) - 1)] for each in bounds)
+            for i in range(max(map(len, bounds)))
+        ]
+        return min(pure, *(losses.exponent(delta) for losses in totals))
+
+    def _inputs(self, what: str, x: Any, y: Any) -> tuple[Any, Any]:
+        """Both, such that they can be read several times."""
+        self._one(what, "words", "stand-ins")
+        if self.kind != "words" or (isinstance(x, str) and isinstance(y, str)):
+            return x, y
+        return as_document(x, self.embedding), as_document(y, self.embedding)
+
+    def epsilon_for(
+        self,
+        x: Any = None,
+        y: Any = None,
+        *,
+        factor: float | None = None,
+        found: float | None = None,
+        n_candidates: int = 100,
+    ) -> float:
+        """The largest ε of one release with which a promise holds.
+
+        Parameters
+        ----------
+        x, y : as in `exponent`, default=None
+            Two inputs. None: any two documents, for stand-ins.
+        factor : float > 1, default=None
+            The factor e^t by which the odds between them may change, over all
+            `releases`.
+        found : float in (0, 1], default=None
+            Instead of `factor`, for stand-ins: the share of documents that may be
+            identified among `n_candidates`.
+        n_candidates : int >= 1, default=100
+            How many documents the adversary holds.
+
+        Returns
+        -------
+        epsilon : float
+            With which every releaser, its other parameters kept, makes `exponent` at
+            most log(factor), or `found_at_most` at most `found`. inf where any ε will
+            do; 0 where none will, such as between documents of different size.
+
+        Raises
+        ------
+        InvalidParameterError
+            If not exactly one of `factor` and `found` is given, or a parameter breaks
+            its rule.
+
+        Notes
+        -----
+        The ε of the parts do not matter. Where exponents are proportional to ε, as for
+        a metric, the result is exact; else mechanisms are prepared for one ε after the
+        other, which takes their exponent to grow with ε.
+
+        *Privacy.* Pairs further apart than this one are promised less. Choose the pair
+        from public text: an ε worked out from private documents tells about them.
+
+        Examples
+        --------
+        >>> from skdptext import WordEmbedding
+        >>> from skdptext.mechanisms import MahalanobisNoise
+        >>> from skdptext.privacy import PrivacyGuarantee
+        >>> embedding = WordEmbedding(list("abc"), [[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
+        >>> guarantee = PrivacyGuarantee(MahalanobisNoise().prepare(embedding, 3.0))
+        >>> x, y = ["a", "a", "b"], ["b", "c", "b"]
+        >>> print(f"{guarantee.epsilon_for(x, y, factor=20.0):.3f}")
+        0.999
+        """
+        if (factor is None) == (found is None):
+            raise InvalidParameterError(
+                "either factor or found must be given, got "
+                f"{'neither' if factor is None else 'both'}."
+            )
+        if found is not None:
+            kind = self._one("epsilon_for(found=)", "stand-ins")
+            n = check_integer("n_candidates", n_candidates, low=1)
+            allowed = check_real("found", found, low=0, high=1, open_low=True)
+            # found_at_most rounds up, which an ε that attains the share must not miss
+            allowed *= 1 + 2.0**-39
+
+            def total(epsilon: float) -> float:
+                at = [part.at_epsilon(epsilon) for part in self.parts]
+                return float(kind.found_at_most(at, n))
+
+        else:
+            allowed = math.log(check_real("factor", factor, low=1, open_low=True))
+            x, y = self._inputs("epsilon_for", x, y)
+
+            def total(epsilon: float) -> float:
+                at = (part.at_epsilon(epsilon) for part in self.parts)
+                return float(sum(part.exponent(x, y) for part in at))
+
+        return _largest_within(total, allowed)
+
+    # -- whom anyone identifies ----------------------------------------------------
+
+    def found_at_most(self, n_candidates: int) -> float:
+        """Share of documents or persons that anyone identifies, at most.
+
+        Parameters
+        ----------
+        n_candidates : int >= 1
+            Documents that the adversary holds in the clear, equally likely, one of
+            which was released; or persons with equally many documents, all known, one
+            of whom was replaced, or is in the sums.
+
+        Returns
+        -------
+        share : float in (0, 1]
+            A bound for every adversary, whatever they know of the mechanism, the public
+            documents and the noise of others. At least a random guess, 1/n.
+
+        Raises
+        ------
+        InvalidParameterError
+            If words are changed, which bounds no share of whole documents.
+        """
+        kind = self._one("found_at_most")
+        n = check_integer("n_candidates", n_candidates, low=1)
+        return float(kind.found_at_most(self.parts, n))
+
+    @property
+    def right_at_most(self) -> float:
+        """How often anyone is right about whether one person is in the sums, at most.
+
+        Of an adversary who knows everybody else's documents and labels, everything of
+        the mechanism, and tosses a coin otherwise: (1 + δ(0)) / 2, where δ(0) is the
+        largest difference between the probabilities of any result.
+        """
+        return float(self._one("right_at_most", "sums").right_at_most(self.parts))
+
+    @property
+    def epsilon_replace(self) -> float:
+        """The ε of one person in the sums replaced by another, at `delta`."""
+        return float(self._one("epsilon_replace", "sums").of_person(self.parts, 1)[0])
+
+    def epsilon_at(self, delta: float, *, neighbours: str = "add/remove") -> float:
+        """The ε of sums that holds but for a probability δ.
+
+        Parameters
+        ----------
+        delta : float in [0, 1)
+            The δ.
+        neighbours : {"add/remove", "replace"}, default="add/remove"
+            Whether one person more or less is in the sums, or another one.
+
+        Returns
+        -------
+        epsilon : float
+            Inf where only a δ above 0 is promised.
+        """
+        kind = self._one("epsilon_at", "sums")
+        delta = check_real("delta", delta, low=0, high=1, open_high=True)
+        return float(kind.loss_of(self.parts, neighbours).epsilon(delta))
+
+    def delta_at(self, epsilon: float, *, neighbours: str = "add/remove") -> float:
+        """The δ of sums that goes with an ε.
+
+        Parameters
+        ----------
+        epsilon : float >= 0
+            The ε.
+        neighbours : {"add/remove", "replace"}, default="add/remove"
+            Whether one person more or less is in the sums, or another one.
+
+        Returns
+        -------
+        delta : float in [0, 1]
+            Rounded up.
+        """
+        kind = self._one("delta_at", "sums")
+        epsilon = check_real("epsilon", epsilon, low=0)
+        return float(kind.loss_of(self.parts, neighbours).delta(epsilon))
+
+    # -- of words: the metric, and utility -------------------------------------------
+
+    def _word_part(self, what: str) -> WordPart:
+        """The one part of words."""
+        self._one(what, "words")
         if len(self.parts) > 1:
             raise InvalidParameterError(
                 f"{what} needs a single kind of release, got {len(self.parts)} parts."
             )
-        return self.parts[0]
-
-    def _single(self, what: str) -> tuple[PerturbationPart, float, MahalanobisMetric]:
-        """The one part, and ε and metric of its noise."""
-        part = self._only(what)
-        return part, part.drawn_by.epsilon, _noise_metric(part, what)
+        part: WordPart = self.parts[0]
+        return part
 
     @property
     def euclidean_bounds(self) -> tuple[float, float]:
@@ -312,8 +668,9 @@ class PrivacyGuarantee(Guarantee):
         They are ε over the square roots of the extreme eigenvalues of
         M = λΣ + (1−λ)I, and each is attained by some v.
         """
-        _, epsilon, metric = self._single("euclidean_bounds")
-        spread = np.sqrt(metric.eigenvalues)
+        part = self._word_part("euclidean_bounds")
+        spread = np.sqrt(part.own_metric("euclidean_bounds").eigenvalues)
+        epsilon = part.mechanism.epsilon
         return float(epsilon / spread[-1]), float(epsilon / spread[0])
 
     @property
@@ -323,25 +680,10 @@ class PrivacyGuarantee(Guarantee):
         They are ε/√(λm + 1 − λ), which takes the trace m of Σ for its largest
         eigenvalue, and ε/√(λc + 1 − λ), c the smallest one, which is exact.
         """
-        _, epsilon, metric = self._single("lemma3_bounds")
-        widest = _lemma3_widest(metric.lam, metric)
-        return epsilon / math.sqrt(widest), self.euclidean_bounds[1]
-
-    def euclidean(self, *, by: str = "eigenvalues") -> PrivacyGuarantee:
-        """The same promise relative to the Euclidean metric on word vectors.
-
-        Parameters
-        ----------
-        by : {"eigenvalues", "lemma3"}, default="eigenvalues"
-            As in `relative_to`.
-
-        Returns
-        -------
-        guarantee : PrivacyGuarantee
-            Its `epsilon` is the sum of the upper one of `euclidean_bounds` over all
-            releases; its exponents are never smaller than those of this one.
-        """
-        return self.relative_to(0, by=by)
+        part = self._word_part("lemma3_bounds")
+        metric = part.own_metric("lemma3_bounds")
+        widest = lemma3_widest(metric.lam, metric)
+        return part.mechanism.epsilon / math.sqrt(widest), self.euclidean_bounds[1]
 
     def relative_to(self, lam: float, *, by: str = "eigenvalues") -> PrivacyGuarantee:
         """The same promise relative to the metric of another λ.
@@ -377,202 +719,14 @@ class PrivacyGuarantee(Guarantee):
         >>> from skdptext.mechanisms import MahalanobisNoise
         >>> from skdptext.privacy import PrivacyGuarantee
         >>> embedding = WordEmbedding(list("abc"), [[0.0, 0.0], [1.0, 0.0], [0.0, 3.0]])
-        >>> laplace = PrivacyGuarantee(MahalanobisNoise().prepare(embedding, 3.0, 0.0))
+        >>> laplace = PrivacyGuarantee(MahalanobisNoise().prepare(embedding, 3.0))
         >>> for by in ("eigenvalues", "lemma3"):
         ...     print(f"{laplace.relative_to(0.5, by=by).epsilon:.2f}")
         3.58
         3.67
         """
-        check_option("by", by, ("eigenvalues", "lemma3"))
-        lam = check_real("lam", lam, low=0, high=1)
-        converted = []
-        for part in self.parts:
-            own, epsilon = _noise_metric(part, "relative_to"), part.drawn_by.epsilon
-            metric = own.at(lam)
-            if lam != own.lam:  # Lemma 3 is not for a metric and itself
-                squares = own.eigenvalues / metric.eigenvalues
-                if by == "lemma3":
-                    squares = own.eigenvalues / _lemma3_widest(lam, own)
-                epsilon = float(epsilon / math.sqrt(squares.min()))
-            converted.append(part.stated_relative_to(metric, epsilon))
-        made: PrivacyGuarantee = self._of(converted)
-        return made
-
-    # -- exponents -------------------------------------------------------------
-
-    def exponent(self, x: Any, y: Any, delta: float = 0.0) -> float:
-        """The t with Pr[S | x] ≤ e^t Pr[S | y] + δ for every set S of releases.
-
-        Parameters
-        ----------
-        x, y : str, or list of str, or counts of shape (n_words_of_embedding,)
-            Two words; or two documents as lists of words; or two bags. Documents are
-            read as in a release: stop words and unknown words are treated as there, and
-            what is left is cut or redrawn to `n_words`.
-        delta : float in [0, 1), default=0.0
-            Failure probability δ allowed for all `releases` of whole documents, not for
-            each word. 0: the pure exponent.
-
-        Returns
-        -------
-        exponent : float
-            In nats, for all `releases` together; inf for documents that are released
-            with different sizes, or that differ in unknown words that are kept. With
-            δ > 0 an upper bound on the least such t, which never grows with δ.
-
-        Raises
-        ------
-        InvalidParameterError
-            If a single word is unknown, if a list holds a text that is not split into
-            words, if a release would refuse a document, such as one shorter than
-            `n_words`, or if `delta` breaks its rule.
-
-        Warns
-        -----
-        UserWarning
-            If unknown words are left out of a document, as they are of a release.
-
-        Notes
-        -----
-        *What δ means.* Except with probability δ, releases of x are at most e^t times
-        as likely as from y. So δ should be far below one over the number of documents
-        released.
-
-        *How it is found.* By the privacy loss of each pair of words, as a distribution:
-        exact for mechanisms whose probabilities are known in full, from cells of the
-        noise for `~skdptext.mechanisms.MahalanobisNoise`, else the worst that the
-        exponents allow (`~skdptext.mechanisms.word_losses`). Those of independent words
-        and releases add up. The words of a redrawn document are independent draws from
-        one mixture, whose loss is exact where the mechanism's distributions are known
-        in full. The result is always rounded up.
-
-        *Converted guarantees* (`relative_to`) are still about the same noise, and so
-        have the same losses; only the pure exponent, which t never exceeds, is theirs.
-
-        `numerical_delta` is not part of δ: in (t, δ) form it costs
-        (1 + e^t) `numerical_delta` more, and says nothing useful once t exceeds some
-        30.
-
-        Examples
-        --------
-        A message of 16 words, each moved by 4:
-
-        >>> import numpy as np
-        >>> from skdptext import WordEmbedding
-        >>> from skdptext.mechanisms import MahalanobisNoise
-        >>> from skdptext.privacy import PrivacyGuarantee
-        >>> vectors = np.zeros((2, 300))
-        >>> vectors[1, 0] = 4.0
-        >>> embedding = WordEmbedding(["a", "b"], vectors)
-        >>> prepared = MahalanobisNoise().prepare(embedding, 15.0)
-        >>> guarantee = PrivacyGuarantee(prepared)
-        >>> x, y = ["a"] * 16, ["b"] * 16
-        >>> for delta in (0, 1e-6):
-        ...     print(f"{guarantee.exponent(x, y, delta=delta):.0f}")
-        960
-        159
-        """
-        return self._exponent(*self._inputs(x, y), delta)
-
-    def _inputs(self, x: Any, y: Any) -> tuple[Any, Any]:
-        """Both, to be read several times, and a warning of words that are left out."""
-        x, y = listed(x), listed(y)
-        left_out = max(part.n_left_out(x, y) for part in self.parts)
-        if left_out:
-            warnings.warn(
-                f"{left_out} words of x and y are unknown to the embedding. A release "
-                "leaves them out, and so does this exponent: what differs in them "
-                "alone has exponent 0. For the words that a release reads in a text, "
-                "call known_words of the perturber.",
-                stacklevel=3,
-            )
-        return x, y
-
-    def epsilon_for(self, x: Any, y: Any, *, factor: float) -> float:
-        """The largest ε at which the odds between two inputs change by `factor`.
-
-        Parameters
-        ----------
-        x, y : str, or list of str, or counts of shape (n_words_of_embedding,)
-            Two words, two documents or two bags, as in `exponent`.
-        factor : float > 1
-            The factor e^t allowed, over all `releases`.
-
-        Returns
-        -------
-        epsilon : float
-            The largest ε with which `exponent` is at most log(factor), if every
-            perturber has this ε and keeps its other parameters. inf if the mechanism
-            cannot tell the two apart, so that any ε will do; 0 if none will: their
-            sizes differ.
-
-        Notes
-        -----
-        The ε of the parts do not matter. Where exponents are proportional to ε, as for
-        a metric, the result is exact; else mechanisms are prepared for one ε after the
-        other until log(factor) is met to a relative error of 1e-9, which takes their
-        exponent to grow with ε. Where ε is calibrated by a search for a rate, the rate
-        is looked for, and ε worked out once.
-
-        *Privacy.* Pairs further apart than this one are promised less. Choose the pair
-        from public text: an ε worked out from private documents tells about them.
-
-        Examples
-        --------
-        >>> from skdptext import WordEmbedding
-        >>> from skdptext.mechanisms import MahalanobisNoise
-        >>> from skdptext.privacy import PrivacyGuarantee
-        >>> embedding = WordEmbedding(list("abc"), [[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
-        >>> prepared = MahalanobisNoise().prepare(embedding, 3.0)
-        >>> guarantee = PrivacyGuarantee(prepared)
-        >>> x, y = ["a", "a", "b"], ["b", "c", "b"]
-        >>> print(f"{guarantee.epsilon_for(x, y, factor=20.0):.3f}")
-        0.999
-        """
-        allowed = math.log(check_real("factor", factor, low=1, open_low=True))
-        x, y = self._inputs(x, y)
-        linear = [part for part in self.parts if part.is_linear(x, y)]
-        searched = [
-            (part, part.exponent_between(x, y))
-            for part in self.parts
-            if not part.is_linear(x, y)
-        ]
-        # each exponent per unit of its noise's ε
-        rate = sum(part.exponent(x, y) / part.drawn_by.epsilon for part in linear)
-
-        def total(epsilon: float) -> float:
-            at = [exponent(part.at_epsilon(epsilon)) for part, exponent in searched]
-            return float(rate * epsilon + sum(at))
-
-        if not searched or rate == math.inf:
-            return allowed / rate if rate else math.inf
-        part, exponent = searched[0]
-        drawn_by = part.drawn_by
-        start = drawn_by.epsilon
-        if (
-            len(self.parts) == 1
-            and isinstance(drawn_by, Exponential)
-            and drawn_by.calibration == "exact"
-        ):
-            half = Exponential("half", drawn_by.max_distance)
-
-            def of_rate(rate: float) -> Exponential:
-                return half.prepare(drawn_by.embedding, 2 * rate, drawn_by.lam)
-
-            # a rate takes no search, so that it is looked for first, and ε once
-            largest = _largest_within(
-                lambda a: exponent(part.with_mechanism(of_rate(a))),
-                allowed,
-                start,
-            )
-            if largest in (0.0, math.inf):
-                return largest
-            start = of_rate(largest).attained
-            if total(start) <= allowed:
-                return start
-        return _largest_within(total, allowed, start)
-
-    # -- utility ---------------------------------------------------------------
+        self._one("relative_to", "words")
+        return self.of(part.relative_to(lam, by) for part in self.parts)
 
     def utility_probability(self, delta: float) -> float:
         """Lower bound on Pr[E(bag, noisy bag before rounding) ≤ delta], per release.
@@ -598,59 +752,110 @@ class PrivacyGuarantee(Guarantee):
         N ≥ 2: for N copies of one word our bound is an equality.
         """
         delta = check_real("delta", delta, low=0)
-        part, epsilon, of_noise = self._single("utility_probability")
-        if not isinstance(part.drawn_by, NoiseMechanism):
+        part = self._word_part("utility_probability")
+        noise, stated = part.own_metric("utility_probability"), part.metric
+        released = type(part.mechanism).apply is NoiseMechanism.apply
+        if stated is None or not released:
             raise InvalidParameterError(
                 "utility_probability is for mechanisms that release the word nearest "
                 "to a vector with noise of Gamma-distributed length, such as "
-                f"MahalanobisNoise; {part.facts.mechanism} does not."
+                f"MahalanobisNoise; {part.mechanism!r} does not."
             )
         if part.n_words is None:
             raise InvalidParameterError(
                 "n_words must be given to know the utility, got None."
             )
-        stated = part.metric or of_noise
-        rate = epsilon * math.sqrt((stated.eigenvalues / of_noise.eigenvalues).min())
-        n = part.n_words
-        return float(gammainc(n * self.embedding.dim, rate * n * delta))
+        stretch = (stated.eigenvalues / noise.eigenvalues).min()
+        rate, n = part.mechanism.epsilon * math.sqrt(stretch), part.n_words
+        return float(gammainc(n * noise.dim, rate * n * delta))
 
-    # -- in words --------------------------------------------------------------
+    # -- files -----------------------------------------------------------------
 
-    @property
-    def sentences(self) -> list[str]:
-        """The promise in sentences, what matters most first."""
-        return sentences_of(self.parts)
-
-    @property
-    def limits(self) -> list[str]:
-        """What is not promised."""
-        return limits_of(self.parts)
-
-    def _broken(self) -> list[str]:
-        return broken_by(self.parts)
-
-    def _statement(self) -> Statement:
-        return statement_of(self.parts)
-
-    def _head(self) -> str:
-        return head(self.parts)
-
-    def scale(self) -> list[dict[str, Any]]:
-        """The exponents on a human scale that are printed, as numbers.
+    def to_json(self) -> str:
+        """The guarantee as JSON, from which `from_json` makes it again.
 
         Returns
         -------
-        rows : list of dict
-            Two rows or four, ready for JSON. ``between`` says what is compared, at the
-            median of the embedding: a word and its nearest neighbour, two random words,
-            and documents of such words. ``exponent`` is pure, in nats;
-            ``exponent_with_delta`` holds except for a probability ``delta``, 1e-6. Both
-            are for all `releases`, and inf where nothing is promised.
+        text : str
+            The options that the promise follows from, and fingerprints of what is
+            public; no document. The :doc:`format </reference/file_formats>` will be
+            read by later versions.
+        """
+        return json.dumps(self._stored(), allow_nan=False)
+
+    def _stored(self) -> dict[str, Any]:
+        parts = [
+            {
+                "kind": part.kind,
+                "releases": part.releases,
+                "caveats": list(part.caveats),
+                **part.options(),
+            }
+            for part in self.parts
+        ]
+        return {"format": FORMAT, "version": VERSION, "parts": parts}
+
+    @classmethod
+    def from_json(cls, x: Any, *, embedding: Any = None) -> PrivacyGuarantee:
+        """A guarantee that `to_json` wrote, or that a manifest holds.
+
+        Parameters
+        ----------
+        x : str or dict
+            JSON, as text or as Python reads it: of a guarantee, or the manifest of a
+            release or a corpus.
+        embedding : WordEmbedding, default=None
+            For a guarantee of words: the public embedding.
+
+        Returns
+        -------
+        guarantee : PrivacyGuarantee
+            It prints the same text and has the same numbers. For stand-ins all but
+            `exponent`, which the fitted replacer knows.
 
         Raises
         ------
         InvalidParameterError
-            If the guarantee is of several kinds of release.
+            If `to_json` of the result would not be `x`: it was written by nobody, or by
+            a later version. If `embedding` is missing or another one. If mechanism or
+            tokenizer are not of this library: the perturber's ``guarantee()`` has them.
+        """
+        try:
+            if isinstance(x, str | bytes) and len(x) <= _MOST_TEXT:
+                x = json.loads(x)
+            stored = x["guarantee"]["stored"] if "guarantee" in x else x
+            if not len(stored["parts"]) <= _MOST_PARTS:
+                raise ValueError
+            made = cls.of(_read_part(dict(each), embedding) for each in stored["parts"])
+            # what was read is what was written, to the type of every number
+            text, again = (
+                json.dumps(each, sort_keys=True) for each in (stored, made._stored())
+            )
+            if text != again or not made.parts:
+                raise ValueError
+        except EmbeddingError:
+            raise
+        except (*_RAISED, RecursionError):
+            raise InvalidParameterError(
+                "x must be what a guarantee's to_json wrote, or the manifest of a "
+                f"release, got {kind_of(x)} that is neither."
+            ) from None
+        return made
+
+    # -- in words ----------------------------------------------------------------
+
+    def _statement(self) -> Statement:
+        return statement_of(self)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The bounds on a human scale that are printed, as numbers.
+
+        Returns
+        -------
+        rows : list of dict
+            Ready for JSON. ``what`` is bounded: by an ``exponent`` in nats, and
+            ``exponent_with_delta`` but for a probability ``delta``; or by a ``share``,
+            beside that of a ``guess``.
 
         Examples
         --------
@@ -658,42 +863,68 @@ class PrivacyGuarantee(Guarantee):
         >>> from skdptext.mechanisms import MahalanobisNoise
         >>> from skdptext.privacy import PrivacyGuarantee
         >>> embedding = WordEmbedding(list("abc"), [[0.0, 0.0], [1.0, 0.0], [0.0, 3.0]])
-        >>> prepared = MahalanobisNoise().prepare(embedding, 1.0)
-        >>> *_, last = PrivacyGuarantee(prepared, n_words=40).scale()
-        >>> last["between"]
+        >>> mechanism = MahalanobisNoise().prepare(embedding, 1.0)
+        >>> *_, last = PrivacyGuarantee(mechanism, n_words=40).rows()
+        >>> last["what"]
         'documents, all 40 words become random words'
         >>> last["exponent"], last["delta"], round(last["exponent_with_delta"])
         (120.0, 1e-06, 98)
         """
-        return scale_rows(self._only("scale"))
+        return self._statement().rows
+
+    @property
+    def limits(self) -> list[str]:
+        """What is not promised."""
+        return self._statement().limits
+
+    def __str__(self) -> str:
+        return self._statement().as_text()
+
+    def __repr__(self) -> str:
+        return f"PrivacyGuarantee({self._statement().title.removesuffix('.')})"
+
+    def _repr_html_(self) -> str:
+        return self._statement().as_html()
 
 
-def _noise_metric(part: PerturbationPart, what: str) -> MahalanobisMetric:
-    """The metric on vectors that bounds a mechanism's own loss, if it has one."""
-    metric = part.drawn_by.metric
-    if metric is None:
-        raise InvalidParameterError(
-            f"{what} is for mechanisms whose exponent is ε times a metric on vectors, "
-            f"such as MahalanobisNoise; {part.facts.mechanism} has none."
-        )
-    return metric
+def _groups(parts: Iterable[Any]) -> list[list[Any]]:
+    """Parts of one kind and unit."""
+    groups: dict[Any, list[Any]] = {}
+    for part in parts:
+        groups.setdefault((part.kind, part.unit), []).append(part)
+    return list(groups.values())
 
 
-def _lemma3_widest(lam: float, metric: MahalanobisMetric) -> float:
-    """The lemma's bound on the largest eigenvalue of M, by the trace of Σ."""
-    return float(lam * metric.spectrum.eigenvalues.sum() + 1 - lam)
+def _counted(releases: int) -> int:
+    return check_integer("releases", releases, low=1, high=_MOST_RELEASES)
 
 
-def _largest_within(total: Any, allowed: float, start: float) -> float:
+def _read_part(stored: dict[str, Any], embedding: Any) -> Part:
+    kind = Part.KINDS[stored.pop("kind")]
+    releases, caveats = _counted(stored.pop("releases")), stored.pop("caveats")
+    if not all(isinstance(caveat, str) for caveat in caveats):
+        raise ValueError
+    given = {"releases": releases, "caveats": tuple(caveats)}
+    return kind.of_options(stored, embedding, **given)
+
+
+def _largest_within(total: Any, allowed: float) -> float:
     """Largest ε with ``total(ε) <= allowed``, for a growing total; 0 if none."""
-    low = high = start
+    if (at := total(1.0)) in (0.0, math.inf):  # whatever ε is
+        return 0.0 if at else math.inf
+    low = high = 1.0
     while total(low) > allowed:
         high, low = low, low / 2
-        if low < start * 2.0**-60:
+        if low < 2.0**-60:
             return 0.0
     while total(high) <= allowed:
         low, high = high, high * 2
-        if high > start * 2.0**60:
+        if high > 2.0**60:
             return math.inf
-    low, _ = bisect(lambda t: total(t) <= allowed, low, high, precision=1e-9)
-    return low
+    epsilon = float(
+        brentq(lambda e: total(e) - allowed, low, high, xtol=1e-300, rtol=1e-14)
+    )
+    step = 2.0**-52
+    while total(epsilon) > allowed:  # below the root, on the safe side
+        epsilon, step = epsilon * (1 - step), 2 * step
+    return epsilon

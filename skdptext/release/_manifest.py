@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 
 from skdptext._version import __version__
 from skdptext.exceptions import InvalidParameterError
+from skdptext.privacy import PrivacyGuarantee
 from skdptext.utils import replacing
 
 FILE_NAME = "_release.json"
@@ -46,7 +47,7 @@ def describe(release: Any) -> dict[str, Any]:
     details = perturber.release_details()
     of_persons = release.author is not None
     guarantee = perturber.guarantee(**({"unit": "person"} if of_persons else {}))
-    if release.allow_shared_texts and hasattr(guarantee, "with_caveat"):
+    if release.allow_shared_texts and isinstance(guarantee, PrivacyGuarantee):
         guarantee = guarantee.with_caveat(_SHARED)
     if of_persons and release.author in release.keep:
         guarantee = guarantee.with_caveat(named_by(release.author))
@@ -89,16 +90,11 @@ def told_by(guarantee: Any) -> dict[str, Any]:
 
     One of a user's own need not say more than its `str`.
     """
-    methods = {"details": "details", "scale": "scale", "stored": "to_json"}
-    told = {
-        name: _plain(getattr(guarantee, method)())
-        for name, method in methods.items()
-        if hasattr(guarantee, method)
-    }
-    # nobody calls a method of a file: the details stand beside these words
-    words = str(guarantee).replace("details() has", '"details" has', 1)
-    stored = {"stored": json.loads(told["stored"])} if "stored" in told else {}
-    return {"words": words} | told | stored
+    told = {"words": str(guarantee)}
+    if isinstance(guarantee, PrivacyGuarantee):
+        told["rows"] = _plain(guarantee.rows())
+        told["stored"] = json.loads(guarantee.to_json())
+    return told
 
 
 def versions() -> dict[str, str]:

@@ -10,7 +10,6 @@ from skdptext.replacement._groups import (
     is_classifier as is_classifier,
     words_of as words_of,
 )
-from skdptext.replacement._guarantee import ReplacementGuarantee
 from skdptext.replacement._persons import PersonAnswers as PersonAnswers
 from skdptext.replacement._public import (
     PublicDocuments as PublicDocuments,
@@ -24,6 +23,5 @@ from skdptext.replacement._shares import (
 
 __all__ = [
     "DPDocumentReplacer",
-    "ReplacementGuarantee",
     "topic_shares",
 ]

@@ -23,6 +23,7 @@ from skdptext.documents import (
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.mechanisms import ExactResponse
+from skdptext.privacy import PrivacyGuarantee
 from skdptext.replacement._groups import (
     PublicGroups,
     check_grouper,
@@ -32,7 +33,6 @@ from skdptext.replacement._groups import (
     noise_fingerprint,
 )
 from skdptext.replacement._guarantee import (
-    ReplacementGuarantee,
     ReplacementPart,
 )
 from skdptext.replacement._persons import (
@@ -175,7 +175,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
     See Also
     --------
     skdptext.DPWordPerturber : Changes words, which hides words but not the document.
-    skdptext.replacement.ReplacementGuarantee : What is promised, in numbers.
+    skdptext.privacy.PrivacyGuarantee : What is promised, in numbers.
 
     Notes
     -----
@@ -576,7 +576,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
 
     def guarantee(
         self, unit: Literal["document", "person"] = "document"
-    ) -> ReplacementGuarantee:
+    ) -> PrivacyGuarantee:
         """What a release promises.
 
         Parameters
@@ -587,7 +587,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
 
         Returns
         -------
-        guarantee : ReplacementGuarantee
+        guarantee : PrivacyGuarantee
             What is promised, in numbers and in sentences.
         """
         groups = self._check_ready()
@@ -601,13 +601,14 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         if unit == "person":
             assign = partial(groups_of_collections, assign, len(groups.names))
         part = ReplacementPart(
-            self.channel_,
-            assign,
+            self.channel_.n_groups,
+            self.channel_.epsilon,
             groups.fingerprint,
+            unit,
+            assign,
             caveats=tuple(caveats),
-            unit=unit,
         )
-        return ReplacementGuarantee([part])
+        return PrivacyGuarantee.of([part])
 
     def release_details(self) -> dict[str, Any]:
         """What a manifest says of the releaser, besides the guarantee.

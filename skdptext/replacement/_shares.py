@@ -12,7 +12,8 @@ import numpy as np
 from scipy.special import bdtr, gammaln, xlog1py, xlogy
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.replacement._guarantee import ReplacementGuarantee, ReplacementPart
+from skdptext.privacy import PrivacyGuarantee
+from skdptext.replacement._guarantee import ReplacementPart
 from skdptext.utils import (
     as_labels,
     check_authors,
@@ -86,7 +87,7 @@ class TopicShares:
 
 def topic_shares(
     released: Any,
-    guarantee: ReplacementGuarantee,
+    guarantee: PrivacyGuarantee,
     *,
     groups: Sequence[Any] | None = None,
     authors: Any = None,
@@ -109,7 +110,7 @@ def topic_shares(
     released : array-like of shape (n_documents,)
         The released groups: what `~skdptext.DPDocumentReplacer` with ``output="group"``
         returned, one for each document.
-    guarantee : ReplacementGuarantee
+    guarantee : PrivacyGuarantee
         Of that one release; it may have been read from a manifest.
     groups : array-like of shape (n_groups,), default=None
         The labels of all groups, those that no release names among them. If None, the
@@ -174,10 +175,10 @@ def topic_shares(
     )
     check_kind(
         guarantee,
-        ReplacementGuarantee,
-        "guarantee must be the ReplacementGuarantee of a release",
+        PrivacyGuarantee,
+        "guarantee must be the PrivacyGuarantee of a release",
     )
-    channel = _only_part(guarantee).channel
+    channel = _only_part(guarantee).mechanism
     _check_unit(guarantee, authors)
     names = _names(released, groups, channel.n_groups)
     answers = _answered(released, names)
@@ -208,17 +209,22 @@ def topic_shares(
 # -- what was answered ---------------------------------------------------------------
 
 
-def _only_part(guarantee: ReplacementGuarantee) -> ReplacementPart:
+def _only_part(guarantee: PrivacyGuarantee) -> ReplacementPart:
     """The one release that a guarantee is of."""
+    if guarantee.kind != "stand-ins":
+        raise InvalidParameterError(
+            f"guarantee must be that of stand-ins, got one of {guarantee.kind}."
+        )
     if guarantee.releases != 1:
         raise InvalidParameterError(
             "guarantee must be that of one release, got one of "
             f"{guarantee.releases}: estimate shares from each release by itself."
         )
-    return guarantee.parts[0]
+    part: ReplacementPart = guarantee.parts[0]
+    return part
 
 
-def _check_unit(guarantee: ReplacementGuarantee, authors: Any) -> None:
+def _check_unit(guarantee: PrivacyGuarantee, authors: Any) -> None:
     """Refuse answers of persons that would count as those of documents."""
     if (guarantee.unit == "person") != (authors is not None):
         wanted, got = "given", "None"

@@ -235,7 +235,7 @@ def test_more_than_is_proved_is_said(prose):
 
 @refusals(
     ({"guarantee": of_model(1.0)}, "guarantee must be of rows without control"),
-    ({"guarantee": 1.0}, "guarantee must be a Guarantee, got a float"),
+    ({"guarantee": 1.0}, "guarantee must be a PrivacyGuarantee, got a float"),
     (
         {"guarantee": 1.0, "control": TWENTY},
         "guarantee must be of a learned model with control, got a float",

@@ -17,7 +17,7 @@ from skdptext.attacks import Score
 from skdptext.base import BaseReleaser
 from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.inspection import Bound, Provenance, ReleaseReport, release_report
-from skdptext.privacy import Guarantee
+from skdptext.privacy import PrivacyGuarantee
 from skdptext.utils import percent_up
 from tests.expected import refusals, refused
 
@@ -238,7 +238,7 @@ def test_what_is_proved_stands_beside_what_is_found(prose, one_adversary):
         random_state=0,
     )  # fmt: skip
     guarantee = replacer.guarantee()
-    stored = Guarantee.from_json(guarantee.to_json())
+    stored = PrivacyGuarantee.from_json(guarantee.to_json())
     told = release_report(
         private, released, authors=authors, guarantee=stored, n_candidates=10,
         random_state=0,

@@ -12,10 +12,8 @@ from scipy import stats
 
 from skdptext import DPDocumentReplacer, DPTextClassifier, DPWordPerturber
 from skdptext.exceptions import InvalidParameterError
-from skdptext.learning import LearningGuarantee
 from skdptext.learning._sums import GRID
 from skdptext.mechanisms import discrete_gaussian, discrete_laplace, gaussian_delta
-from skdptext.privacy import Guarantee
 from skdptext.utils import NoiseStreams
 from tests.learning.conftest import KINDS, exact_sums
 
@@ -172,7 +170,7 @@ def test_numbers_agree(guarantee_of, kind):
 def test_gaussian_noise_hides_better_than_its_epsilon_says(guarantee_of):
     guarantee = guarantee_of("vectors")
     (part,) = guarantee.parts
-    mu = part.grid / part.gaussian_sigma
+    mu = GRID / part.gaussian_sigma
     assert guarantee.right_at_most == pytest.approx(stats.norm.cdf(mu / 2), abs=1e-6)
     assert guarantee.right_at_most < 0.55
 
@@ -192,18 +190,18 @@ def test_k_fits(guarantee_of, kind):
     if kind == "vectors":
         # 1/σ² add up, and δ follows from the analytic curve
         (part,) = one.parts
-        mu = math.sqrt(3) * part.grid / part.gaussian_sigma
+        mu = math.sqrt(3) * GRID / part.gaussian_sigma
         assert gaussian_delta(three.epsilon, mu) == pytest.approx(3e-6, rel=1e-4)
         assert three.epsilon < 1.9
     assert three.compose(2).releases == 6
     assert one.compose(one).compose(one).epsilon == three.epsilon
-    assert three.details().startswith("Anyone who sees all 3 models")
+    assert "3 models" in str(three).splitlines()[0]
 
 
 def test_fits_of_different_kinds(guarantee_of):
     groups, vectors = guarantee_of("groups", epsilon=0.5), guarantee_of("vectors")
     both = groups.compose(vectors)
-    assert isinstance(both, LearningGuarantee)
+    assert both.kind == "sums"
     assert len(both.parts) == both.releases == 2
     assert both.delta == 1e-6
     assert both.epsilon == pytest.approx(1.5)
@@ -215,7 +213,7 @@ def test_unlike_units_do_not_add_up(guarantee_of, public, words):
     person, document = guarantee_of("groups"), guarantee_of("groups", people=False)
     assert (person.unit, document.unit) == ("person", "document")
     both = person.compose(document)
-    assert type(both) is Guarantee
+    assert both.kind == "sums"
     assert (both.epsilon, both.unit, both.releases) == (None, None, 2)
     assert both.epsilon_of(1) == (2.0 + 2.0, 0.0)  # of each, a person replaced
     assert both.epsilon_of(5) == (2.0 + 10.0, 0.0)  # 5 documents, of the second
@@ -239,13 +237,13 @@ def test_unlike_units_do_not_add_up(guarantee_of, public, words):
         (replacer.guarantee(), perturber.guarantee()),
     ):
         assert one.compose(other).epsilon is None
-    said = four.details()
-    assert said.startswith("Numbers of unlike units")
-    for start in ("For a person. Anyone", "For a document. Of 100", "For a word. "):
-        assert start in " ".join(said.split())
-    assert "besides the changed words" in said.replace("\n", " ")
-    assert "Guarantee(LearningGuarantee of a person, " in repr(four)
+    said = " ".join(str(four).split())
+    for start in ("Numbers of unlike units", "For a person: ", "For a word: "):
+        assert start in said
+    assert "besides the exponents of changed words" in said
     assert "unlike units" in four._repr_html_()
+    with pytest.raises(InvalidParameterError, match="one kind and unit"):
+        four.found_at_most(10)
     with pytest.raises(InvalidParameterError, match="other must be an integer >= 1"):
         four.compose("2")
     with pytest.raises(InvalidParameterError, match="n_documents"):
@@ -258,7 +256,7 @@ def test_many_documents_of_gaussian_sums(guarantee_of):
     both = guarantee_of("groups").compose(documents)
     (part,) = documents.parts
     epsilon, delta = both.epsilon_of(4)
-    mu = 2 * 4 * part.grid / part.gaussian_sigma
+    mu = 2 * 4 * GRID / part.gaussian_sigma
     assert delta == 1e-6
     assert gaussian_delta(epsilon - 2.0, mu) == pytest.approx(1e-6, rel=1e-3)
 
@@ -270,61 +268,16 @@ def test_many_documents_of_gaussian_sums(guarantee_of):
 @pytest.mark.parametrize("people", [True, False])
 def test_in_words(guarantee_of, kind, people):
     guarantee = guarantee_of(kind, people)
-    first, *others = guarantee.sentences
-    one = "person" if people else "document"
-    assert re.fullmatch(
-        rf"Anyone who sees the model and knows .* is right about whether one {one} is "
-        r"in it at most [\d.]+ times in 100, if both are equally likely "
-        r"\(a coin: 50\)\.",
-        first,
-    )
-    number = float(re.search(r"at most ([\d.]+) times", first)[1])
+    said, one = " ".join(str(guarantee).split()), "person" if people else "document"
+    number = float(re.search(r"about it more than ([\d.]+) times in 100", said)[1])
     assert number / 100 >= guarantee.right_at_most
-    assert ("The authors were not given" in " ".join(others)) is not people
+    assert f"WHETHER ONE {one.upper()} TOOK PART" in said
+    assert ("who were not given" in said) is not people
     if kind == "groups":
         assert number == 73.2
-    limits = " ".join(guarantee.limits)
-    assert "Every fit is another release" in limits
-    assert "Anything against the holder" in limits
-    for shown in (repr(guarantee), guarantee._repr_html_()):
-        assert "coin: 50" in " ".join(shown.split())
-    rows = guarantee.scale()
+    assert guarantee.limits[0].startswith("Anything against the holder")
+    rows = guarantee.rows()
     assert json.loads(json.dumps(rows)) == rows
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_json(guarantee_of, kind):
-    guarantee = guarantee_of(kind).compose(2)
-    again = LearningGuarantee.from_json(guarantee.to_json())
-    assert again.parts == guarantee.parts
-    assert str(again) == str(guarantee)
-
-
-def test_json_of_something_else(guarantee_of):
-    text = guarantee_of("vectors").to_json()
-    part = json.loads(text)["parts"][0]
-    for wrong in (
-        *("", "{}", "[]", "null", '{"parts": []}', "secret", None, 5),
-        json.dumps({"format": "another", "parts": [part]}),
-        *(
-            json.dumps({**json.loads(text), "parts": [{**part, **change}]})
-            for change in (
-                {"epsilon": -1}, {"delta": 1.0}, {"unit": "word"}, {"releases": 0},
-                {"grid": "1"}, {"caveats": 3}, {"caveats": [1]}, {"more": 1},
-                {"gaussian_sigma": part["gaussian_sigma"] // 2},  # too little noise
-            )
-        ),
-    ):  # fmt: skip
-        with pytest.raises(InvalidParameterError, match="to_json wrote") as caught:
-            LearningGuarantee.from_json(wrong)
-        assert "secret" not in str(caught.value)
-
-
-def test_parts_of_one_unit(guarantee_of):
-    parts = [*guarantee_of("groups").parts, *guarantee_of("groups", False).parts]
-    for wrong in (parts, []):
-        with pytest.raises(InvalidParameterError, match="parts must be of one unit"):
-            LearningGuarantee(wrong)
 
 
 @pytest.mark.slow
@@ -340,10 +293,10 @@ def test_against_dp_accounting(guarantee_of):
             dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE
         )
         if part.gaussian_sigma:
-            noise = dp_accounting.GaussianDpEvent(part.gaussian_sigma / part.grid)
+            noise = dp_accounting.GaussianDpEvent(part.gaussian_sigma / GRID)
             accountant.compose(noise, k)
         if part.laplace_scale:
-            noise = dp_accounting.LaplaceDpEvent(part.laplace_scale / part.grid)
+            noise = dp_accounting.LaplaceDpEvent(part.laplace_scale / GRID)
             accountant.compose(noise, k)
         for delta in (1e-8, 1e-6, 1e-3):
             theirs = accountant.get_epsilon(delta)

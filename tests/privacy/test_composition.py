@@ -137,7 +137,7 @@ def test_releases_of_one_kind_are_one_part(parts):
     # what is stated in another metric is another part; caveats are gathered
     assert len(a.compose(a.relative_to(0.4)).parts) == 2
     warned = PrivacyGuarantee(
-        a.parts[0].drawn_by, a.parts[0].reader, caveats=["Not so."]
+        a.parts[0].mechanism, a.parts[0].reader, caveats=["Not so."]
     ).compose(a)
     assert [part.caveats for part in warned.parts] == [("Not so.",)]
 
@@ -145,8 +145,8 @@ def test_releases_of_one_kind_are_one_part(parts):
 def test_one_metric_for_all(parts):
     composed = composed_of(parts)
     for by in ("eigenvalues", "lemma3"):
-        euclidean = composed.euclidean(by=by)
-        each = [part.euclidean(by=by).epsilon for part in parts]
+        euclidean = composed.relative_to(0, by=by)
+        each = [part.relative_to(0, by=by).epsilon for part in parts]
         assert euclidean.epsilon == pytest.approx(sum(each))
         length = np.linalg.norm(
             parts[0].embedding["w1"].astype(float) - parts[0].embedding["w2"]

@@ -11,11 +11,8 @@ import pytest
 
 from skdptext import DPDocumentReplacer, DPWordPerturber, WordEmbedding
 from skdptext.embeddings import one_hot_embedding
-from skdptext.learning import LearningGuarantee
 from skdptext.learning._guarantee import LearningPart
-from skdptext.mechanisms import gaussian_sigma, laplace_scale
-from skdptext.privacy import Guarantee
-from skdptext.replacement import ReplacementGuarantee
+from skdptext.privacy import PrivacyGuarantee
 from skdptext.utils import odds_factor, percent_up, rounded_up
 
 RNG = np.random.default_rng(0)
@@ -51,13 +48,13 @@ def test_rounding() -> None:
     assert percent_up(0.05) == "5.0%"
 
 
-def seen(guarantee: Guarantee) -> str:
+def seen(guarantee: PrivacyGuarantee) -> str:
     """What a notebook shows, without the tags."""
     view = re.sub(r"<style>.*?</style>", "", guarantee._repr_html_(), flags=re.DOTALL)
     return html.unescape(re.sub(r"<[^>]+>", " ", view))
 
 
-def stand_ins() -> list[ReplacementGuarantee]:
+def stand_ins() -> list[PrivacyGuarantee]:
     guarantees = []
     for k in (2, 3, 7, 12):
         public = [f"topic{i}" for i in range(k)]
@@ -70,24 +67,7 @@ def stand_ins() -> list[ReplacementGuarantee]:
 
 def test_guarantees_of_stand_ins() -> None:
     for guarantee in stand_ins():
-        text = " ".join(guarantee.details().split())
         share = guarantee.found_at_most(100)
-        epsilon, odds = re.search(r"exp\(([\d.]+)\) = (\S+) \(pure", text).groups()
-        assert number(epsilon) >= guarantee.epsilon * EXACT
-        assert number(odds) >= math.exp(guarantee.epsilon) * EXACT
-        assert (
-            float(re.search(r"probability at most ([\d.e-]+),", text)[1])
-            >= share * EXACT
-        )
-        assert int(re.search(r"finds more than (\d+) on average", text)[1]) >= (
-            100 * share * EXACT
-        )
-        nats = float(re.search(r"at most ([\d.e-]+) nats", text)[1])
-        assert nats >= guarantee.information * EXACT
-        told = float(
-            re.match(r"ReplacementGuarantee\(epsilon=([\d.]+)", repr(guarantee))[1]
-        )
-        assert told >= guarantee.epsilon * EXACT
         for page in (str(guarantee), seen(guarantee)):
             rows = re.findall(r"among ([\d,]+) candidates\s+([\d.]+)%", page)
             assert len(rows) == 3
@@ -104,35 +84,14 @@ def test_guarantees_of_stand_ins() -> None:
 
 
 def test_guarantees_of_models() -> None:
-    grid = 2**30
     for epsilon in RNG.uniform(0.05, 6, 25).tolist():
         delta = float(10 ** RNG.uniform(-9, -4))
-        sigma = gaussian_sigma(epsilon / 2, delta, 40, grid)
         parts = [
-            LearningPart(
-                "person", epsilon, 0.0, laplace_scale(epsilon, grid), 0, 0, grid
-            ),
-            LearningPart(
-                *("person", epsilon, delta, laplace_scale(epsilon / 2, grid)),
-                *(sigma, 40, grid),
-            ),
+            LearningPart("person", epsilon, 0.0, 0.0, 0),
+            LearningPart("person", epsilon / 2, epsilon / 2, delta, 40),
         ]
         for part in parts:
-            guarantee = LearningGuarantee([part])
-            text = " ".join(guarantee.details().split())
-            rule = r"at most ([\d.]+) times in 100, if both are equally likely \(a coin"
-            right = float(re.search(rule, text)[1])
-            assert right >= 100 * guarantee.right_at_most * EXACT
-            found = float(
-                re.search(r"at most ([\d.]+) times in 100 \(a guess", text)[1]
-            )
-            assert found >= 100 * guarantee.found_at_most(100) * EXACT
-            pairs = re.findall(r"exp\(([\d.]+)\) = ([^ ,;]+)", text)
-            for (printed, odds), exact in zip(
-                pairs, (guarantee.epsilon, guarantee.epsilon_replace), strict=True
-            ):
-                assert number(printed) >= exact * EXACT
-                assert number(odds) >= math.exp(exact) * EXACT
+            guarantee = PrivacyGuarantee.of([part])
             for page in (str(guarantee), seen(guarantee)):
                 right = re.search(r"more than ([\d.]+) times in", page)[1]
                 assert float(right) >= 100 * guarantee.right_at_most * EXACT
@@ -151,13 +110,13 @@ def test_guarantees_of_models() -> None:
                     assert number(odds) >= math.exp(exact) * EXACT
                     assert number(printed) >= exact * EXACT
             if part.delta:
-                said = float(re.search(r"δ = ([\d.e-]+)", text)[1])
+                said = float(re.search(r"δ = ([\d.e-]+)", str(guarantee))[1])
                 assert said >= part.delta * EXACT
 
 
 @pytest.mark.parametrize("mechanism", ["exponential", None])
 def test_guarantees_of_words(mechanism: str | None) -> None:
-    """The table of the human scale, and the sentence with the same numbers."""
+    """The table of the human scale."""
     vectors = np.random.default_rng(2).standard_normal((60, 5))
     embedding = WordEmbedding([f"w{i}" for i in range(60)], vectors)
     perturber = DPWordPerturber(
@@ -165,9 +124,7 @@ def test_guarantees_of_words(mechanism: str | None) -> None:
     )
     for epsilon in RNG.uniform(0.5, 40, 8).tolist():
         guarantee = perturber.set_params(epsilon=epsilon).fit([]).guarantee()
-        text = " ".join(guarantee.details().split())
-        rows = guarantee.scale()
-        exact = [row["exponent"] for row in rows[:2]]
+        rows = guarantee.rows()[2:]
         for page in (str(guarantee), seen(guarantee)):
             found = re.findall(
                 r"in which .*? (?:neighbour|random word)\s+(\S+|no useful bound)\s+"
@@ -181,24 +138,15 @@ def test_guarantees_of_words(mechanism: str | None) -> None:
                     assert odds == "no useful bound"
                 else:
                     assert log_of(odds) >= row["exponent"] - 1e-9
-        near, odds, far, more = re.search(
-            r"exponent is at most (\S+) \(odds \w+ by a factor of (\S+) at most\), "
-            r"or a random word (\S+) \((\S+)\)\.",
-            text,
-        ).groups()
-        for printed, bound in zip((near, far), exact, strict=True):
-            assert number(printed) >= bound * EXACT
-        for printed, bound in zip((odds, more), exact, strict=True):
-            assert log_of(printed) >= bound - 1e-9
-        told = float(re.search(r"epsilon=([\d.]+)", repr(guarantee))[1])
+        told = float(re.search(r"ε = ([\d.]+)", repr(guarantee))[1])
         assert told >= epsilon * EXACT
 
 
 def test_guarantees_side_by_side() -> None:
     public = ["one", "two", "three"]
     stand_in = DPDocumentReplacer(public, public_labels=public, epsilon=1.23456).fit()
-    part = LearningPart("person", 1.0, 0.0, 2**30, 0, 0, 2**30)
-    both = stand_in.guarantee().compose(LearningGuarantee([part]))
+    part = LearningPart("person", 1.0, 0.0, 0.0, 0)
+    both = stand_in.guarantee().compose(PrivacyGuarantee.of([part]))
     for n, printed in zip(
         (1, 10), re.findall(r"ε = ([\d.]+)", str(both)), strict=False
     ):
@@ -209,5 +157,4 @@ def test_words_of_one_distance_have_one_exponent() -> None:
     """Randomized response: what is printed beside an exact 3 is 3."""
     perturber = DPWordPerturber(one_hot_embedding(5), mechanism="randomized-response")
     guarantee = perturber.set_params(epsilon=3.0).fit([]).guarantee()
-    assert "exponent is 3 " in " ".join(guarantee.details().split())
     assert "exponent 3\n" in str(guarantee)

@@ -242,9 +242,8 @@ def test_the_manifest_says_all_that_counts_and_is_json(make_release, documents):
     assert manifest["epsilon"] == manifest["guarantee"]["epsilon"] == 2.0
     assert manifest["reading"]["stop_words"] == ["word1"]
     assert manifest["columns"]["keep"] == {"label": "int8"}
-    promise = " ".join(manifest["guarantee"]["details"].split())
-    assert "odds of a document against any other" in promise
-    assert manifest["guarantee"]["scale"] == release.perturber.guarantee().scale()
+    assert manifest["guarantee"]["words"] == str(release.perturber.guarantee())
+    assert manifest["guarantee"]["rows"] == release.perturber.guarantee().rows()
     assert manifest["embedding"]["words"] == 60
     by_default = make_release(stop_words={"word2", "word1"}).manifest()
     assert by_default["mechanism"]["name"] == "MahalanobisNoise"
@@ -256,8 +255,8 @@ def test_the_manifest_says_all_that_counts_and_is_json(make_release, documents):
 def test_a_promise_of_nothing_is_json_too(make_release):
     manifest = make_release(mechanism=Stated(np.eye(60))).manifest()
     json.dumps(manifest, allow_nan=False)
-    scale = manifest["guarantee"]["scale"]
-    assert [row["exponent"] for row in scale] == ["inf", "inf"]
+    rows = manifest["guarantee"]["rows"]
+    assert [row["exponent"] for row in rows] == ["inf", "inf"]
 
 
 CHANGES = {
@@ -413,8 +412,6 @@ def test_whoever_may_call_a_release_confirms_documents_and_it_says_so(keyed):
     assert "anyone who can have documents released" in in_one_line(
         manifest["computational"]
     )
-    for promise in (manifest["details"], release.perturber.guarantee().details()):
-        assert "giving their guesses the same ids" in in_one_line(promise)
     for part in (DocumentRelease, ReleaseKey):
         assert "under the same id" in in_one_line(part.__doc__) or (
             "given the id of a document and a guess" in in_one_line(part.__doc__)
@@ -429,6 +426,6 @@ def test_ids_and_columns_kept_are_released_as_they_are_and_it_says_so(keyed):
     assert [(row[0], row[2]) for row in rows] == list(zip(ids, ids, strict=True))
     manifest = release.manifest()["guarantee"]
     assert manifest["released_as_they_are"] == ["id", "who"]
-    for promise in (manifest["details"], release.perturber.guarantee().details()):
-        said = in_one_line(promise)
-        assert "ids, labels and columns that are kept are released as they are" in said
+    assert "ids and other columns: released as they are" in in_one_line(
+        manifest["words"]
+    )

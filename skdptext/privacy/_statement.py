@@ -1,0 +1,394 @@
+"""A guarantee on one screen: a verdict, bounds on a human scale, and what is open."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from skdptext.utils import (
+    bullets,
+    lined_up,
+    odds_factor,
+    page,
+    percent_up,
+    rounded_up,
+    table,
+    wrapped,
+)
+
+#: An exponent up to the first is called protection, up to the second some; above it
+#: nothing: e is 2.7, and e^20 is 5·10⁸.
+GOOD, LARGE = 1, 20
+# Who is right up to so often leaves something hidden, up to the second partly hidden.
+# Both kinds of limits are needed. The odds of being right are held against those of a
+# guess, or 60 of 100 would be called hidden where a guess finds 1. And who is nearly
+# always right has found it, even where a guess is right every second time. So 4.8 of
+# 100 candidates are hidden, and 33 partly; one person in a sum is up to ε = 1.09
+# (right in 3 of 4 cases), and partly up to 2.19 (in 9 of 10).
+_TIMES_ODDS, _RIGHT = (5, 50), (0.75, 0.9)
+# Candidates of which a printed guarantee speaks, and the small δ of words.
+_CANDIDATES, DELTA = 100, 1e-6
+# Above this exponent of the median nearest neighbour, a factor of 100 on the odds, even
+# neighbours are told apart: only words closer than these are deniable.
+_NEIGHBOURS_TOLD = math.log(100)
+# Words of a short message: what a printed guarantee speaks of where the length of
+# documents is not fixed.
+_MESSAGE = 10
+_COLUMNS = "Labels, ids and other columns: released as they are."
+_NOTHING = "NOTHING USEFUL IS PROMISED FOR "
+_KEY = "Against holders of the key or an integer random_state: they can undo the noise."
+
+
+class Statement(NamedTuple):
+    """What is said of a guarantee, as data; a row has an exponent, or a share."""
+
+    title: str
+    verdict: list[str]  # in capitals; what it means for those who publish
+    heading: str
+    rows: list[dict[str, Any]]
+    note: str
+    limits: list[str]
+
+    def as_text(self) -> str:
+        """Lines for a terminal."""
+        rows = [f"  {line}" for line in lined_up(list(map(_cells, self.rows)))]
+        limits = [f"- {limit}" for limit in self.limits]
+        blocks = (
+            [f"Privacy statement. {self.title}"],
+            self.verdict,
+            [self.heading, *rows, *([self.note] if self.note else [])],
+            ["Not protected:", *limits],
+        )
+        return "\n\n".join(
+            "\n".join(
+                line if line.startswith("  ") else wrapped(line) for line in block
+            )
+            for block in blocks
+        )
+
+    def as_html(self) -> str:
+        """A view for notebooks."""
+        return page(
+            f"Privacy statement. {self.title}",
+            *self.verdict,
+            table([self.heading, "", ""], map(_cells, self.rows)),
+            self.note,
+            "Not protected:",
+            bullets(self.limits),
+        )
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    """What is bounded, the bound, and what stands beside it."""
+    if "share" in row:
+        guess = "coin" if row["guess"] == 0.5 else "guessing"
+        beside = f"{guess} {100 * row['guess']:g}%"
+        return [row["what"], percent_up(row["share"]), beside]
+    if "exponent" not in row:  # a heading
+        return [row["what"], "", ""]
+    exponent, but = in_nats(row["exponent"]), in_nats(row["exponent_with_delta"])
+    odds = odds_factor(row["exponent"])
+    if row["delta"] and row["exponent_with_delta"] > LARGE:
+        odds = "no useful bound"
+    return [row["what"], odds, f"exponent {exponent}{_lower(exponent, but)}"]
+
+
+def _lower(exponent: str, but: str) -> str:
+    return "" if exponent == but else f" ({but})"
+
+
+def _share(what: str, share: float, guess: float) -> dict[str, Any]:
+    return {"what": what, "share": share, "guess": guess}
+
+
+def _odds(
+    what: str, exponent: float, delta: float = 0.0, but: float | None = None
+) -> dict[str, Any]:
+    small = exponent if but is None else but
+    row = {"what": what, "exponent": exponent, "delta": delta}
+    return row | {"exponent_with_delta": small}
+
+
+def statement_of(guarantee: Any) -> Statement:
+    """Of one kind and unit; or of several, side by side."""
+    every = guarantee.guarantees
+    each = [_OF_KIND[one.kind](one) for one in every]
+    said = each[0]
+    if len(each) > 1:
+        pairs = zip(every, each, strict=True)
+        verdicts = [f"For a {kind.unit}: {one.verdict[0]}" for kind, one in pairs]
+        rows = [({"what": one.title}, one.rows[0], one.rows[-1]) for one in each]
+        said = Statement(
+            f"{guarantee.releases} releases of {len(each)} kinds.",
+            [*verdicts, _of_person(guarantee)],
+            "Proved, each by itself. At most:",
+            [row for part in rows for row in part],
+            "",
+            list(dict.fromkeys(limit for one in each for limit in one.limits)),
+        )
+    broken = dict.fromkeys(text for part in guarantee.parts for text in part.warnings)
+    return said._replace(
+        verdict=[*(f"WARNING. {text}" for text in broken), *said.verdict]
+    )
+
+
+def _of_person(guarantee: Any) -> str:
+    """What adds up for one person, by releases of unlike units."""
+    counted = [part for part in guarantee.parts if part.kind != "words"]
+    rest, totals = guarantee.of(counted), []
+    for n, many in ((1, "one document"), (10, "10 documents")):
+        epsilon, delta = rest.epsilon_of(n)
+        but = f" (δ = {rounded_up(delta, 2)})" if delta else ""
+        totals.append(f"ε = {rounded_up(epsilon)}{but} for {many}")
+    words = ", besides the exponents of changed words"
+    return (
+        "Numbers of unlike units do not add up. What adds up for one person, if "
+        "another one with other texts stood in all of these releases: "
+        f"{' and '.join(totals)}{words if len(counted) < len(guarantee.parts) else ''}."
+    )
+
+
+# -- noise on words ------------------------------------------------------------------
+
+
+def _words(guarantee: Any) -> Statement:
+    parts = guarantee.parts
+    tables = [_word_rows(part) for part in parts]
+    title, rows = _released(parts[0]), tables[0]
+    note = f"Exponent 1 is a factor of 2.72; above {LARGE} nothing is promised in"
+    note += " practice."
+    if len(parts) > 1:
+        title = f"{guarantee.releases} releases of {len(parts)} kinds"
+        names = [{"what": f"{_released(part)}:"} for part in parts]
+        shown = zip(names, tables, strict=True)
+        rows = [row for name, each in shown for row in (name, each[0], each[-1])]
+        note += " Exponents of the parts add up."
+    if any("(" in _cells(row)[-1] for row in rows):
+        note += " In brackets with δ = 1e-6, the probability with which they may fail."
+    said = dict.fromkeys(text for part in parts for text in part.mechanism.sentences())
+    length = ["Length: documents of different length are told apart."]
+    return Statement(
+        f"Noise on words: {title}.",
+        _verdict(parts, tables),
+        "Proved against anyone, whatever they know. At the median of the embedding, "
+        "the odds change at most by a factor of:",
+        rows,
+        " ".join([note, *said]),
+        [
+            *(length if any(part.n_words is None for part in parts) else []),
+            _COLUMNS,
+            "A further release, or a person's other documents: exponents add up.",
+            "Anything, if vectors, vocabulary, ε or λ come from the private texts.",
+            "Unknown words, stop words and the time that a release takes.",
+            _KEY,
+        ],
+    )
+
+
+def _released(part: Any) -> str:
+    """What was done, in a line."""
+    name = repr(part.mechanism).removesuffix("()")
+    if len(name) > 60 or "\n" in name:
+        name = f"{name.partition('(')[0]}(…)"
+    metric = ""
+    if part.metric is not None:
+        lam = part.metric.lam
+        metric = f" (Mahalanobis, λ = {lam:g})" if lam else " (Euclidean)"
+    length = "any length" if part.n_words is None else f"{part.n_words} words"
+    times = f", {part.releases} releases" if part.releases > 1 else ""
+    epsilon = rounded_up(part.epsilon)
+    return f"{name}, ε = {epsilon}{metric}, documents of {length}{times}"
+
+
+def _word_rows(part: Any) -> list[dict[str, Any]]:
+    """Two words, at their nearest and at random; then documents of such words."""
+    n = part.n_words or _MESSAGE
+    every = f"documents, all {n} words become"
+    cases = [
+        (1, "a word and its nearest neighbour", "two random words"),
+        (n, f"{every} neighbours", f"{every} random words"),
+    ]
+    if part.resampled:  # one word that changes may change all the draws
+        one, changed = "one released word: ", "documents in which "
+        cases = [
+            (1, f"{one}its neighbour instead", f"{one}a random word instead"),
+            (
+                n,
+                f"{changed}a word becomes its neighbour",
+                f"{changed}it becomes a random word",
+            ),
+        ]
+    elif n == 1:
+        del cases[1]
+    return [
+        _odds(name, pure, DELTA, but)
+        for times, *names in cases
+        for name, (pure, but) in zip(names, part.bounds(times), strict=True)
+    ]
+
+
+def _verdict(parts: Any, tables: list[list[dict[str, Any]]]) -> list[str]:
+    """What the exponents of typical words and documents come to."""
+    near, far = (sum(part.bounds(1)[i][1] for part in parts) for i in (0, 1))
+    words = (
+        "SINGLE WORDS ARE DENIABLE.",
+        "SINGLE WORDS ARE PARTLY DENIABLE.",
+        "NOTHING USEFUL IS PROMISED FOR SINGLE WORDS.",
+    )[grade(far)]
+    if grade(near) < grade(far) == 2:
+        words = "SINGLE WORDS ARE PARTLY DENIABLE, AGAINST SIMILAR WORDS ONLY."
+    if grade(near) < 2 and near > _NEIGHBOURS_TOLD:
+        words = "SINGLE WORDS ARE DENIABLE ONLY AGAINST VERY SIMILAR ONES."
+    whole = math.inf
+    if all(part.n_words and not part.unknown_kept for part in parts):
+        whole = sum(rows[-1]["exponent_with_delta"] for rows in tables)
+    if grade(whole) < 2:
+        partly = " PARTLY" if grade(whole) else ""
+        return [
+            f"{words} TYPICAL DOCUMENTS ARE{partly} DENIABLE.",
+            "Documents of words that are further apart are promised less.",
+        ]
+    words += " NOTHING USEFUL IS PROMISED FOR DOCUMENTS."
+    if grade(near) == 2:
+        words = "NOTHING USEFUL IS PROMISED, FOR SINGLE WORDS OR FOR DOCUMENTS."
+    rely = "Do not rely on this release if a recipient may hold or guess the originals."
+    return [words, rely]
+
+
+# -- stand-ins, and sums over people ---------------------------------------------------
+
+
+def _stand_ins(guarantee: Any) -> Statement:
+    n, groups = _CANDIDATES, guarantee.n_groups
+    whose, ones, alike = "documents", "documents", ""
+    which = "WHICH DOCUMENT IT WAS IS"
+    limits = [
+        "How many documents there are, and in which order.",
+        "A further release, or a person's other documents: their ε add up.",
+    ]
+    if guarantee.unit == "person":
+        whose, ones, alike = "persons' documents", "persons", " with as many documents"
+        which = "WHOSE DOCUMENTS THEY WERE IS"
+        limits = [
+            "How many documents a person has, and which rows these are.",
+            "A further release, or documents under another name: their ε add up.",
+        ]
+    over = "" if groups is None else f" over {groups} public groups"
+    times = f", {guarantee.releases} releases" if guarantee.releases > 1 else ""
+    shares = {n: guarantee.found_at_most(n) for n in (10, n, 1000)}
+    levels = (
+        f"{which} HIDDEN.",
+        f"{which} PARTLY HIDDEN.",
+        _NOTHING + f"{ones.upper()}.",
+    )
+    return Statement(
+        f"Stand-ins for {whose}{over}, ε = {rounded_up(guarantee.epsilon)}{times}.",
+        [
+            levels[exposure(shares[n], 1 / n)],
+            f"Of {n} equally likely candidates{alike}, nobody identifies more than "
+            f"{math.ceil(shares[n] * n * (1 - 1e-12))} on average.",
+            "The group, such as the topic, is what the release is meant to reveal.",
+        ],
+        "Proved against anyone, if all candidates are equally likely. At most, on "
+        "average:",
+        [
+            *(
+                _share(f"identified among {n:,} candidates", s, 1 / n)
+                for n, s in shares.items()
+            ),
+            _odds(f"odds between any two {ones} multiplied by", guarantee.epsilon),
+        ],
+        "Within one group odds do not change at all.",
+        [
+            *limits,
+            "The author, where few write about the group, and that of the stand-in.",
+            "Anything, if public documents, labels, groups or ε come from the private "
+            "texts.",
+            _COLUMNS,
+            _KEY,
+        ],
+    )
+
+
+def _sums(guarantee: Any) -> Statement:
+    one, right, n = guarantee.unit, guarantee.right_at_most, _CANDIDATES
+    times = f", {guarantee.releases} models" if guarantee.releases > 1 else ""
+    delta = f"δ = {rounded_up(guarantee.delta, 3)}" if guarantee.delta else ""
+    others, more = "everybody else's texts and labels", []
+    if one == "document":
+        others = "all other texts and labels"
+        more = ["Authors, who were not given: documents of one person add up."]
+    part = f"WHETHER ONE {one.upper()} TOOK PART IS"
+    levels = (
+        f"{part} HARD TO TELL.",
+        f"{part} PARTLY HIDDEN.",
+        f"{_NOTHING}A {one.upper()}.",
+    )
+    return Statement(
+        f"A model of noisy sums, ε = {rounded_up(guarantee.epsilon)}"
+        f"{delta and f', {delta}'}, for a {one}{times}.",
+        [
+            levels[exposure(right, 0.5)],
+            f"Nobody is right about it more than {rounded_up(100 * right, 3)} times in "
+            "100 (a coin: 50), if both are equally likely.",
+            "The holder of the texts is trusted. What is made of the model is "
+            "protected, too.",
+        ],
+        f"Proved against anyone who knows {others}, if all candidates are equally "
+        "likely. At most:",
+        [
+            _share(f"right about whether one {one} is in it", right, 0.5),
+            _share(
+                f"right about which of {n} {one}s is in it",
+                guarantee.found_at_most(n),
+                1 / n,
+            ),
+            _odds(f"odds of any result, one {one} added or removed", guarantee.epsilon),
+            _odds(
+                f"odds of any result, one {one} replaced by another",
+                guarantee.epsilon_replace,
+            ),
+        ],
+        delta and f"But for a probability of {delta}.",
+        [
+            "Anything against the holder, who reads all texts and adds the noise.",
+            "A further fit, or a search over private text: their ε add up.",
+            "What many people have in common: it is learned.",
+            "Anything, if public documents, encoder, classes, n_expected, ε or δ come "
+            "from the private texts.",
+            *more,
+            _KEY,
+        ],
+    )
+
+
+_OF_KIND = {"words": _words, "stand-ins": _stand_ins, "sums": _sums}
+
+
+# -- how much is protected -------------------------------------------------------------
+
+
+def grade(exponent: float) -> int:
+    """0: it protects; 1: it protects a little; 2: nothing in practice."""
+    return (exponent > GOOD) + (exponent > LARGE)
+
+
+def exposure(share: float, chance: float) -> int:
+    """0: hidden from those who are right so often; 1: partly; 2: not.
+
+    The one answer for shares that are proved and for shares that an attack finds.
+    """
+    guess = chance / (1 - chance)
+    return sum(
+        share > right or share > times * guess * (1 - share)
+        for times, right in zip(_TIMES_ODDS, _RIGHT, strict=True)
+    )
+
+
+def in_nats(exponent: float) -> str:
+    """An exponent in a readable form, rounded up."""
+    if exponent == math.inf:
+        return "infinite"
+    if exponent < 999:
+        return rounded_up(exponent, 3)
+    return f"{math.ceil(exponent * (1 - 1e-12)):,}"

@@ -1,0 +1,629 @@
+"""What releases of noisy words promise, computed from their mechanism and reader."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import logsumexp
+
+from skdptext.documents import DocumentReader
+from skdptext.embeddings import WordEmbedding
+from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms import (
+    MECHANISMS,
+    LossDistribution,
+    MahalanobisMetric,
+    TableMechanism,
+    WordMechanism,
+    check_exponents,
+)
+from skdptext.privacy._matching import bottleneck_distance, matching_plan
+from skdptext.privacy._part import Part
+from skdptext.privacy._statement import DELTA
+from skdptext.search import k_nearest_words
+from skdptext.utils import (
+    Memo,
+    blocks,
+    check_bags,
+    check_flag,
+    check_integer,
+    check_kind,
+    check_option,
+    check_real,
+    kind_of,
+    shown_words,
+    warn_once,
+    working_memory_bytes,
+)
+
+# Added to exponents: more than all rounding in the logarithms they come from.
+_ROUNDING = 2.0**-40
+_ORDERED = (
+    "Words are released in order, which tells more than a bag of them: anyone who "
+    "holds candidate documents compares word by word, and finds the right one at an ε "
+    "at which a bag hides it."
+)
+_CLEAR = (
+    "Words unknown to the embedding are released in the clear: what follows holds only "
+    "between documents that have the same ones, in the same places."
+)
+# The most words of a document, which a stated number of words may not exceed either.
+_MOST_WORDS = 10**8
+# Nobody has a larger ε, and sums and products with it do not overflow.
+_LARGEST = 1e100
+
+
+@dataclass(frozen=True, eq=False)
+class WordPart(Part):
+    """Releases of documents through one mechanism and one reader."""
+
+    mechanism: WordMechanism
+    reader: DocumentReader  # reads documents as a release does
+    ordered: bool = False  # whether the order of the words is released
+    size: int | None = None  # words that each document must have, if that is assumed
+    #: λ of the metric that the promise is stated in, if it is not the noise's own, and
+    #: by what: "eigenvalues" or "lemma3".
+    converted: tuple[float, str] | None = None
+
+    kind = "words"
+    unit = "word"
+
+    @property
+    def key(self) -> Hashable:
+        reading = json.dumps(self._reading), self.reader.tokenizer
+        fixed = self.ordered, self.size, self.converted
+        return self.kind, self.mechanism.fingerprint, *reading, *fixed
+
+    @property
+    def embedding(self) -> WordEmbedding:
+        return self.reader.vocabulary
+
+    @cached_property
+    def metric(self) -> MahalanobisMetric | None:
+        """The metric that bounds the privacy loss; None where there is none."""
+        own = self.mechanism.metric
+        return own.at(self.converted[0]) if self.converted and own else own
+
+    @cached_property
+    def epsilon(self) -> float:
+        """Of one release, in the units of the metric."""
+        epsilon, own, metric = (
+            self.mechanism.epsilon,
+            self.mechanism.metric,
+            self.metric,
+        )
+        # Lemma 3 is not for a metric and itself
+        if not self.converted or not own or not metric or metric.lam == own.lam:
+            return epsilon
+        squares = own.eigenvalues / metric.eigenvalues
+        if self.converted[1] == "lemma3":
+            squares = own.eigenvalues / lemma3_widest(metric.lam, own)
+        return float(epsilon / math.sqrt(squares.min()))
+
+    @property
+    def n_words(self) -> int | None:
+        return self.reader.document_length or self.size
+
+    @property
+    def resampled(self) -> bool:
+        return bool(self.reader.sample_length)
+
+    @property
+    def unknown_kept(self) -> bool:
+        return self.reader.oov == "keep"
+
+    @property
+    def numerical_delta(self) -> float | None:
+        """Of all releases: of a document where its length is fixed, else of a word."""
+        each = self.mechanism.numerical_delta
+        return None if each is None else self.releases * (self.n_words or 1) * each
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        ordered = (_ORDERED,) if self.ordered and not self.resampled else ()
+        return *ordered, *self.caveats, *((_CLEAR,) if self.unknown_kept else ())
+
+    def at_epsilon(self, epsilon: float) -> WordPart:
+        mechanism = self.mechanism
+        prepared = mechanism.prepare(self.embedding, epsilon, mechanism.lam)
+        return replace(self, mechanism=prepared)
+
+    @staticmethod
+    def epsilon_of_all(parts: Sequence[WordPart]) -> float | None:
+        if len({part._ruler for part in parts}) > 1:
+            return None
+        return Part.epsilon_of_all(parts)
+
+    @property
+    def _ruler(self) -> Hashable:
+        """Parts with the same one may add up their ε."""
+        if self.metric is None:
+            return self.mechanism.options_fingerprint
+        # Euclid's metric is the same over any Σ
+        sigma = self.metric.spectrum.covariance.tobytes() if self.metric.lam else b""
+        return self.metric.lam, sigma
+
+    @staticmethod
+    def of_person(parts: Sequence[WordPart], n_documents: int) -> tuple[float, float]:
+        return math.inf, 0.0  # how much changed words hide depends on the words
+
+    # -- files -----------------------------------------------------------------
+
+    @property
+    def _reading(self) -> dict[str, Any]:
+        """Options of the reader; of a tokenizer its name."""
+        options = {f.name: getattr(self.reader, f.name) for f in fields(self.reader)}
+        del options["embedding"]
+        if not isinstance(options["stop_words"], str | None):
+            options["stop_words"] = sorted(options["stop_words"])
+        return {name: _plain(value) for name, value in options.items()}
+
+    def options(self) -> dict[str, Any]:
+        given = self.mechanism.get_params(deep=False)
+        names = {each: name for name, each in MECHANISMS.items()}
+        return {
+            "mechanism": names.get(type(self.mechanism), repr(type(self.mechanism))),
+            "options": {name: _plain(value) for name, value in given.items()},
+            "epsilon": float(self.mechanism.epsilon),
+            "lam": float(self.mechanism.lam),
+            "embedding": self.embedding.fingerprint.hex(),
+            "reading": self._reading,
+            "ordered": self.ordered,
+            "n_words": self.size,
+            "relative_to": list(self.converted) if self.converted else None,
+        }
+
+    @classmethod
+    def of_options(
+        cls, options: Mapping[str, Any], embedding: Any, **common: Any
+    ) -> WordPart:
+        if options["embedding"] != getattr(embedding, "fingerprint", b"").hex():
+            raise EmbeddingError(
+                "embedding must be the public embedding of the release, by its "
+                f"fingerprint, got {'None' if embedding is None else 'another'}."
+            )
+        mechanism = MECHANISMS[options["mechanism"]](**options["options"])
+        prepared = mechanism.prepare(embedding, options["epsilon"], options["lam"])
+        reader = DocumentReader(embedding, **options["reading"])
+        fixed = options["ordered"], options["n_words"]
+        part = cls.checked(prepared, reader, *fixed, **common)
+        stated = options["relative_to"]
+        return part if stated is None else part.relative_to(*stated)
+
+    @classmethod
+    def checked(
+        cls, mechanism: Any, reader: Any, ordered: Any, n_words: Any, **common: Any
+    ) -> WordPart:
+        """Of what draws and reads, checked."""
+        if not isinstance(mechanism, WordMechanism) or not hasattr(
+            mechanism, "epsilon"
+        ):
+            raise InvalidParameterError(
+                "mechanism must be a prepared mechanism, such as "
+                f"perturber.mechanism_, got {kind_of(mechanism)}."
+            )
+        if reader is None:
+            reader = DocumentReader(mechanism.embedding, oov="error")
+        check_kind(reader, DocumentReader, "reader must be a DocumentReader")
+        if reader.vocabulary.fingerprint != mechanism.embedding.fingerprint:
+            raise InvalidParameterError(
+                "reader must read words of the mechanism's embedding, got one of "
+                f"{len(reader.vocabulary)} words, of another fingerprint."
+            )
+        check_real("epsilon", mechanism.epsilon, low=0, high=_LARGEST)
+        if n_words is not None:
+            n_words = check_integer("n_words", n_words, low=1, high=_MOST_WORDS)
+            if reader.document_length is not None:
+                n_words = None  # the reader makes them so
+        return cls(mechanism, reader, check_flag("ordered", ordered), n_words, **common)
+
+    # -- the metric --------------------------------------------------------------
+
+    def own_metric(self, what: str) -> MahalanobisMetric:
+        """The metric on vectors that bounds the mechanism's own loss, if it has one."""
+        if self.mechanism.metric is None:
+            raise InvalidParameterError(
+                f"{what} is for mechanisms whose exponent is ε times a metric on "
+                f"vectors, such as MahalanobisNoise; {self.mechanism!r} has none."
+            )
+        return self.mechanism.metric
+
+    def relative_to(self, lam: Any, by: Any) -> WordPart:
+        """The same releases, with the ε of a promise in another metric."""
+        check_option("by", by, ("eigenvalues", "lemma3"))
+        lam = check_real("lam", lam, low=0, high=1)
+        self.own_metric("relative_to").at(lam)  # refuses a singular one
+        return replace(self, converted=(float(lam), by))
+
+    # -- exponents -------------------------------------------------------------
+
+    def word_exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Exponents of one release between words of the embedding, (len(x), len(y))."""
+        if self.converted and self.metric:
+            vectors = self.embedding.vectors
+            return self.epsilon * self.metric.distances(vectors[x], vectors[y])
+        return check_exponents(self.mechanism, x, y)
+
+    def exponent(self, x: Any, y: Any) -> float:
+        one, two = self._read(x, y)
+        if self._redraws(x):
+            return self.releases * self._drawn * self._drawn_exponent(one, two)
+        if len(one) != len(two):
+            return math.inf
+        _, _, counts, exponents = self._matched(one, two)
+        return self.releases * float((counts * exponents).sum())
+
+    def _read(self, x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Codes of the words of both, as in a release."""
+        if isinstance(x, str) and isinstance(y, str):
+            ids = _word_ids(self.embedding, [x, y])
+            return ids[:1], ids[1:]
+        if sp.issparse(x) or sp.issparse(y):
+            each = [self.reader.read(d if sp.issparse(d) else [d]) for d in (x, y)]
+            one, two = each[0][0], each[1][0]
+        else:  # together, so that unknown words that are kept have one number in both
+            each = [self.reader.read([x, y])]
+            one, two = each[0][0], each[0][1]
+        left_out = sum(read.n_unknown for read in each)
+        if left_out and not self.unknown_kept:
+            warn_once(
+                f"{left_out} words of x and y are unknown to the embedding. A release "
+                "leaves them out, and so does this exponent: what differs in them "
+                "alone has exponent 0. For the words that a release reads in a text, "
+                "call known_words of the perturber.",
+                UserWarning,
+                "unknown words of exponents",
+            )
+        if self.resampled:  # without words it is redrawn from the whole vocabulary
+            every = np.arange(len(self.embedding))
+            return one if len(one) else every, two if len(two) else every
+        if self.size is not None and {len(one), len(two)} != {self.size}:
+            raise InvalidParameterError(
+                f"documents must have n_words={self.size} words each, as is stated, "
+                f"got {len(one)} and {len(two)}."
+            )
+        return one, two
+
+    def _redraws(self, x: Any) -> bool:
+        """Whether inputs are redrawn before the noise: documents, not words."""
+        return self.resampled and not isinstance(x, str)
+
+    @property
+    def _drawn(self) -> int:
+        """Number of words drawn from each document."""
+        return self.reader.sample_length or 0
+
+    def _matched(
+        self, one: np.ndarray, two: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Pairs of codes, how often each is there, and its exponent.
+
+        A text: words have independent noise, so Pr[z | x] = Π Pr[z_i | x_i], and the
+        product is at most e^(Σ t_i) Pr[z | y]. A bag: its distribution is the same for
+        every order of y's words. The bound of texts holds for each order, so the
+        cheapest matching of the words is one, too.
+        """
+        words, i = np.unique(one, return_inverse=True)
+        others, j = np.unique(two, return_inverse=True)
+        exponents = self._code_exponents(words, others)
+        if self.ordered or len(one) < 2:
+            plan = np.zeros(exponents.shape, dtype=np.int64)
+            np.add.at(plan, (i, j), 1)
+        else:
+            plan = matching_plan(np.bincount(i), np.bincount(j), exponents)
+        at = plan.nonzero()
+        return words[at[0]], others[at[1]], plan[at], exponents[at]
+
+    def _drawn_exponent(self, one: np.ndarray, two: np.ndarray) -> float:
+        """Exponent of one redrawn word.
+
+        A document of draws are N independent words from one mixture, so that
+        Pr[z | x] = Π p_x(z_i) is at most e^(N t) Π p_y(z_i).
+        """
+        words, supply, others, demand = _counted(one, two)
+        # Only the word frequencies have an effect. If they are equal, both documents
+        # are one input.
+        if np.array_equal(words, others) and np.array_equal(supply, demand):
+            return 0.0
+        # Known in full: t = max_z ln p_x(z)/p_y(z) is the smallest there is.
+        if self._tabled and not self.converted:
+            x, y = self._drawn_log_proba(self._tabled, one, two)
+            gaps = x[np.isfinite(x)] - y[np.isfinite(x)]
+            return max(0.0, float(gaps.max()) + _ROUNDING)
+        exponents = self._code_exponents(words, others)
+        # A plan π moves x's frequencies to y's: p_x = Σ π_ij P_i ≤ Σ π_ij e^t_ij P_j,
+        # which is at most e^T p_y, with T the longest step that π takes.
+        longest = bottleneck_distance(supply, demand, exponents)
+        # A converted promise stays ε times a distance of documents, as T is.
+        if self.converted:
+            return longest
+        # The second is proved where it is computed. The smaller of two bounds is one.
+        return min(longest, mixture_exponent(supply, demand, exponents))
+
+    @property
+    def _tabled(self) -> TableMechanism | None:
+        """The mechanism, if its probabilities are known in full."""
+        return self.mechanism if isinstance(self.mechanism, TableMechanism) else None
+
+    def _drawn_log_proba(
+        self, mechanism: TableMechanism, *documents: np.ndarray
+    ) -> list[np.ndarray]:
+        """ln Pr of every z from one redrawn word with its noise, of each document.
+
+        An unknown word that is kept has a place of its own, after the vocabulary.
+        """
+        clear = np.unique(np.concatenate(documents))
+        clear, logs = clear[clear < 0], []
+        n_rows = max(1, working_memory_bytes() // (64 * len(self.embedding)))
+        for codes in documents:
+            words, counts = np.unique(codes[codes >= 0], return_counts=True)
+            noisy = np.full(len(self.embedding), -math.inf)
+            for block in blocks(len(words), n_rows):
+                rows = mechanism.checked_log_proba(words[block])
+                rows = rows + np.log(counts[block])[:, None]
+                noisy = np.logaddexp(noisy, logsumexp(rows, axis=0))
+            with np.errstate(divide="ignore"):
+                kept = np.log((codes[:, None] == clear).sum(axis=0))
+            logs.append(np.append(noisy, kept) - math.log(len(codes)))
+        return logs
+
+    def _code_exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """The same for codes: an unknown word that is kept is released as it is."""
+        costs = np.where(x[:, None] == y, 0.0, math.inf)
+        rows, columns = np.flatnonzero(x >= 0), np.flatnonzero(y >= 0)
+        if len(rows) and len(columns):
+            costs[np.ix_(rows, columns)] = self.word_exponents(x[rows], y[columns])
+        return costs
+
+    # -- with a small δ --------------------------------------------------------
+
+    def losses(self, x: Any, y: Any) -> tuple[LossDistribution, ...]:
+        """Bounds on the privacy loss of all releases; each of them holds.
+
+        Released words have independent noise, so in a text their losses add up. A bag
+        is a function of the text, whatever the order in which it is written down, so
+        the sum over any matching is a bound; here the one that is cheapest in
+        exponents. The redrawn words of a document are independent, each from the same
+        mixture: `_drawn_losses`.
+        """
+        one, two = self._read(x, y)
+        if self._redraws(x):
+            times = self._drawn * self.releases
+            return tuple(loss.times(times) for loss in self._drawn_losses(one, two))
+        if len(one) != len(two):
+            return (LossDistribution.of_exponents(math.inf, math.inf),)
+        x, y, counts, _ = self._matched(one, two)
+        moved, totals = x != y, []
+        for losses, each in self._pair_losses(x[moved], y[moved], counts[moved]):
+            alike: Counter[LossDistribution] = Counter()  # equal ones are one object
+            for loss, n in zip(losses, each.tolist(), strict=True):
+                alike[loss] += n
+            totals.append(
+                LossDistribution.total(loss.times(n) for loss, n in alike.items())
+            )
+        return (LossDistribution.total(totals).times(self.releases),)
+
+    def _drawn_losses(self, one: np.ndarray, two: np.ndarray) -> list[LossDistribution]:
+        """Bounds on the privacy loss of one redrawn word.
+
+        Where the mechanism's distributions are known in full, so is the mixture's, and
+        its loss. Elsewhere a redrawn word comes from a pair of words, one of each
+        document, drawn by a plan that moves one's word frequencies to the other's, and
+        the loss is bounded by that where the pair is seen; here the plan is the
+        cheapest one with the smallest possible longest step. Or it is bounded by the
+        worst that the exponents of the mixtures allow, in which the pair is not seen.
+        """
+        if self._tabled:
+            both = self._drawn_log_proba(self._tabled, one, two)
+            return [LossDistribution.of_log_proba(*both)]
+        words, supply, others, demand = _counted(one, two)
+        exponents = self._code_exponents(words, others)
+        longest = bottleneck_distance(supply, demand, exponents)
+        exponents[exponents > longest] = math.inf
+        plan = matching_plan(supply, demand, exponents)
+        i, j = plan.nonzero()
+        parts, weights = [], []
+        for losses, counts in self._pair_losses(words[i], others[j], plan[i, j]):
+            parts.append(LossDistribution.mixture(losses, counts / counts.sum()))
+            weights.append(counts.sum() / plan.sum())
+        seen = LossDistribution.mixture(parts, weights)
+        forth, back = self._drawn_exponent(one, two), self._drawn_exponent(two, one)
+        return [seen, LossDistribution.of_exponents(forth, back)]
+
+    def _pair_losses(
+        self, x: np.ndarray, y: np.ndarray, counts: np.ndarray
+    ) -> Iterator[tuple[list[LossDistribution], np.ndarray]]:
+        """Losses of pairs of codes with their counts, some pairs at a time."""
+        moved, clear = x != y, (x < 0) | (y < 0)
+        noisy = (moved & ~clear).nonzero()[0]
+        for rows in blocks(len(noisy), 256):
+            at = noisy[rows]
+            yield self.mechanism.losses(x[at], y[at]), counts[at]
+        # an unknown word that is kept is released as it is
+        for pairs, exponent in ((moved & clear, math.inf), (~moved, 0.0)):
+            if pairs.any():
+                loss = LossDistribution.of_exponents(exponent, exponent)
+                yield [loss], counts[pairs].sum(keepdims=True)
+
+    # -- on a human scale --------------------------------------------------------
+
+    def bounds(self, times: int) -> list[tuple[float, float]]:
+        """Exponents of so many typical words, pure and with δ: near and random ones."""
+        key = self.mechanism.fingerprint, self.converted
+        scale = _scales.get(key, lambda: _measured(self))
+        n = times * self.releases
+        return [
+            (n * pure, min(n * pure, loss.times(n).exponent(DELTA)))
+            for pure, loss in scale
+        ]
+
+
+class EmbeddingError(InvalidParameterError):
+    """A stored guarantee of words was read without its embedding."""
+
+
+def lemma3_widest(lam: float, metric: MahalanobisMetric) -> float:
+    """The lemma's bound on the largest eigenvalue of M, by the trace of Σ."""
+    return float(lam * metric.spectrum.eigenvalues.sum() + 1 - lam)
+
+
+def mixture_exponent(
+    supply: np.ndarray, demand: np.ndarray, exponents: np.ndarray
+) -> float:
+    r"""An exponent between two mixtures of distributions that have pairwise exponents.
+
+    `supply` and `demand` are whole weights of the distributions P_i in p and Q_j in q,
+    with the same sum; `exponents` are t_ij with P_i ≤ e^t_ij Q_j, inf for none. The
+    result is a t with p ≤ e^t q.
+
+    With s_i = Σ_j q_j e^(−t_ij), q is at least s_i P_i. By any plan π that moves p's
+    weights to q's,
+
+    .. math::
+
+        p - q = \sum_{ij} π_{ij} (P_i - Q_j)
+        \le \sum_{ij} π_{ij} (1 - e^{-t_{ij}}) P_i
+        \le \sum_{ij} π_{ij} \frac{1 - e^{-t_{ij}}}{s_i} \, q .
+
+    So t = ln(1 + c), with c the cost of the cheapest plan. Where a share g of the
+    weights moves, and t bounds all t_ij, this is at most ln(1 + g(e^t − 1)), the
+    advanced joint convexity of Balle, Barthe and Gaboardi (2018).
+    """
+    with np.errstate(divide="ignore"):
+        weights = np.log(demand) - np.log(demand.sum())
+        lost = np.log(-np.expm1(-exponents))  # −inf for a word that stays
+        logs = lost - logsumexp(weights - exponents, axis=1, keepdims=True)
+    at_most = float(logs[logs < np.inf].max(initial=-np.inf))
+    if at_most == -np.inf:  # every move is free, or none is possible
+        return 0.0 if (logs < np.inf).all() else np.inf
+    # Scaled to at most 1, and raised to e^−690 at least, for the solver. The plan need
+    # only be good: the cost of any plan is a bound, and it is computed from the logs.
+    costs = np.exp(np.maximum(logs - at_most, -690.0))
+    plan = matching_plan(supply, demand, np.where(np.isneginf(logs), 0.0, costs))
+    moved = plan > 0
+    shares = np.log(plan[moved]) - np.log(supply.sum())
+    return float(np.logaddexp(0, logsumexp(shares + logs[moved]))) + _ROUNDING
+
+
+def _counted(
+    one: np.ndarray, two: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Distinct codes of both, with counts that have the same sum on both sides."""
+    words, n_words = np.unique(one, return_counts=True)
+    others, n_others = np.unique(two, return_counts=True)
+    if len(one) == len(two):
+        return words, n_words, others, n_others
+    # Over the common denominator the frequencies are whole numbers.
+    return words, n_words * len(two), others, n_others * len(one)
+
+
+def _word_ids(embedding: WordEmbedding, words: list[str]) -> np.ndarray:
+    """Numbers of single words; of unknown ones with subwords, the nearest word's."""
+    ids = embedding.find(words)
+    if (ids < 0).any():
+        ids = DocumentReader(embedding, oov="keep").read([words]).codes
+    unknown = [word for word, i in zip(words, ids, strict=True) if i < 0]
+    if unknown:
+        raise InvalidParameterError(
+            "words must be known to the embedding (a str is one word, a document a "
+            f"list of them), got {len(unknown)} unknown: {shown_words(unknown)}."
+        )
+    return ids
+
+
+def as_document(document: Any, embedding: WordEmbedding) -> Any:
+    """A list of words, or a row of counts, which can be read several times."""
+    if isinstance(document, str) or not (
+        sp.issparse(document) or isinstance(document, Iterable)
+    ):
+        raise InvalidParameterError(
+            "x and y must be two words, two lists of words or two rows of counts, got "
+            f"{kind_of(document)}."
+        )
+    if not sp.issparse(document):
+        document = list(document)
+        if all(isinstance(word, str) for word in document):
+            texts = [word for word in document if len(word.split()) > 1]
+            if texts and (embedding.find(texts) < 0).any():
+                raise InvalidParameterError(
+                    "a document must be a list of words, got a text in it: "
+                    f"{shown_words(texts)}. Split the text into words, as known_words "
+                    "of the perturber does."
+                )
+            return document
+    row = check_bags(document, n_words=len(embedding), counts=True, name="a document")
+    if row.shape[0] != 1:
+        raise InvalidParameterError(
+            f"a document must be a single row of counts, got {row.shape[0]} rows."
+        )
+    return row
+
+
+def _plain(value: Any) -> Any:
+    """An option as JSON holds it; of what it cannot hold, only what it is called."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, str | bool | int | float | list | None):
+        return value
+    return getattr(value, "__qualname__", repr(value))
+
+
+# -- how far typical words of an embedding are apart ----------------------------------
+
+# To show a guarantee must not take seconds: a sample of words, and the words among
+# which their neighbours are sought: the first of the embedding, mostly frequent ones.
+_SAMPLE = 500
+_AMONG = 50_000
+# Of scores at a time: releases of files state their guarantee within 100 MB
+_SEARCH_BYTES = 2**23
+
+
+#: Median exponents of a word and its nearest one, and of two; losses of pairs there.
+_scales: Memo[list[tuple[float, LossDistribution]]] = Memo(32)
+_neighbours: Memo[np.ndarray] = Memo(8)
+
+
+def _measured(part: WordPart) -> list[tuple[float, LossDistribution]]:
+    """From a fixed sample."""
+    n = min(len(part.embedding), _AMONG)
+    rng = np.random.default_rng(0)
+    sample = rng.permutation(n)[:_SAMPLE]
+    others = (sample + rng.integers(1, max(2, n), len(sample))) % n
+    shape = None if part.metric is None else part.metric.lam
+    key = part.embedding.fingerprint, shape
+    near = _neighbours.get(key, lambda: _nearest(part, sample))
+    scale = []
+    for ids in (near, others):
+        pairs = [
+            np.diag(part.word_exponents(sample[block], ids[block]))
+            for block in blocks(len(sample), 50)
+        ]
+        apart = np.concatenate(pairs)
+        at = np.argsort(apart, kind="stable")[[len(apart) // 2]]
+        (loss,) = part.mechanism.losses(sample[at], ids[at])
+        scale.append((float(np.median(apart)), loss))
+    return scale
+
+
+def _nearest(part: WordPart, sample: np.ndarray) -> np.ndarray:
+    """The nearest other word of each, in the metric if there is one."""
+    vectors, metric = part.embedding.vectors[:_AMONG], part.metric
+    if len(vectors) == 1:  # of a single word there is no other
+        return sample
+    points = vectors
+    if metric is not None:
+        centre = vectors.mean(axis=0, dtype=np.float64)
+        points = np.empty(vectors.shape, dtype=np.float32)
+        for rows in blocks(len(vectors), 512):
+            points[rows] = metric.whiten(vectors[rows] - centre)
+    found = k_nearest_words(
+        points[sample], points, 1, exclude=sample, memory=_SEARCH_BYTES
+    )
+    return found[0][:, 0]

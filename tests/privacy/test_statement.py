@@ -1,0 +1,160 @@
+"""What a guarantee says: rows against brute force, and the verdicts of these."""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+
+import numpy as np
+import pytest
+
+from skdptext import DPDocumentReplacer, WordEmbedding
+from skdptext.learning._guarantee import LearningPart
+from skdptext.mechanisms import LossDistribution
+from skdptext.privacy import PrivacyGuarantee, exposure
+from tests.channels import guaranteed
+from tests.privacy.test_stored_guarantees import KINDS, perturber
+
+
+def distances(embedding, lam):
+    """Of all pairs of words, by a linear solve; infinite from a word to itself."""
+    covariance = np.cov(embedding.vectors.T.astype(float))
+    covariance *= embedding.dim / np.trace(covariance)
+    M = lam * covariance + (1 - lam) * np.eye(embedding.dim)
+    gaps = embedding.vectors[:, None].astype(float) - embedding.vectors
+    apart = np.sqrt(np.einsum("ijk,ijk->ij", gaps, gaps @ np.linalg.inv(M)))
+    np.fill_diagonal(apart, np.inf)
+    return apart
+
+
+@pytest.mark.parametrize("resampled", [False, True])
+@pytest.mark.parametrize(("lam", "n_words"), [(0, 5), (0.6, 5), (0.4, 1), (0, None)])
+def test_rows_are_medians_of_the_embedding(small_embedding, lam, n_words, resampled):
+    if resampled and n_words is None:
+        return
+    options = {"n_words": n_words, "releases": 2, "resampled": resampled}
+    guarantee = guaranteed(3.0, lam, small_embedding, **options)
+    apart = distances(small_embedding, lam)
+    nearest, random = apart.min(axis=1), apart[np.isfinite(apart)]
+    rows = guarantee.rows()
+    times = [1, n_words or 10] if n_words != 1 or resampled else [1]
+    assert len(rows) == 2 * len(times)
+    for n, near, far in zip(times, rows[::2], rows[1::2], strict=True):
+        assert near["exponent"] == pytest.approx(6 * n * np.median(nearest), rel=1e-6)
+        # a sample of 200 of the pairs
+        assert far["exponent"] == pytest.approx(6 * n * np.median(random), rel=0.1)
+        # of the pair at the median, which is the upper of the middle two
+        at = np.sort(nearest)[100]
+        loss = LossDistribution.of_noise(3 * at, 8).times(2 * n)
+        small = min(6 * n * at, loss.exponent(1e-6))
+        assert near["exponent_with_delta"] == pytest.approx(small, rel=1e-3)
+
+
+def test_rows_of_a_table_with_a_far_mean():
+    """float32 would find no neighbours so far from the origin."""
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(100, 3)) + 1000
+    table = WordEmbedding([f"w{i}" for i in range(100)], vectors)
+    near, *_ = guaranteed(1.0, 0.3, table).rows()
+    nearest = np.median(distances(table, 0.3).min(axis=1))
+    assert near["exponent"] == pytest.approx(nearest, rel=1e-4)
+
+
+VERDICTS = {
+    # of two words that are so far apart: random and nearest are the same
+    (0.1, 2): "SINGLE WORDS ARE DENIABLE. TYPICAL DOCUMENTS ARE DENIABLE.",
+    (0.9, 10): "SINGLE WORDS ARE DENIABLE. TYPICAL DOCUMENTS ARE PARTLY DENIABLE.",
+    (4.6, 1): (
+        "SINGLE WORDS ARE PARTLY DENIABLE. TYPICAL DOCUMENTS ARE PARTLY DENIABLE."
+    ),
+    (4.6, None): (
+        "SINGLE WORDS ARE PARTLY DENIABLE. NOTHING USEFUL IS PROMISED FOR DOCUMENTS."
+    ),
+    # the odds of neighbours change by more than a factor of 100
+    (4.61, None): (
+        "SINGLE WORDS ARE DENIABLE ONLY AGAINST VERY SIMILAR ONES. NOTHING USEFUL IS "
+        "PROMISED FOR DOCUMENTS."
+    ),
+    (50.0, 1): "NOTHING USEFUL IS PROMISED, FOR SINGLE WORDS OR FOR DOCUMENTS.",
+}
+
+
+@pytest.mark.parametrize(("epsilon", "n_words"), VERDICTS)
+def test_the_verdict_is_what_the_numbers_come_to(epsilon, n_words):
+    table = WordEmbedding(["a", "b"], [[0.0], [1.0]])
+    options = {"epsilon": epsilon, "lam": 0.0, "document_length": n_words}
+    said = str(perturber(table, **options).guarantee()).split("\n\n")[1]
+    assert " ".join(said.split()).startswith(VERDICTS[epsilon, n_words])
+    relied_on = "Do not rely on this release" in said
+    assert relied_on == ("NOTHING USEFUL" in said)
+
+
+def test_words_that_have_neighbours_are_deniable_among_them_only():
+    """Two words each lie close together, and pairs far apart."""
+    places = np.repeat(np.arange(20) * 100.0, 2) + np.tile([0.0, 1.0], 20)
+    table = WordEmbedding([f"w{i}" for i in range(40)], places[:, None])
+    said = str(perturber(table, epsilon=3.0, lam=0.0).guarantee())
+    assert "SINGLE WORDS ARE PARTLY DENIABLE, AGAINST SIMILAR WORDS ONLY." in said
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "groups", "verdict"),
+    [
+        (4.0, 4, "WHICH DOCUMENT IT WAS IS HIDDEN."),
+        (4.0, 6, "WHICH DOCUMENT IT WAS IS PARTLY HIDDEN."),
+        (9.0, 30, "WHICH DOCUMENT IT WAS IS PARTLY HIDDEN."),
+        (20.0, 80, "NOTHING USEFUL IS PROMISED FOR DOCUMENTS."),
+    ],
+)
+def test_the_verdict_on_stand_ins(epsilon, groups, verdict):
+    texts = [f"topic{i}" for i in range(groups)]
+    made = DPDocumentReplacer(texts, public_labels=range(groups), epsilon=epsilon)
+    assert f"\n\n{verdict}\n" in str(made.fit().guarantee())
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "verdict"),
+    [
+        (1.0, "WHETHER ONE PERSON TOOK PART IS HARD TO TELL."),
+        (2.0, "WHETHER ONE PERSON TOOK PART IS PARTLY HIDDEN."),
+        (4.0, "NOTHING USEFUL IS PROMISED FOR A PERSON."),
+    ],
+)
+def test_the_verdict_on_models(epsilon, verdict):
+    part = LearningPart("person", epsilon, 0.0, 0.0, 0)
+    assert f"\n\n{verdict}\n" in str(PrivacyGuarantee.of([part]))
+
+
+@pytest.mark.parametrize(
+    ("share", "chance", "expected"),
+    [
+        # hidden: no more than five times the odds of a guess, and no more than 3 of 4
+        (0.048, 0.01, 0), (0.049, 0.01, 1), (0.75, 0.5, 0), (0.76, 0.5, 1),
+        # partly: fifty times the odds, 9 of 10
+        (0.196, 0.01, 1), (0.33, 0.01, 1), (0.34, 0.01, 2),
+        (0.9, 0.5, 1), (0.91, 0.5, 2), (0.983, 0.5, 2), (1.0, 0.5, 2), (1.0, 0.01, 2),
+    ],
+)  # fmt: skip
+def test_proofs_and_attacks_share_the_limits_of_hidden(share, chance, expected):
+    assert exposure(share, chance) == expected
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_one_statement_as_text_and_as_html(name):
+    guarantee = KINDS[name]().with_caveat("Nothing holds.")
+    text = str(guarantee)
+    lines = text.splitlines()
+    assert len(lines) <= (26 if len(guarantee.parts) == 1 else 40)
+    assert max(map(len, lines)) <= (88 if guarantee.unit else 96)
+    assert "Nothing holds." not in str(KINDS[name]())
+    view = re.sub(r"<style>.*?</style>", "", guarantee._repr_html_(), flags=re.DOTALL)
+    shown = html.unescape(re.sub(r"<[^>]+>", " ", view))
+    for said in (text, shown):
+        in_line = " ".join(said.split())
+        assert "WARNING. Nothing holds." in in_line
+        for limit in guarantee.limits:
+            assert limit in in_line
+        for row in guarantee.rows():
+            assert row["what"] in in_line
+            assert math.isfinite(row.get("exponent", row.get("share", 0.0)))
