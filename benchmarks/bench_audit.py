@@ -38,9 +38,9 @@ from scipy.stats import binomtest
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.audit import audit_noise_law, audit_word_privacy
+from skdptext.embeddings import k_nearest_words, nearest_words
 from skdptext.mechanisms import MahalanobisNoise
 from skdptext.privacy import PrivacyGuarantee
-from skdptext.search import k_nearest_words, nearest_words
 
 HERE = Path(__file__).resolve().parent
 CELLS = HERE.parent / "build" / "audit"

@@ -33,8 +33,8 @@ from results import record
 from sklearn.metrics import balanced_accuracy_score
 
 from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.embeddings import k_nearest_words
 from skdptext.mechanisms import Exponential, MahalanobisNoise
-from skdptext.search import k_nearest_words
 
 MECHANISMS = (
     ("noise, λ = 0.5", MahalanobisNoise(), 0.5),

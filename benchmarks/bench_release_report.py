@@ -28,11 +28,11 @@ from real_data import DATA, GLOVE, STORIES, absent, distinct_stories, read_stori
 from results import bracketed, record
 
 from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.embeddings import k_nearest_words
 from skdptext.inspection import release_report
 from skdptext.mechanisms import Exponential
 from skdptext.model_selection import calibrate_epsilon
 from skdptext.replacement import DPDocumentReplacer
-from skdptext.search import k_nearest_words
 
 PEER = Path(__file__).with_name("release_peer.py")
 N_DOCUMENTS, N_WORDS, N_AUTHORS = 150, 200, 8

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from skdptext import WordEmbedding
-from skdptext.search import nearest_words
+from skdptext.embeddings import nearest_words
 from tests.channels import channel, guaranteed
 from tests.channels import sample as right
 

@@ -30,7 +30,7 @@ LAYERS = (
     {"exceptions", "_version"},
     {"utils"},
     {"embeddings"},
-    {"search", "neighbors", "files"},
+    {"neighbors", "files"},
     {"documents"},
     {"mechanisms"},
     {"privacy", "base"},
@@ -48,7 +48,6 @@ ONLY = {"datasets": {"exceptions", "_version", "utils", "embeddings", "datasets"
 INTERNAL = {
     "_version",
     "utils",
-    "search",
     "files",
     "documents",
     "demo",
@@ -263,26 +262,26 @@ def test_files_do_not_import_each_other_in_circles(folder):
 @pytest.mark.parametrize(
     "code",
     [
-        "import skdptext.search._b",
-        "from skdptext.search._b import name",
-        "from skdptext.search import _b",
-        "def late():\n    from skdptext.search._b import name",
-        "if TYPE_CHECKING:\n    from skdptext.search._b import Name",
-        "from skdptext.search import name",  # by way of the door
+        "import skdptext.documents._b",
+        "from skdptext.documents._b import name",
+        "from skdptext.documents import _b",
+        "def late():\n    from skdptext.documents._b import name",
+        "if TYPE_CHECKING:\n    from skdptext.documents._b import Name",
+        "from skdptext.documents import name",  # by way of the door
     ],
 )
 def test_the_search_for_circles_finds(code):
     sources = {
-        "skdptext/search/__init__.py": "from skdptext.search._b import name",
-        "skdptext/search/_a.py": code,
-        "skdptext/search/_b.py": "from skdptext.search._c import name",
-        "skdptext/search/_c.py": "from skdptext.search import _a",
-        "skdptext/search/_d.py": "from skdptext.search._a import name",
+        "skdptext/documents/__init__.py": "from skdptext.documents._b import name",
+        "skdptext/documents/_a.py": code,
+        "skdptext/documents/_b.py": "from skdptext.documents._c import name",
+        "skdptext/documents/_c.py": "from skdptext.documents import _a",
+        "skdptext/documents/_d.py": "from skdptext.documents._a import name",
     }
     (circle,) = _circles(_file_imports(sources))
-    assert {f"skdptext/search/_{letter}.py" for letter in "abc"} <= set(circle)
-    assert "skdptext/search/_d.py" not in circle  # it is imported by none of them
-    sources["skdptext/search/_c.py"] = "from skdptext import embeddings"
+    assert {f"skdptext/documents/_{letter}.py" for letter in "abc"} <= set(circle)
+    assert "skdptext/documents/_d.py" not in circle  # it is imported by none of them
+    sources["skdptext/documents/_c.py"] = "from skdptext import embeddings"
     assert _circles(_file_imports(sources)) == []
 
 
@@ -302,12 +301,12 @@ def test_rooms_are_entered_by_their_doors():
     ],
 )
 def test_the_search_for_trespasses_finds(code):
-    assert len(_trespasses({"skdptext/search/_a.py": code})) == 1
-    assert len(_trespasses({"skdptext/search/__init__.py": code})) == 1
+    assert len(_trespasses({"skdptext/documents/_a.py": code})) == 1
+    assert len(_trespasses({"skdptext/documents/__init__.py": code})) == 1
     assert len(_trespasses({"skdptext/demo.py": code})) == 1
     assert _trespasses({"skdptext/utils/_labels.py": code}) == []
     door = code.replace("_html", "html").replace("_page", "page")
-    assert _trespasses({"skdptext/search/_a.py": door}) == []
+    assert _trespasses({"skdptext/documents/_a.py": door}) == []
 
 
 @pytest.mark.parametrize("room", sorted(set(ROOMS) - {"_version", "demo"}))

@@ -17,9 +17,8 @@ from skdptext.audit._documents import (
     closest_bound,
     learned_scores,
 )
-from skdptext.embeddings import WordEmbedding
+from skdptext.embeddings import WordEmbedding, k_nearest_words
 from skdptext.exceptions import InvalidParameterError
-from skdptext.search import k_nearest_words
 from skdptext.utils import check_integer, check_methods, check_real, check_rng, kind_of
 
 # We look for close pairs among at most so many words, drawn from a larger embedding: a

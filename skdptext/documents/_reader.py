@@ -14,9 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 
-from skdptext.embeddings import WordEmbedding, check_columns, plain_words
+from skdptext.embeddings import WordEmbedding, check_columns, nearest_words, plain_words
 from skdptext.exceptions import InvalidParameterError
-from skdptext.search import nearest_words
 from skdptext.utils import (
     MAX_WHOLE_WORDS,
     MAX_WORDS,

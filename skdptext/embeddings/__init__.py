@@ -1,4 +1,4 @@
-"""Word embeddings, and the readers and writers of their files."""
+"""Word embeddings, the files that hold them, and exact nearest words."""
 
 from skdptext.embeddings._embedding import WordEmbedding
 from skdptext.embeddings._index import plain_words as plain_words
@@ -7,6 +7,10 @@ from skdptext.embeddings._embedding import (
     check_embedding as check_embedding,
     column_names as column_names,
     one_hot_embedding,
+)
+from skdptext.embeddings._nearest import (
+    k_nearest_words as k_nearest_words,
+    nearest_words as nearest_words,
 )
 
 # The names above of the form `x as x` are for the rooms beside, and have no page.

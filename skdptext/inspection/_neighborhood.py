@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import gammaincinv
 
 from skdptext.documents import word_ids
+from skdptext.embeddings import k_nearest_words
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection._drawing import (
     COLORS,
@@ -18,7 +19,6 @@ from skdptext.inspection._drawing import (
 )
 from skdptext.mechanisms import NoiseMechanism, WordMechanism
 from skdptext.metrics import find_perturber
-from skdptext.search import k_nearest_words
 from skdptext.utils import (
     NoiseStreams,
     as_array,

@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from skdptext.embeddings import WordEmbedding
+from skdptext.embeddings import WordEmbedding, nearest_words
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._losses import LossDistribution
 from skdptext.mechanisms._mechanism import Draws, WordMechanism
-from skdptext.search import nearest_words
 from skdptext.utils import Memo, blocks, working_memory_bytes
 
 # With more different distances than this in one call, they are rounded up.

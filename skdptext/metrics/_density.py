@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from skdptext.documents import DocumentReader
-from skdptext.embeddings import WordEmbedding
+from skdptext.embeddings import WordEmbedding, k_nearest_words
 from skdptext.exceptions import InvalidParameterError
-from skdptext.search import k_nearest_words
 from skdptext.utils import check_integer, check_kind
 
 

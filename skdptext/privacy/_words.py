@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from scipy.special import logsumexp
 
 from skdptext.documents import DocumentReader
-from skdptext.embeddings import WordEmbedding
+from skdptext.embeddings import WordEmbedding, k_nearest_words
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import (
     MECHANISMS,
@@ -28,7 +28,6 @@ from skdptext.mechanisms import (
 from skdptext.privacy._matching import bottleneck_distance, matching_plan
 from skdptext.privacy._part import Part
 from skdptext.privacy._statement import DELTA
-from skdptext.search import k_nearest_words
 from skdptext.utils import (
     Memo,
     blocks,

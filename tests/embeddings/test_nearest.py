@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn import config_context
 
-from skdptext.search import k_nearest_words, nearest_words
+from skdptext.embeddings import k_nearest_words, nearest_words
 from skdptext.utils import half_squared_norms
 from tests.channels import channel, sample
 from tests.memory import traced_memory
