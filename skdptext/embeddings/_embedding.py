@@ -539,9 +539,11 @@ def check_columns(X: Any, embedding: WordEmbedding) -> None:
             "X must hold bags of the same embedding, in the same order of words, got a "
             "release by another one. Give one embedding to both."
         )
-    names = column_names(X)
-    rows = embedding.find(names or ())
-    for column, (name, row) in enumerate(zip(names or (), rows, strict=True)):
+    if (names := column_names(X)) is None:
+        return
+    for column, (name, row) in enumerate(
+        zip(names, embedding.find(names), strict=True)
+    ):
         if row != column and name in embedding:
             raise InvalidParameterError(
                 "X must have the words of the embedding as columns, in its order: "

@@ -15,14 +15,15 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
-Bag = tuple[np.ndarray, np.ndarray]  # ids of words, ascending, and their masses
+Array = np.ndarray
+Bag = tuple[Array, Array]  # ids of words, ascending, and their masses
 
 # Binary digits of a distance. Those that are equal in exact arithmetic come as
 # different sums: rounded, they tie, and ties go to the document that comes first.
 _BITS = 42
-# Pairs of words. From the first number on, costs are reduced before POT solves the
-# problem, which saves more than it takes; from the second on they come by a product.
-_WORTH_REDUCING, MANY = 64, 1024
+# Pairs of words from which on costs come by a product, and are reduced before POT
+# solves the problem: each saves more than it takes.
+MANY = 1024
 # Masses are rounded twice; those that differ by less are taken as equal.
 _SAME = 4 * 2.0**-52
 # The share of the least cost of a word that its potential takes: what is left gives the
@@ -58,7 +59,7 @@ def bag_of(bags: sp.csr_array, i: int) -> Bag:
     return bags.indices[part], bags.data[part]
 
 
-def transport_plan(a: np.ndarray, b: np.ndarray, costs: np.ndarray) -> np.ndarray:
+def transport_plan(a: Array, b: Array, costs: Array) -> Array:
     """A cheapest way to move the masses `a` onto `b`, both positive and of one sum.
 
     Raises
@@ -70,7 +71,7 @@ def transport_plan(a: np.ndarray, b: np.ndarray, costs: np.ndarray) -> np.ndarra
     if len(a) == 1 or len(b) == 1:
         return np.multiply.outer(a / a.sum(), b)
     scaled = costs.copy()
-    if scaled.size >= _WORTH_REDUCING:
+    if scaled.size >= MANY:
         # without feasible potentials the best plans are the same, found in fewer steps
         scaled -= (scaled - DAMPING * scaled.min(axis=0)).min(axis=1)[:, None]
         scaled -= scaled.min(axis=0)
@@ -87,12 +88,12 @@ def transport_plan(a: np.ndarray, b: np.ndarray, costs: np.ndarray) -> np.ndarra
     return plan * mass
 
 
-def transport_cost(a: np.ndarray, b: np.ndarray, costs: np.ndarray) -> float:
+def transport_cost(a: Array, b: Array, costs: Array) -> float:
     """What the cheapest plan costs."""
     return float((transport_plan(a, b, costs) * costs).sum())
 
 
-def one_hot_distances(x: Bag, bags: sp.csr_array) -> np.ndarray:
+def one_hot_distances(x: Bag, bags: sp.csr_array) -> Array:
     """Distances to bags when all words are √2 apart: √2 times the total variation.
 
     The variation is rounded to 13 decimals: it is a sum of fractions of counts, whose
@@ -106,7 +107,7 @@ def one_hot_distances(x: Bag, bags: sp.csr_array) -> np.ndarray:
     return np.sqrt(2.0) * np.maximum(np.round(1.0 - overlap, 13), 0.0)
 
 
-def word_movers(x: Bag, y: Bag, vectors: np.ndarray) -> float:
+def word_movers(x: Bag, y: Bag, vectors: Array) -> float:
     """Word Mover's Distance of two bags, by the vectors of all words."""
     words, a, others, b = _residual(x, y)
     if not len(a) or not len(b):
@@ -126,7 +127,7 @@ def word_movers(x: Bag, y: Bag, vectors: np.ndarray) -> float:
     return float(np.ldexp(np.rint(np.ldexp(mantissa, _BITS)), exponent - _BITS))
 
 
-def _by_product(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def _by_product(x: Array, y: Array) -> Array:
     """Distances between rows, a quarter of the time of `cdist`.
 
     Where a product cancels, they come by differences. The others choose the same plan:
@@ -142,7 +143,7 @@ def _by_product(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.sqrt(squares, out=squares)
 
 
-def _residual(x: Bag, y: Bag) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _residual(x: Bag, y: Bag) -> tuple[Array, Array, Array, Array]:
     """Words and masses of both without what they share.
 
     The ground cost is a metric, so some optimal plan leaves shared mass where it is.

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from operator import itemgetter
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import is_regressor
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.neighbors import (
     KNeighborsClassifier,
     KNeighborsRegressor,
@@ -28,7 +30,6 @@ from skdptext.utils import (
     check_bags,
     check_integer,
     check_matrix,
-    check_n_jobs,
     check_real,
     name_rows,
     warn_once,
@@ -42,7 +43,6 @@ Weights = Callable[[np.ndarray], np.ndarray] | str | None
 _EACH, _BY_WORDS, _BY_WORDS_AND_ROWS = 1.5, 2.4e-3, 3e-6
 # Seconds of a search that are said before they pass.
 _SAID = 5.0
-_FATE = "get the class prior"
 
 # scikit-learn has no faster way of its own for a metric that is a function, and asks
 # `kneighbors` and `radius_neighbors` for all that it needs.
@@ -87,35 +87,35 @@ class _WordMovers(DocLinked):
         one_hot = isinstance(self.embedding, str) and self.embedding == "one-hot"
         embedding = None if one_hot else check_embedding(self.embedding)
         check_integer("n_neighbors", self.n_neighbors, low=1)
-        check_n_jobs(self.n_jobs)
-        check_matrix(X)  # or scikit-learn would quote what is not a number
-        with _as_parameter_error():
-            matrix = validate_data(self, X, accept_sparse="csr")
-        n_words = None if embedding is None else len(embedding)
-        bags = as_bags(check_bags(matrix, n_words=n_words))
-        if embedding is not None:
-            check_columns(X, embedding)
-        sizes = np.diff(bags.indptr)
-        filled, empty = np.flatnonzero(sizes), np.flatnonzero(sizes == 0)
-        if not len(filled):
-            raise InvalidParameterError(
-                f"X must hold at least one document with words, got {len(empty)} "
-                "without any."
-            )
+        bags = as_bags(self._read(X, embedding, reset=True))
+        filled = np.diff(bags.indptr) > 0
+        if not filled.any():
+            message = "X must hold at least one document with words, got"
+            raise InvalidParameterError(f"{message} {len(filled)} without any.")
         if y is not None:  # scikit-learn would quote what is no array of the kind
             y = as_array(y, "y must be an array", float if is_regressor(self) else None)
         with _as_parameter_error():
             super().fit(X, y)  # type: ignore[misc]
-        if len(empty):
-            _warn_empty(empty, sizes, "are left out of the training set", stacklevel=3)
+        if not filled.all():
+            _warn_empty(~filled, "are left out of the training set", stacklevel=3)
         # the index numbers bags with words only: number i there is row _rows[i] of X
-        self._rows, self.empty_rows_ = filled, empty
-        self._index = BagIndex(bags[filled] if len(empty) else bags, embedding)
+        self._rows, self.empty_rows_ = np.flatnonzero(filled), np.flatnonzero(~filled)
+        self._index = BagIndex(bags[self._rows], embedding)
         self._learn(y)
         return self
 
     def _learn(self, y: Any) -> None:
         """What documents without words are answered with."""
+
+    def _read(self, X: Any, embedding: Any, reset: bool = False) -> sp.csr_array:
+        """Weights of the words of documents."""
+        check_matrix(X)  # or scikit-learn would quote what is not a number
+        with _as_parameter_error():
+            matrix = validate_data(self, X, accept_sparse="csr", reset=reset)
+        if embedding is None:
+            return check_bags(matrix)
+        check_columns(X, embedding)
+        return check_bags(matrix, n_words=len(embedding))
 
     def kneighbors(
         self,
@@ -158,16 +158,14 @@ class _WordMovers(DocLinked):
         k = check_integer("n_neighbors", given, low=1)
         available = len(self._rows) - (exclude is not None)
         if k > available:
-            others = "" if exclude is None else "other "
             raise InvalidParameterError(
-                f"n_neighbors must be <= the number of {others}training documents "
-                f"with words ({available}), got {k}."
+                "n_neighbors must be <= the number of training documents with words "
+                f"to choose from ({available}), got {k}."
             )
-        found = np.array(
-            self._index.search(queries, k, exclude=exclude, n_jobs=self.n_jobs)
-        )
-        rows = self._rows[found[:, :, 1].astype(np.intp)]
-        return (found[:, :, 0].copy(), rows) if return_distance else rows
+        found = self._index.search(queries, k, exclude=exclude, n_jobs=self.n_jobs)
+        pairs = np.array(found)
+        rows = self._rows[pairs[:, :, 1].astype(np.intp)]
+        return (pairs[:, :, 0].copy(), rows) if return_distance else rows
 
     def radius_neighbors(
         self,
@@ -211,57 +209,29 @@ class _WordMovers(DocLinked):
         # two arrays, as the rows must not keep distances that are not asked for
         far, near = (np.empty(len(found), dtype=object) for _ in range(2))
         for i, pairs in enumerate(found):
-            by_row = pairs if sort_results else pairs[pairs[:, 1].argsort()]
-            far[i], near[i] = by_row[:, 0], self._rows[by_row[:, 1].astype(np.intp)]
+            ordered = pairs if sort_results else sorted(pairs, key=itemgetter(1))
+            far[i] = np.array([distance for distance, _ in ordered])
+            near[i] = self._rows[[bag for _, bag in ordered]]
         return (far, near) if return_distance else near
 
     def _asked(self, X: Any) -> tuple[sp.csr_array, np.ndarray | None]:
         """Bags of the queries, and which bag of the index each of them is."""
         check_is_fitted(self, "_index")
-        check_n_jobs(self.n_jobs)
         if X is None:
             bags, exclude = self._index.bags, np.arange(len(self._rows))
-            name, empty = "the matrix given to fit", self.empty_rows_
+            empty = self.empty_rows_
         else:
-            bags, exclude = as_bags(self._read(X)), None
-            name, empty = "X", np.flatnonzero(np.diff(bags.indptr) == 0)
+            bags, exclude = as_bags(self._read(X, self._index.embedding)), None
+            empty = np.flatnonzero(np.diff(bags.indptr) == 0)
         if len(empty):
             raise InvalidParameterError(
-                f"{name} must hold documents with at least one word, got {len(empty)} "
-                f"without any, in rows {name_rows(empty)}. Leave them out before: "
-                "X = X[X.getnnz(axis=1) > 0] for a sparse matrix."
+                "X (or what fit was given) must hold documents with words, got "
+                f"{len(empty)} without any, in rows {name_rows(empty)}. Leave them out "
+                "before: X = X[X.getnnz(axis=1) > 0] for a sparse matrix."
             )
         if self._index.embedding is not None:
             _warn_of_cost(bags, self._index.sizes)
         return bags, exclude
-
-    def _read(self, X: Any) -> sp.csr_array:
-        """Weights of the words of queries."""
-        check_is_fitted(self, "_index")
-        check_matrix(X)
-        if self._index.embedding is not None:
-            check_columns(X, self._index.embedding)
-        with _as_parameter_error():
-            X = validate_data(self, X, accept_sparse="csr", reset=False)
-        return check_bags(X)
-
-    def _with_words(
-        self, answer: Callable[[Any], Any], X: Any, default: Any, fate: str
-    ) -> Any:
-        """What `answer` says of documents; for those without words, the default."""
-        if X is None:
-            return answer(X)
-        weights = self._read(X)
-        empty = np.diff(weights.indptr) == 0
-        if not empty.any():
-            return answer(X)
-        _warn_empty(np.flatnonzero(empty), empty, fate, stacklevel=4)
-        out = np.empty((len(empty), *np.shape(default)), np.asarray(default).dtype)
-        out[:] = default
-        if not empty.all():
-            # rows of a data frame keep the names of its columns
-            out[~empty] = answer((X if hasattr(X, "iloc") else weights)[~empty])
-        return out
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
@@ -270,7 +240,75 @@ class _WordMovers(DocLinked):
         return tags
 
 
-class WMDKNNClassifier(_WordMovers, KNeighborsClassifier):
+class _Predictor(_WordMovers):
+    """Answers of neighbours; where a document has no words, those that suit all."""
+
+    def __init__(
+        self,
+        embedding: WordEmbedding | str | None = None,
+        *,
+        n_neighbors: int = 5,
+        weights: Weights = "uniform",
+        n_jobs: int | None = None,
+    ) -> None:
+        options = {"n_neighbors": n_neighbors, "weights": weights, "n_jobs": n_jobs}
+        super().__init__(**options, **_METRIC)
+        self.embedding = embedding
+
+    def _learn(self, y: Any) -> None:
+        classifier = DummyClassifier(strategy="prior")
+        self._usual = DummyRegressor() if is_regressor(self) else classifier
+        self._usual.fit(self._rows[:, None], y[self._rows])
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the labels or the targets of documents.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_queries, n_words)
+            None: the training documents, none of which counts for itself.
+
+        Returns
+        -------
+        answers : ndarray of shape (n_queries,) or (n_queries, n_outputs)
+            The class of most votes, the first in `classes_` if several have as many; or
+            the mean target of the neighbours.
+
+        Warns
+        -----
+        EmptyDocumentWarning
+            If documents have no words; they get the most frequent class or the mean of
+            all targets.
+        UserWarning
+            If the search is estimated to take more than 5 s; once.
+        """
+        return self._answered("predict", X)
+
+    def _answered(self, method: str, X: Any) -> Any:
+        answer = getattr(super(), method)
+        check_is_fitted(self, "_index")
+        if X is None:
+            return answer(X)
+        weights = self._read(X, self._index.embedding)
+        empty = np.diff(weights.indptr) == 0
+        if not empty.any():
+            return answer(X)
+        _warn_empty(empty, "get the answer for all", stacklevel=4)
+        usual = getattr(self._usual, method)(weights)
+        if empty.all():
+            return usual
+        # rows of a data frame keep the names of its columns
+        found = answer((X if hasattr(X, "iloc") else weights)[~empty])
+        if isinstance(found, list):  # shares of several outputs
+            for shares, others in zip(usual, found, strict=True):
+                shares[~empty] = others
+            return usual
+        usual = usual.astype(found.dtype).reshape(len(usual), *found.shape[1:])
+        usual[~empty] = found
+        return usual
+
+
+class WMDKNNClassifier(_Predictor, KNeighborsClassifier):
     """Classifier by the k nearest documents in Word Mover's Distance.
 
     The distance between two documents is the least total distance that the words of
@@ -301,8 +339,6 @@ class WMDKNNClassifier(_WordMovers, KNeighborsClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,), or list of them
         Labels, sorted; of each output, if there are several.
-    class_prior_ : ndarray of shape (n_classes,), or list of them
-        Share of each class among the training documents that have words.
     outputs_2d_ : bool
         Whether the labels given to `fit` had more than one column.
     n_features_in_ : int
@@ -323,9 +359,9 @@ class WMDKNNClassifier(_WordMovers, KNeighborsClassifier):
     Notes
     -----
     A document without words has no distance to any other. `fit` leaves such rows out;
-    `predict` answers them with the most frequent class and `predict_proba` with
-    `class_prior_`, each with one `EmptyDocumentWarning`; `kneighbors` and
-    the graphs refuse them, as does `predict_proba` for several outputs.
+    `predict` answers them with the most frequent class and `predict_proba` with the
+    share of each class, each with one `EmptyDocumentWarning`; `kneighbors` and
+    the graphs refuse them.
 
     *Cost.* CPU milliseconds a query, in plain and in noisy text (60% of the words
     changed), by words of each document and number of training documents. Docstrings in
@@ -370,55 +406,6 @@ class WMDKNNClassifier(_WordMovers, KNeighborsClassifier):
     (array([[1.]]), array([[0]]))
     """
 
-    def __init__(
-        self,
-        embedding: WordEmbedding | str | None = None,
-        *,
-        n_neighbors: int = 5,
-        weights: Weights = "uniform",
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(n_neighbors, weights=weights, n_jobs=n_jobs, **_METRIC)
-        self.embedding = embedding
-
-    def _learn(self, y: Any) -> None:
-        labels = y.reshape(self.n_samples_fit_, -1)[self._rows].T
-        classes = self.classes_ if self.outputs_2d_ else [self.classes_]
-        priors = [
-            np.mean(column[:, None] == names, axis=0)
-            for column, names in zip(labels, classes, strict=True)
-        ]
-        self.class_prior_ = priors if self.outputs_2d_ else priors[0]
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict the labels of documents.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_queries, n_words)
-            None: the training documents, none of which votes on itself.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_queries,) or (n_queries, n_outputs)
-            For equal votes, the class that comes first in `classes_`.
-
-        Warns
-        -----
-        EmptyDocumentWarning
-            If documents have no words; they get the most frequent class.
-        UserWarning
-            If the search takes more than 5 s by the estimate of *Cost*; once.
-        """
-        check_is_fitted(self, "_index")
-        several = self.outputs_2d_
-        classes = self.classes_ if several else [self.classes_]
-        priors = self.class_prior_ if several else [self.class_prior_]
-        pairs = zip(classes, priors, strict=True)
-        usual: Any = [names[np.argmax(prior)] for names, prior in pairs]
-        usual = usual if several else usual[0]
-        return self._with_words(super().predict, X, usual, _FATE)
-
     def predict_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
         """Share of the votes that each class gets.
 
@@ -430,21 +417,18 @@ class WMDKNNClassifier(_WordMovers, KNeighborsClassifier):
         Returns
         -------
         probabilities : ndarray of shape (n_queries, n_classes), or list of them
-            Columns as in `classes_`; one array for each output, if there are several:
-            then each document needs words.
+            Columns as in `classes_`; one array for each output, if there are several.
 
         Warns
         -----
         EmptyDocumentWarning
-            If documents have no words; they get `class_prior_`.
+            If documents have no words; they get the share of each class among the
+            training documents that have.
         """
-        check_is_fitted(self, "_index")
-        if self.outputs_2d_:
-            return super().predict_proba(X)
-        return self._with_words(super().predict_proba, X, self.class_prior_, _FATE)
+        return self._answered("predict_proba", X)
 
 
-class WMDKNNRegressor(_WordMovers, KNeighborsRegressor):
+class WMDKNNRegressor(_Predictor, KNeighborsRegressor):
     """Regression by the k nearest documents in Word Mover's Distance.
 
     The prediction is the mean of the neighbours' targets. Neighbours are found as by
@@ -469,8 +453,6 @@ class WMDKNNRegressor(_WordMovers, KNeighborsRegressor):
 
     Attributes
     ----------
-    target_mean_ : float, or ndarray of shape (n_outputs,)
-        Mean target of the training documents that have words.
     n_features_in_ : int
         Number of columns, the number of words.
     feature_names_in_ : ndarray of str, shape (n_words,)
@@ -488,7 +470,7 @@ class WMDKNNRegressor(_WordMovers, KNeighborsRegressor):
     Notes
     -----
     Documents without words are left out by `fit`; `predict` answers them with
-    `target_mean_` and one `EmptyDocumentWarning`.
+    the mean of all targets and one `EmptyDocumentWarning`.
 
     *Privacy.* The model adds none: it keeps its training documents and targets. Fitted
     on bags released by a perturber, it is post-processing of the documents; the targets
@@ -505,42 +487,6 @@ class WMDKNNRegressor(_WordMovers, KNeighborsRegressor):
     >>> model.predict([[1, 1, 0, 0]])
     array([1.5])
     """
-
-    def __init__(
-        self,
-        embedding: WordEmbedding | str | None = None,
-        *,
-        n_neighbors: int = 5,
-        weights: Weights = "uniform",
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(n_neighbors, weights=weights, n_jobs=n_jobs, **_METRIC)
-        self.embedding = embedding
-
-    def _learn(self, y: Any) -> None:
-        self.target_mean_ = y[self._rows].mean(axis=0)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict the targets of documents.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_queries, n_words)
-            None: the training documents, none of which counts for itself.
-
-        Returns
-        -------
-        targets : ndarray of shape (n_queries,) or (n_queries, n_outputs)
-            A mean over the neighbours for each query.
-
-        Warns
-        -----
-        EmptyDocumentWarning
-            If documents have no words; they get `target_mean_`.
-        """
-        check_is_fitted(self, "_index")
-        fate = "get the mean target"
-        return self._with_words(super().predict, X, self.target_mean_, fate)
 
 
 class WMDNeighbors(_WordMovers, NearestNeighbors):
@@ -716,27 +662,24 @@ def _warn_of_cost(queries: sp.csr_array, sizes: np.ndarray) -> None:
     n, size = queries.shape[0], float(sizes.mean())
     by_words = _BY_WORDS + _BY_WORDS_AND_ROWS * len(sizes)
     seconds = (_EACH * n + by_words * size * queries.nnz) / 1000
-    if seconds < _SAID:
-        return
-    minutes = f" ({seconds / 60:,.0f} minutes)" if seconds >= 120 else ""
-    warn_once(
-        f"The Word Mover's neighbours of {n:,} documents among {len(sizes):,} take "
-        f"about {seconds:,.0f} s of CPU{minutes}. It grows with the square of the "
-        f"number of different words, here {size:.0f} a document: a document_length of "
-        "20 to 40 makes it short, and n_jobs divides it. A search over parameters does "
-        "this for each candidate and split.",
-        UserWarning,
-        "cost",
-    )
+    if seconds >= _SAID:
+        warn_once(
+            f"The Word Mover's neighbours of {n:,} documents among {len(sizes):,} take "
+            f"about {seconds:,.0f} s of CPU. It grows with the square of the number of "
+            f"different words, here {size:.0f} a document: a document_length of 20 to "
+            "40 makes it short, and n_jobs divides it. A search over parameters does "
+            "this for each candidate and split.",
+            UserWarning,
+            "cost",
+        )
 
 
-def _warn_empty(
-    empty: np.ndarray, all_: np.ndarray, fate: str, stacklevel: int
-) -> None:
+def _warn_empty(empty: np.ndarray, fate: str, stacklevel: int) -> None:
     """One warning for documents without words, at the line of the user."""
+    rows = np.flatnonzero(empty)
     warn_once(
-        f"{len(empty)} of {len(all_)} documents hold no word and {fate}: rows "
-        f"{name_rows(empty)}.",
+        f"{len(rows)} of {len(empty)} documents hold no word and {fate}: rows "
+        f"{name_rows(rows)}.",
         EmptyDocumentWarning,
         fate,
         stacklevel=stacklevel,

@@ -21,6 +21,7 @@ from skdptext.embeddings import WordEmbedding
 from skdptext.neighbors._distance import (
     DAMPING,
     MANY,
+    Array,
     Bag,
     bag_of,
     one_hot_distances,
@@ -28,8 +29,8 @@ from skdptext.neighbors._distance import (
 )
 from skdptext.utils import blocks, limit_blas_threads, runs, working_memory_bytes
 
-# Queries that share a product, and short ones that are bounded together.
-_SHARED, _TOGETHER = 256, 64
+# Queries that share a product; short ones of them are bounded together.
+_TOGETHER = 64
 # Costs that are bounded at once: the work arrays then stay in the processor's cache.
 _AT_ONCE = 2**17
 # Bags beyond k that get the best bound before the first are solved.
@@ -44,6 +45,8 @@ _EXACT_SLACK = 1e-11  # and of a distance, in units of the largest norm
 _MOST = np.float32(2.0)  # no useful potential is larger; the slack then holds
 _FAR = np.float32(1e30)  # takes a word out of every minimum, and is finite
 _LEAST, _ZERO = np.float32(1e-30), np.float32(0.0)
+
+Pairs = list[tuple[float, int]]  # distances and numbers of bags
 
 
 class BagIndex:
@@ -82,9 +85,9 @@ class BagIndex:
         k: int | None = None,
         radius: float = np.inf,
         *,
-        exclude: np.ndarray | None = None,
+        exclude: Array | None = None,
         n_jobs: int | None = None,
-    ) -> list[np.ndarray]:
+    ) -> list[Pairs]:
         """The `k` nearest bags to each query, or all, that are within a radius.
 
         Parameters
@@ -96,21 +99,16 @@ class BagIndex:
 
         Returns
         -------
-        found : list of ndarrays of shape (n_found, 2)
-            Distances and numbers of bags, ascending, for each query.
+        found : list of lists of pairs
+            Distance and number of a bag, ascending, for each query.
         """
         n = queries.shape[0]
         skip = np.full(n, -1) if exclude is None else exclude
         # those of a size together, the longest first: so threads end together, too
         order = np.diff(queries.indptr).argsort(kind="stable")[::-1]
         queries, skip = queries[order], skip[order]
-        workers = effective_n_jobs(n_jobs)
-        room = working_memory_bytes() // workers
-        # a short query holds bounds of all bags, and of words their costs and places
-        each = 32 * self.bags.shape[0] + 8 * len(self.words)
-        together = min(_TOGETHER, max(1, room // 4 // each))
 
-        def search(part: slice) -> list[np.ndarray]:
+        def search(part: slice) -> list[Pairs]:
             asked = queries[part]
             if self.embedding is None:
                 return [
@@ -118,33 +116,38 @@ class BagIndex:
                     for i, itself in enumerate(skip[part])
                 ]
             words, places = np.unique(asked.indices, return_inverse=True)
-            costs, starts, found = self.costs(words), asked.indptr, list[np.ndarray]()
+            costs, starts, found = self.costs(words), asked.indptr, list[Pairs]()
             while (at := len(found)) < asked.shape[0]:
                 long = (starts[at + 1] - starts[at]) * self.sizes.mean() >= MANY
-                some = slice(at, min(at + (1 if long else together), asked.shape[0]))
-                held = places[starts[some.start] : starts[some.stop]]
+                some = slice(at, at + 1 if long else asked.shape[0])
+                held = places[starts[at] : starts[some.stop]]
                 group = _Group(self, asked[some], costs, held, k, radius)
                 found += group.find(skip[part][some])
             return found
 
-        most_words = room // 2 // (4 * len(self.words))
-        parts = runs(queries.indptr, most_words, min(_SHARED, -(-n // workers)))
+        # half of the memory is for costs of words; the other, of each query, for bounds
+        # of all bags, and for costs and places of words
+        n_bags, n_words = self.local.shape
+        workers = effective_n_jobs(n_jobs)
+        room = working_memory_bytes() // workers
+        most = min(_TOGETHER, room // (64 * n_bags + 16 * n_words), -(-n // workers))
+        parts = runs(queries.indptr, room // (8 * n_words), max(1, most))
         # threads of a product's own wait for the next one, and keep ours waiting
         with limit_blas_threads(1):
             done = Parallel(n_jobs, require="sharedmem")(map(delayed(search), parts))
         found = [each for part in done for each in part]
         return [found[i] for i in order.argsort()]
 
-    def _scan(self, query: Bag, skip: int, k: int | None, radius: float) -> np.ndarray:
+    def _scan(self, query: Bag, skip: int, k: int | None, radius: float) -> Pairs:
         """The nearest by one-hot distances, which have a closed form."""
         distances = one_hot_distances(query, self.bags)
         if skip >= 0:
             distances[skip] = np.inf
         order = distances.argsort(kind="stable")[:k]
-        found = np.column_stack([distances[order], order])
-        return found[found[:, 0] <= radius]
+        order = order[distances[order] <= radius]
+        return list(zip(distances[order].tolist(), order.tolist(), strict=True))
 
-    def costs(self, words: np.ndarray) -> np.ndarray:
+    def costs(self, words: Array) -> Array:
         """Distances to the words that occur, times 2^-exponent, never above the true.
 
         ‖x−y‖² is computed as ‖x‖² + ‖y‖² − 2⟨x, y⟩. In any order of summation the
@@ -164,7 +167,7 @@ class BagIndex:
         """The bound up to which a bag may be as near; at the bound, it may tie."""
         return float(np.ldexp(distance, -self.exponent)) + _EXACT_SLACK
 
-    def _scaled(self, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _scaled(self, words: Array) -> tuple[Array, Array]:
         """Vectors of words, at most 1 long, and their lowered squared norms."""
         points = np.ldexp(self.vectors[words], -self.exponent)
         norms = np.einsum("ij,ij->i", points, points, dtype=np.float64)
@@ -186,8 +189,8 @@ class _Group:
         self,
         index: BagIndex,
         queries: sp.csr_array,
-        costs: np.ndarray,
-        places: np.ndarray,
+        costs: Array,
+        places: Array,
         k: int | None,
         radius: float,
     ) -> None:
@@ -208,7 +211,7 @@ class _Group:
         self._place = np.full((n, n_words), -1, dtype=np.int32)
         self._place[of[known], column[known]] = place[known]
 
-        self._solved: list[list[tuple[float, int]]] = [[] for _ in range(n)]
+        self._solved: list[Pairs] = [[] for _ in range(n)]
         self._limits = np.full(n, index.scaled(radius))
         self._left = np.empty((n, index.bags.shape[0]))
         # potentials of the words of bags to start with: see `_dual`
@@ -224,11 +227,11 @@ class _Group:
             self._temperature = np.float32(_TEMPERATURE) * own.mean()
             self._by_word = np.ascontiguousarray(own.T) - self._start.T
 
-    def _own(self, i: int) -> np.ndarray:
+    def _own(self, i: int) -> Array:
         """Costs of the words of a query."""
         return self._costs[self._rows[i, : self._sizes[i]]]
 
-    def find(self, skip: np.ndarray) -> list[np.ndarray]:
+    def find(self, skip: Array) -> list[Pairs]:
         """Distances and numbers of the nearest of each query."""
         left, k, n = self._left, self._k, len(self._left)
         itself = np.flatnonzero(skip >= 0)
@@ -251,18 +254,15 @@ class _Group:
         of, bags = (left <= self._limits[:, None]).nonzero()
         order = left[of, bags].argsort(kind="stable")
         of, bags = of[order], bags[order]
-        at_once = _AT_ONCE if self._alone else 32 * _AT_ONCE
-        step = max(1, int(at_once / self._rows.shape[1] / self._index.sizes.mean()))
+        # so many at a time, as limits fall
+        step = 1 + int(4 * _AT_ONCE / self._rows.shape[1] / self._index.sizes.mean())
         for part in blocks(len(of), step):
             near = left[of[part], bags[part]] <= self._limits[of[part]]
             if near.any():
                 self._solve(of[part][near], bags[part][near])
-        return [
-            np.reshape([pair for pair in solved if pair[0] <= self._radius], (-1, 2))
-            for solved in self._solved
-        ]
+        return self._solved
 
-    def _share(self, asked: np.ndarray) -> None:
+    def _share(self, asked: Array) -> None:
         """Bound all bags by given potentials of the queries' words, all at most 2."""
         for i, size in enumerate(self._sizes):
             ask = asked[i, :size]
@@ -271,7 +271,7 @@ class _Group:
             shared += self._masses[i, :size] @ ask - _SLACK
             np.maximum(self._left[i], shared, out=self._left[i])
 
-    def _solve(self, of: np.ndarray, bags: np.ndarray) -> None:
+    def _solve(self, of: Array, bags: Array) -> None:
         """Bound pairs of a query and a bag once more, and solve what may be near."""
         bounds, _ = self._bounds(of, bags, self._limits if self._alone else None)
         self._left[of, bags] = np.inf
@@ -281,15 +281,16 @@ class _Group:
             if bounds[at] > self._limits[i]:
                 continue
             pair = bag_of(self._queries, i), bag_of(index.bags, bag)
-            solved = self._solved[i]
-            insort(solved, (word_movers(*pair, index.vectors), bag))
+            distance, solved = word_movers(*pair, index.vectors), self._solved[i]
+            if distance <= self._radius:
+                insort(solved, (distance, bag))
             if self._k is not None and len(solved) >= self._k:
                 del solved[self._k :]
                 self._limits[i] = index.scaled(solved[-1][0])
 
     def _bounds(
-        self, of: np.ndarray, bags: np.ndarray, limits: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
+        self, of: Array, bags: Array, limits: Array | None = None
+    ) -> tuple[Array, Array]:
         """Bounds of pairs of a query and a bag, and potentials of the query's words.
 
         Sinkhorn's steps better bounds that are within the `limits` of the queries.
@@ -304,8 +305,8 @@ class _Group:
         return bounds, asked
 
     def _dual(
-        self, of: np.ndarray, bags: np.ndarray, limits: np.ndarray | None
-    ) -> tuple[np.ndarray, np.ndarray]:
+        self, of: Array, bags: Array, limits: Array | None
+    ) -> tuple[Array, Array]:
         """Dual ascent on what pairs have left without the mass that they share.
 
         Weak duality: α_i + β_j ≤ C_ij for all pairs of words with mass makes a·α + b·β
@@ -333,33 +334,38 @@ class _Group:
             C = self._costs.take(rows.T[:, None] + words.T).T
             C -= start[:, :, None]
         C[b == 0.0] = _FAR  # words without mass constrain no potential
-        alpha = np.where(a > 0.0, np.minimum(C.min(axis=1), _MOST), _ZERO)
-        C -= np.where(a > 0.0, alpha, -_FAR)[:, None]
-        more = np.minimum(C.min(axis=2), _MOST)
-        beta = np.minimum(start + more, _MOST)
-        bounds = (a * alpha).sum(axis=1) + (b * beta).sum(axis=1) - _SLACK
+        value, alpha, more = _ascend(C, a, b, start)
+        bounds = value - _SLACK
         if limits is not None:
             go = np.flatnonzero(bounds <= limits[of])
             C, a, b = C[go] - more[go, :, None], a[go], b[go]
-            bounds[go] += np.fmax(_softened(C, a, b, self._temperature), 0.0)
+            soft = _sinkhorn(C, a, b, self._temperature)
+            C -= soft[:, :, None]
+            bounds[go] += np.fmax(_ascend(C, a, b, soft)[0], 0.0)
         return bounds, alpha
 
 
-def _softened(
-    C: np.ndarray, a: np.ndarray, b: np.ndarray, temperature: np.float32
-) -> np.ndarray:
-    """Values of potentials that Sinkhorn's steps find, made feasible; C is lost."""
+def _ascend(C: Array, a: Array, b: Array, beta: Array) -> tuple[Array, Array, Array]:
+    """Value of the best α for some β, and the best β for that α; α; what β gains.
+
+    `C` are costs less β, less α afterwards: at any numbers the result is feasible.
+    """
+    alpha = np.where(a > 0.0, np.minimum(C.min(axis=1), _MOST), _ZERO)
+    C -= np.where(a > 0.0, alpha, -_FAR)[:, None]
+    more = np.minimum(C.min(axis=2), _MOST)
+    value = (a * alpha).sum(axis=1) + (b * np.minimum(beta + more, _MOST)).sum(axis=1)
+    return value, alpha, more
+
+
+def _sinkhorn(C: Array, a: Array, b: Array, temperature: np.float32) -> Array:
+    """Potentials of the words of bags by a few of Sinkhorn's steps."""
     a32, b32 = (part.astype(np.float32)[:, :, None] for part in (a, b))
-    with np.errstate(all="ignore"):  # any numbers give feasible potentials, or NaN
+    with np.errstate(all="ignore"):  # a bound that is no number counts for nothing
         kernel = np.exp(C / -temperature)
         back = kernel.transpose(0, 2, 1)
-        u: np.ndarray = np.ones_like(a32)
+        u: Array = np.ones_like(a32)
         for _ in range(_STEPS):
             v = b32 / (kernel @ u + _LEAST)
             u = a32 / (back @ v + _LEAST)
-        soft = temperature * np.log(np.clip(v, _LEAST, _FAR))
-    alpha = (C - np.clip(soft, -_MOST, _MOST)).min(axis=1)
-    alpha = np.where(a > 0.0, np.clip(alpha, -_MOST, _MOST), -_FAR)
-    C -= alpha[:, None]
-    beta = np.minimum(C.min(axis=2), _MOST)
-    return np.where(a > 0.0, a * alpha, 0.0).sum(axis=1) + (b * beta).sum(axis=1)
+        soft = temperature * np.log(np.clip(v[:, :, 0], _LEAST, _FAR))
+    return np.clip(soft, -_MOST, _MOST)

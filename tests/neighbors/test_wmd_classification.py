@@ -83,23 +83,19 @@ def test_equal_votes_go_to_the_first_class():
 def test_several_outputs_are_several_classifiers(data, small_embedding, weights):
     X, y, queries = data
     queries = queries[:12].copy()
+    queries[3] = 0  # without words
     several = np.column_stack([y, np.arange(40) % 2, np.full(40, 7)]).astype(str)
     model = WMDKNNClassifier(small_embedding, n_neighbors=4, weights=weights)
     shares = model.fit(X, several).predict_proba(queries)
-    queries[3] = 0  # without words: the most frequent labels
     labels = model.predict(queries)
     assert labels.shape == (12, 3)
     assert model.outputs_2d_
     for j in range(2):
         one = clone(model).fit(X, several[:, j])
-        shares[j][3] = one.class_prior_
         assert np.array_equal(one.predict_proba(queries), shares[j])
         assert np.array_equal(one.predict(queries), labels[:, j])
         assert np.array_equal(one.classes_, model.classes_[j])
-        assert np.array_equal(one.class_prior_, model.class_prior_[j])
     assert set(labels[:, 2]) == {"7"}
-    with refused(r"rows \[3\]"):
-        model.predict_proba(queries)
     # a single column is one output
     single = clone(model).fit(X, several[:, [0]])
     assert single.predict(X[:9]).shape == (9,)
@@ -140,9 +136,7 @@ def test_long_searches_are_told_before_they_begin():
             ):
                 ask(bags_of(60, 200, 1))
         # of a hundred times as many queries, the estimate is a hundred times as long
-        with pytest.raises(
-            UserWarning, match=r"take about (7|8)\d\d s of CPU \(13 min"
-        ):
+        with pytest.raises(UserWarning, match=r"take about \d\d\d s of CPU"):
             model.predict(np.tile(bags_of(60, 200, 1), (100, 1)))
         # total variation is a closed form
         flat = WMDKNNClassifier("one-hot").fit(bags_of(240, 200, 0), np.arange(240) % 2)
@@ -163,7 +157,6 @@ def test_empty_documents(data, small_embedding):
     assert model.n_samples_fit_ == 40
     nonempty = np.setdiff1d(np.arange(40), [0, 5, 39])
     share = [(y[nonempty] == label).mean() for label in "abc"]
-    np.testing.assert_allclose(model.class_prior_, share)
 
     # rows are those of the matrix given to fit
     D = pairwise_word_movers_distances(queries, X[nonempty], embedding=small_embedding)
@@ -173,7 +166,9 @@ def test_empty_documents(data, small_embedding):
 
     full = model.predict_proba(queries)
     queries[[2, 9]] = 0
-    with pytest.warns(EmptyDocumentWarning, match="2 of 20 .* class prior") as caught:
+    with pytest.warns(
+        EmptyDocumentWarning, match="2 of 20 .* answer for all"
+    ) as caught:
         proba = model.predict_proba(queries)
     assert len(caught) == 1
     np.testing.assert_allclose(proba[[2, 9]], [share, share])
@@ -191,7 +186,7 @@ def test_empty_documents(data, small_embedding):
     for call in (model.kneighbors, model.kneighbors_graph):
         with refused(r"rows \[2, 9\]"):
             call(queries)
-        with refused(r"given to fit .* rows \[0, 5, 39\]"):
+        with refused(r"what fit was given.* rows \[0, 5, 39\]"):
             call()
 
 
@@ -242,7 +237,7 @@ def test_training_documents_answer_for_each_other(data, small_embedding):
             "'weights' .* must be a str among .*, a callable or None",
         ),
         ({"weights": 1}, "'weights' .* must be a str among .*, a callable or None"),
-        ({"n_jobs": 0}, "n_jobs must be None or an integer other than 0, got 0"),
+        ({"n_jobs": "all"}, "'n_jobs' .* must be an instance of 'int' or None"),
         ({"embedding": None}, "embedding must be a WordEmbedding"),
         ({"embedding": "onehot"}, "embedding must be a WordEmbedding"),
     ],
@@ -297,7 +292,7 @@ def test_bad_queries(data, small_embedding):
             call(-queries)
     with refused(r"n_neighbors must be <= .* \(12\), got 13"):
         model.kneighbors(queries, 13)
-    with refused(r"number of other training documents with words \(11\), got 12"):
+    with refused(r"n_neighbors must be <= .* \(11\), got 12"):
         model.kneighbors(n_neighbors=12)
     assert model.kneighbors(queries[:5], 12)[1].shape == (5, 12)
     assert model.kneighbors(n_neighbors=11)[1].shape == (12, 11)
