@@ -79,7 +79,6 @@ _UNWATCHED = {
         "attacks/test_folds",
         "learning/test_readout",
         "mechanisms/test_losses",
-        "mechanisms/test_sentences",
         "neighbors/test_wmd_search",
         "perturbation/test_memory",
         "perturbation/test_randomness",

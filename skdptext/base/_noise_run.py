@@ -28,7 +28,7 @@ from skdptext.utils import (
 # Words perturbed at a time: enough for an efficient product, few beside the embedding;
 # more where a word takes little memory.
 _MAX_BLOCK = 2048
-_BLOCK_BYTES = 2**22
+_BLOCK_BYTES = 2**24
 # Words per draw from a document's stream. No block is smaller, so that the noise of a
 # seed does not depend on working_memory.
 _PIECE = 64

@@ -300,7 +300,7 @@ class TableMechanism(WordMechanism):
         below = draws[0] * (1 - 2.0**-53)
         noisy = np.full(len(words), -1)  # a release refuses what is not a word
         for block in blocks(len(distinct), self._n_rows()):
-            rows = np.exp(self.checked_log_proba(distinct[block]))
+            rows = self._checked(distinct[block])[1]
             np.cumsum(rows, axis=1, out=rows)
             for at, upto in zip(groups[block], rows, strict=True):
                 noisy[at] = upto.searchsorted(below[at] * upto[-1], side="right")
@@ -326,18 +326,21 @@ class TableMechanism(WordMechanism):
         return losses
 
     def checked_log_proba(self, words: np.ndarray) -> np.ndarray:
-        """`log_proba`, checked to be distributions.
+        """`log_proba`, checked to be distributions."""
+        return self._checked(words)[0]
+
+    def _checked(self, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Rows of `log_proba`, and as probabilities.
 
         What is drawn and what is promised would part if only one of them scaled the
         rows.
         """
         rows = np.asarray(self.log_proba(words), dtype=np.float64)
-        shape = len(words), len(self.embedding)
-        off = np.inf
+        shape, off = (len(words), len(self.embedding)), np.inf
+        with np.errstate(over="ignore"):
+            proba = np.exp(rows)
         if rows.shape == shape:
-            with np.errstate(over="ignore"):
-                sums = np.exp(rows).sum(axis=1)
-            off = np.abs(sums - 1).max(initial=0.0)
+            off = np.abs(proba.sum(axis=1) - 1).max(initial=0.0)
         if not off <= _SUM:  # nor NaN
             raise InvalidParameterError(
                 f"log_proba of {type(self).__name__} must be an array of shape {shape} "
@@ -345,7 +348,7 @@ class TableMechanism(WordMechanism):
                 f"{rows.shape}, off by {off:.3g}. Subtract the logarithm of the sum, "
                 "in float64; the vectors of an embedding are float32."
             )
-        return rows
+        return rows, proba
 
     def _n_rows(self) -> int:
         """Rows of probabilities that fit into ``working_memory``."""
@@ -366,7 +369,7 @@ def probabilities(
     Yields slices of `ids`, and rows over all words, to be overwritten.
     """
     for rows in blocks(len(ids), mechanism._n_rows()):
-        proba = np.exp(mechanism.checked_log_proba(ids[rows]))
+        proba = mechanism._checked(ids[rows])[1]
         yield rows, np.minimum(proba, 1, out=proba)  # rounding
 
 
