@@ -115,34 +115,6 @@ def test_no_larger_rate_would_do(seed):
         assert per_distance(losses(law(D, larger)), D) > 2.0
 
 
-def test_two_words():
-    two = Exponential().prepare(named([[0.0], [2.0]]), 3.0, 0.0)
-    # by symmetry the normalisers are equal, and all of ε goes to the rate
-    assert two.rate == pytest.approx(3.0, rel=1e-9)
-    assert two.exponents(np.array([0]), np.array([1]))[0, 0] == pytest.approx(6.0)
-
-
-def test_equal_and_nearly_equal_vectors():
-    rng = np.random.default_rng(0)
-    v = rng.normal(size=(40, 8)).astype(np.float32) + 5  # a mean that products lose to
-    v[7] = v[3]
-    v[9] = v[3]
-    v[9, 0] = np.nextafter(v[3, 0], np.float32(9))
-    for lam in (0.0, 0.9):
-        prepared = Exponential().prepare(named(v), 1.5, lam)
-        P, claimed = all_of(prepared)
-        assert claimed[3, 7] == claimed[7, 3] == 0
-        np.testing.assert_array_equal(P[3], P[7])
-        D = distances(named(v), lam)
-        assert 0 < D[3, 9] < 1e-5
-        assert claimed[3, 9] <= 1.5 * D[3, 9] + 1e-11
-        apart = D > 1e-3
-        assert per_distance(losses(P)[apart], D[apart]) <= 1.5 * (1 + 1e-12)
-    all_equal = Exponential().prepare(named(np.ones((5, 3))), 1.5, 0.0)
-    np.testing.assert_allclose(all_of(all_equal)[0], 0.2)
-    assert not all_of(all_equal)[1].any()
-
-
 CHANGES = st.sampled_from(["equal", "next", "1e-5", "1e-3", "zero", "negative zero"])
 
 

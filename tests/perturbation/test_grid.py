@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 import numpy as np
-import pytest
 from joblib import Parallel, delayed
 from sklearn.model_selection import GridSearchCV, ShuffleSplit
 from sklearn.naive_bayes import MultinomialNB
@@ -27,31 +26,6 @@ def search(table, scoring, **options):
     return GridSearchCV(model, GRID, scoring=scoring, **options).fit(
         texts, np.arange(12) % 2
     )
-
-
-@pytest.mark.no_cover
-def test_once_for_25_candidates(built_in, monkeypatch):
-    eigh, decomposed, held = np.linalg.eigh, [], []
-
-    def counted(matrix):
-        decomposed.append(matrix)
-        return eigh(matrix)
-
-    monkeypatch.setattr(np.linalg, "eigh", counted)
-    embedding = built_in.restrict(built_in.words[:-1])  # new to this process
-
-    def hold(model, X, y):
-        perturber = model[0]
-        table = perturber.embedding_
-        held.append((table, perturber.covariance_, table.half_norms))
-        return 0.0
-
-    search(embedding, hold)
-    assert len(held) == 25
-    assert len(decomposed) == 1
-    assert len({tuple(map(id, each)) for each in held}) == 1
-    assert held[0][0] is embedding
-    assert not embedding.half_norms.flags.writeable  # it is shared
 
 
 _seen = []  # in a worker: the spectra of its candidates

@@ -9,7 +9,6 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn import config_context
 from sklearn.base import clone
 
 from skdptext import DPWordPerturber, WordEmbedding
@@ -19,7 +18,7 @@ from skdptext.exceptions import (
     PrivacyLeakWarning,
 )
 from tests.expected import no_warning, refused
-from tests.memory import peak_beyond_output, traced_memory
+from tests.memory import traced_memory
 
 # So large an epsilon that no word moves.
 FAITHFUL = 1e9
@@ -28,11 +27,6 @@ TOKENS = [["w1", "w2", "w3"], ["w4", "w5", "w5"]]
 
 
 # -- lengths -------------------------------------------------------------------
-
-
-def test_truncate_takes_the_first_words(faithful):
-    perturber = faithful(document_length=2, resize="truncate")
-    assert perturber.transform(DOCUMENTS) == [["w1", "w2"], ["w4", "w5"]]
 
 
 def test_truncate_counts_the_documents_that_are_too_short(small_embedding):
@@ -83,25 +77,6 @@ def test_size_never_tells_under_sample(small_embedding, lengths, length, seed):
     assert all(word in small_embedding for words in noisy for word in words)
 
 
-def test_sample_draws_from_the_document_by_frequency(faithful):
-    perturber = faithful(document_length=3000, resize="sample", random_state=1)
-    (words,) = perturber.transform([["w1", "w2", "w2", "w2"]])
-    assert set(words) == {"w1", "w2"}
-    # Binomial(3000, 3/4): 8 standard deviations, alpha < 1e-14
-    assert abs(words.count("w2") - 2250) < 8 * np.sqrt(3000 * 3 / 16)
-
-
-def test_sample_without_known_words_draws_from_the_vocabulary(faithful):
-    perturber = faithful(document_length=20_000, resize="sample", random_state=1)
-    with pytest.warns(OutOfVocabularyWarning):
-        (words,) = perturber.transform([["zzz"]])
-    counts = np.unique(words, return_counts=True)[1]
-    assert len(counts) == 200
-    from scipy.stats import chisquare
-
-    assert chisquare(counts).pvalue > 1e-6
-
-
 def test_lengths_are_said_to_leak_unless_fixed(small_embedding):
     with pytest.warns(PrivacyLeakWarning, match="number of words of each document"):
         DPWordPerturber(small_embedding).fit(DOCUMENTS)
@@ -111,12 +86,6 @@ def test_lengths_are_said_to_leak_unless_fixed(small_embedding):
 
 
 # -- unknown words ---------------------------------------------------------------
-
-
-def test_oov_error_names_the_first_words(small_embedding):
-    perturber = DPWordPerturber(small_embedding, oov="error").fit(DOCUMENTS)
-    with refused(r"document 1 .* word 1, .*of 7 chara"):
-        perturber.transform(DOCUMENTS)
 
 
 def test_oov_keep_releases_in_clear_and_says_so(small_embedding):
@@ -134,20 +103,6 @@ def test_oov_keep_releases_in_clear_and_says_so(small_embedding):
     for output in ("bow", "tokens"):
         with refused('output must be "text"'):
             clone(perturber).set_params(output=output).fit(DOCUMENTS)
-
-
-def test_oov_keep_counts_kept_words_in_the_length(small_embedding):
-    perturber = DPWordPerturber(
-        small_embedding,
-        epsilon=FAITHFUL,
-        oov="keep",
-        output="text",
-        document_length=2,
-        resize="truncate",
-    )
-    with pytest.warns(PrivacyLeakWarning):
-        noisy = perturber.fit_transform(["Alice w1 w2", "w3 w4 Bob"])
-    assert noisy == ["alice w1", "w3 w4"]
 
 
 def test_fasttext_gives_unknown_words_a_vector():
@@ -174,22 +129,6 @@ def test_fasttext_gives_unknown_words_a_vector():
 
 
 # -- memory and threads -----------------------------------------------------------
-
-
-@pytest.mark.no_cover
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_memory_keeps_to_working_memory(n_jobs):
-    """32 MB for 6 and for 60 documents, and for one as long as those together."""
-    # few words, so that the search is quick; many dimensions, so that noise is big
-    vectors = np.random.default_rng(0).normal(size=(16, 300))
-    table = WordEmbedding([f"w{i}" for i in range(16)], vectors)
-    words = table.words * 375
-    long = [words]
-    many = [words[i : i + 100] for i in range(0, 6000, 100)]
-    perturber = DPWordPerturber(table, epsilon=10.0, n_jobs=n_jobs).fit([])
-    with config_context(working_memory=32):
-        peaks = [peak_beyond_output(perturber, d) for d in (many[:6], many, long)]
-    assert max(peaks) < 32 * 2**20
 
 
 def test_order_is_a_leak_unless_it_is_meant(small_embedding):

@@ -9,8 +9,7 @@ import pytest
 from sklearn import config_context
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.documents import DocumentReader
-from tests.memory import peak_beyond_output, traced_memory
+from tests.memory import peak_beyond_output
 
 MB = 2**20
 
@@ -45,17 +44,6 @@ def test_peak_keeps_to_working_memory(table, working_memory, n_documents):
     with config_context(working_memory=working_memory):
         peak = peak_beyond_output(perturber, stream(n_documents))
     assert peak < working_memory * MB
-
-
-def test_encoded_documents_take_little_more_than_their_words(table):
-    """4 bytes a word and 8 a document, twice for a moment."""
-    reader = DocumentReader(table)
-    n = 10_000
-    documents = list(stream(16)) * (n // 16)
-    with traced_memory() as memory:
-        encoded = reader.read(documents)
-    assert len(encoded.codes) == 3 * n
-    assert memory.peak < 2 * n * (3 * 4 + 8) + 0.75 * MB
 
 
 @pytest.mark.parametrize("random_state", [None, 0])

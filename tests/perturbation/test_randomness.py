@@ -17,7 +17,6 @@ from sklearn.base import clone
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.mechanisms import RandomizedResponse
 from skdptext.utils import NoiseStreams
-from tests.laws import assert_counts
 
 
 @pytest.fixture
@@ -232,15 +231,6 @@ def test_words_and_documents_do_not_share_noise(monkeypatch):
     assert not independent()
 
 
-def test_another_table_gets_other_noise():
-    flipped = []
-    for words in ("ab", "ac"):
-        table = WordEmbedding(list(words), [[0.0], [1.0]])
-        perturber = DPWordPerturber(table, epsilon=1.0, random_state=9).fit([])
-        flipped.append(perturber.perturb_words(["a"], 4000)[0] == "a")
-    assert replay_is_absent(*flipped)
-
-
 # -- fresh noise ------------------------------------------------------------------
 
 
@@ -260,88 +250,6 @@ def test_global_numpy_state_is_neither_used_nor_changed(small_embedding):
 
 
 # -- streams ------------------------------------------------------------------------
-
-
-def numbers(streams, label=b"x", n=4):
-    return streams.open(label).random(n).tolist()
-
-
-def test_streams_depend_on_seed_context_and_label():
-    base = numbers(NoiseStreams(1, b"c"))
-    assert numbers(NoiseStreams(1, b"c")) == base
-    assert numbers(NoiseStreams(np.int64(1), b"c")) == base
-    for other in (
-        numbers(NoiseStreams(2, b"c")),
-        numbers(NoiseStreams(1, b"d")),
-        numbers(NoiseStreams(1, b"c"), b"y"),
-        numbers(NoiseStreams(None, b"c")),
-        numbers(NoiseStreams(np.random.default_rng(1), b"c")),
-    ):
-        assert not set(base) & set(other)
-
-
-def test_streams_run_chacha20():
-    bits = NoiseStreams(1, b"").open(b"").bit_generator
-    assert type(bits).__name__ == "ChaCha"
-    assert bits.state["state"]["rounds"] == 20
-
-
-def drawn(high, n=20_000, seed=5, context=b"c", what=b""):
-    labels = [what + b"%d" % i for i in range(n)]
-    return NoiseStreams(seed, context).numbers(labels).integers(high)
-
-
-@pytest.mark.parametrize("high", [2, 7, 100, 3 * 2**60, 2**62 + 12345, 2**63])
-def test_numbers_of_labels_are_equally_likely(high):
-    """The largest ones draw up to half of their numbers again."""
-    draws = drawn(high)
-    assert 0 <= draws.min() <= draws.max() < high
-    parts = min(high, 100)  # equally likely to a part in 2^50
-    assert_counts(
-        np.bincount([x * parts // high for x in draws.tolist()], minlength=parts),
-        np.full(parts, 1 / parts),
-    )
-
-
-def test_numbers_of_labels_depend_on_seed_context_and_label():
-    base = drawn(2**62, 500)
-    np.testing.assert_array_equal(drawn(2**62, 500), base)
-    for other in (
-        drawn(2**62, 500, seed=6),
-        drawn(2**62, 500, context=b"d"),
-        drawn(2**62, 500, what=b"y"),
-    ):
-        assert not np.isin(other, base).any()
-    # of each label by itself, whatever the others and their bounds are
-    mixed = drawn(np.arange(1, 501), 500)
-    labels = [b"%d" % i for i in range(500)]
-    alone = [
-        NoiseStreams(5, b"c").numbers([label]).integers(i + 1)[0]
-        for i, label in enumerate(labels)
-    ]
-    np.testing.assert_array_equal(mixed, alone)
-    with pytest.raises(ValueError, match="number of labels"):
-        NoiseStreams(5, b"c").numbers(labels).integers(7, size=499)
-
-
-def test_huge_seeds_are_taken_whole():
-    seed = 2**200 + 1
-    assert numbers(NoiseStreams(seed, b"")) != numbers(NoiseStreams(2**200, b""))
-
-
-@pytest.mark.parametrize("backend", ["multiprocessing", "loky", "threading"])
-@pytest.mark.parametrize("random_state", [None, 5])
-def test_any_backend_of_joblib(small_embedding, backend, random_state):
-    documents = [[f"w{i}", f"w{i + 1}", "w7"] for i in range(30)]
-    perturber = DPWordPerturber(
-        small_embedding, document_length=3, resize="truncate", random_state=random_state
-    ).fit([])
-    with joblib.parallel_config(backend=backend, n_jobs=2):
-        noisy = perturber.set_params(n_jobs=2).transform(documents)
-    assert noisy.sum(axis=1).ravel().tolist() == [[3] * 30]
-    if random_state is not None:
-        alone = perturber.set_params(n_jobs=1).transform(documents)
-        assert (noisy != alone).nnz == 0
 
 
 class Located(RandomizedResponse):
