@@ -79,9 +79,7 @@ _ORDER = (
     'were found by their order, and 18 as bags. Use output="bow", or say order="keep" '
     "if that is meant."
 )
-_IN_CLEAR = (
-    'oov="keep": words unknown to the embedding, often names, stay in the clear.'
-)
+_IN_CLEAR = 'oov="keep": unknown words, often names, are released in the clear.'
 _VOCABULARY = (
     'embedding="one-hot" takes the vocabulary from the documents given to fit, which '
     "releases it. If it is public, say so: embedding=one_hot_embedding(words), of "
