@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from skdptext.audit._bounds import bound_and_column, lower_bound
+from skdptext.audit._bounds import bound_and_column, lower_bound, refutes
 from skdptext.audit._fitted import Look, Reading, look_into, repeats, same
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
@@ -84,8 +84,7 @@ class TrainingAudit:
     @property
     def violated(self) -> bool:
         """Whether the lower bound is above the claim."""
-        # A claim that holds with equality must not fail because of rounding.
-        return self.lower_bound > self.claimed * (1 + 1e-12)
+        return bool(refutes(self.lower_bound, self.claimed))
 
     def __str__(self) -> str:
         verdict = "No violation was found; that does not prove privacy."
