@@ -52,7 +52,6 @@ from skdptext.attacks import (
     KoppelAuthorClassifier,
     WordReconstructionAttack,
 )
-from skdptext.base import WordTransitions
 from skdptext.embeddings import WordEmbedding
 from skdptext.learning import DPTextClassifier
 from skdptext.mechanisms import MahalanobisNoise
@@ -126,11 +125,6 @@ def reconstruction() -> WordReconstructionAttack:
 
 def channel_bayes() -> ChannelNaiveBayes:
     return ChannelNaiveBayes(released(), n_draws=1).fit(BAGS, TOPICS)
-
-
-@cache
-def transitions() -> WordTransitions:
-    return base.transitions_of(released().mechanism_, n_draws=2)
 
 
 @cache
@@ -329,11 +323,6 @@ VALID: dict[Any, Valid] = {
         lambda: (DPWordPerturber(table(), document_length=1), TEXTS)
     ),
     base.transitions_of: Valid(lambda: (released().mechanism_, None, None, 2)),
-    WordTransitions.counts: Valid(lambda: (transitions(), np.array([0, 1]))),
-    WordTransitions.log_proba: Valid(lambda: (transitions(), np.array([0, 1]))),
-    WordTransitions.profiles: Valid(lambda: (transitions(), np.array([[0.5, 0.5]]))),
-    WordTransitions.vulnerability: Valid(lambda: (transitions(),)),
-    WordTransitions.posterior: Valid(lambda: (transitions(), ["w0"])),
     # -- model selection -------------------------------------------------------
     model_selection.best_under_constraint: Valid(
         lambda: ("a", {"b": 1.0}),
@@ -486,7 +475,6 @@ VALID: dict[Any, Valid] = {
 
 # Classes that the library makes; their public methods need lines of their own.
 RESULTS = {
-    WordTransitions,
     attacks.ColumnFinding,
     attacks.Linkages,
     attacks.Score,

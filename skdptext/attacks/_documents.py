@@ -10,7 +10,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from skdptext.attacks._labels import N_DRAWS
 from skdptext.attacks._pairs import ReleasedTexts
 from skdptext.attacks._similarity import (
     FEWEST_PAIRS,
@@ -113,9 +112,7 @@ def similar_documents(
     if mechanism is not None:
         with quiet(PrivacyLeakWarning, EmptyDocumentWarning):  # known to an attacker
             # simulated from `seed`, so that a report can be repeated
-            likelihood = mechanism.likelihood(
-                texts.original, n_draws=N_DRAWS, random_state=texts.seed
-            )
+            likelihood = mechanism.likelihood(texts.original, random_state=texts.seed)
             likelihoods["mechanism"] = likelihood(texts.released)
     if len(texts) >= FEWEST_PAIRS:
         pairs = translations(texts.clear, texts.noisy)

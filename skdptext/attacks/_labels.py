@@ -23,8 +23,6 @@ from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.utils import pair_interval, progress, quiet
 
 _FOLDS = 5
-# Simulated draws per word of the law of noise on vectors.
-N_DRAWS = 20
 
 Known = tuple[Sequence[Any], np.ndarray]
 
@@ -163,7 +161,7 @@ def _guessers(
         "naive Bayes": Guesser(MultinomialNB(alpha=0.1), *counts),
     }
     if isinstance(mechanism, BaseReleaser):
-        bayes = ChannelNaiveBayes(mechanism, n_draws=N_DRAWS, random_state=texts.seed)
+        bayes = ChannelNaiveBayes(mechanism, random_state=texts.seed)
         guessers["naive Bayes with the mechanism"] = Guesser(
             bayes, texts.original, texts.released, more, informed=True
         )

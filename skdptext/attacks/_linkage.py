@@ -130,7 +130,7 @@ def linkage_attack(
     *,
     n_targets: int | None = None,
     n_releases: int = 1,
-    n_draws: int = 100,
+    n_draws: int = 20,
     random_state: Any = None,
     verbose: int = 0,
 ) -> Linkages:
@@ -152,8 +152,9 @@ def linkage_attack(
         Documents to release, drawn at random; None: all.
     n_releases : int, default=1
         How often each is released, with fresh noise.
-    n_draws : int, default=100
-        Simulated draws per word, where a mechanism does not state its probabilities.
+    n_draws : int, default=20
+        Simulated draws per word, where a mechanism does not state its probabilities;
+        there are at least 4,000 in all.
     random_state : None, int or numpy.random.Generator, default=None
         Seeds the choice of targets, the noise and the simulation. None: fresh noise, as
         in a release.

@@ -11,13 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdptext.attacks._bags import TextEstimator
 from skdptext.base import check_word_releaser, transitions_of
+from skdptext.documents import some_word_ids
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
     as_array,
     blocks,
     check_integer,
-    check_option,
-    check_real,
+    check_prior,
     kind_of,
     shown_words,
 )
@@ -44,25 +44,19 @@ class WordReconstructionAttack(TextEstimator):
     words : iterable of str, default=None
         The words that may have been written; None: all of the embedding. Time and
         memory are proportional to their number.
-    n_draws : int, default=100
-        Draws per word, on average, if the probabilities are not known in full.
-    smoothing : float > 0 or "auto", default="auto"
-        Pseudo-count, in draws, added to each transition of an estimate, so that one
-        that was never drawn is unlikely but not impossible. "auto": the value that
-        works best on further simulated draws, chosen together with an extra
-        pseudo-count for words that stay unchanged.
+    n_draws : int, default=20
+        Draws per word, on average, if the probabilities are not known in full; there
+        are at least 4,000 in all.
     random_state : None, int or numpy.random.Generator, default=None
         Fixes the simulation, which is the adversary's own and not secret.
 
     Attributes
     ----------
-    transitions_ : WordTransitions
-        How likely each word is released as each other one.
-    smoothing_ : float
-        The pseudo-count in use: `smoothing`, if it is a number. 0 if the distribution
-        is known.
-    self_smoothing_ : float
-        Extra pseudo-count for words that stay unchanged; 0 for a given `smoothing`.
+    transitions_ : ndarray of shape (n_words, n_released), float32
+        Pr[z | w], as `skdptext.base.transitions_of` gives it: how likely each word is
+        released as each word of the embedding.
+    prior_ : ndarray of shape (n_words,)
+        How frequent the words are; sums to 1.
     classes_ : ndarray of str objects, shape (n_words,)
         The words that may have been written.
 
@@ -78,12 +72,9 @@ class WordReconstructionAttack(TextEstimator):
     twice for the same document. Versions of a document that differ in a word have fresh
     noise, and add up.
 
-    *Smoothing.* A few draws say little about a large vocabulary. "auto" tries a grid of
-    both pseudo-counts, and takes the pair with the smallest logarithmic loss on 5,000
-    further words, drawn from `prior` and perturbed; the adversary knows everything
-    needed for this. The grid ranges from the nearly raw estimate to a posterior that
-    weighs only the released word itself against `prior`. A given number is used as it
-    is, even if it is set after `fit`.
+    *Estimates.* A few draws say little about a large vocabulary. What stands in for
+    those that are lacking, and for how many it counts, is fitted to further draws
+    (`~skdptext.base.transitions_of`): the posterior is not overconfident.
 
     *Cost.* For noise on vectors, a product of (n_draws n_words × dim) by (dim ×
     n_words), another for the nearest words, and as many exponentials. Memory: 4 bytes
@@ -116,15 +107,13 @@ class WordReconstructionAttack(TextEstimator):
         *,
         prior: Any = None,
         words: Iterable[str] | None = None,
-        n_draws: int = 100,
-        smoothing: float | str = "auto",
+        n_draws: int = 20,
         random_state: Any = None,
     ) -> None:
         self.perturber = perturber
         self.prior = prior
         self.words = words
         self.n_draws = n_draws
-        self.smoothing = smoothing
         self.random_state = random_state
 
     def fit(self, X: Any = None, y: Any = None) -> WordReconstructionAttack:
@@ -146,32 +135,24 @@ class WordReconstructionAttack(TextEstimator):
             If a parameter breaks its rule.
         """
         check_word_releaser(self.perturber)
-        smoothing = self._check_smoothing()
         # Only the mechanism on words counts; how documents are released does not.
         fitted = clone(self.perturber).set_params(
             random_state=None, document_length=1, oov="drop", output="bow"
         )
+        self._released = fitted.fit([]).embedding_
+        words = None if self.words is None else list(self.words)
+        self.classes_ = self._released.word_array[some_word_ids(words, self._released)]
+        self.prior_ = check_prior(
+            self.prior, len(self.classes_), "word of the embedding", zeros=True
+        )
         self.transitions_ = transitions_of(
-            fitted.fit([]).mechanism_at(),
-            self.prior,
-            words=self.words,
+            fitted.mechanism_,
+            self.prior_,
+            words=words,
             n_draws=self.n_draws,
             random_state=self.random_state,
         )
-        self.classes_ = self.transitions_.words
-        # Words that no draw showed still have a chance. Without smoothing one of them
-        # would rule the true word out for ever.
-        self.smoothing_ = smoothing or self.transitions_.smoothing
-        self.self_smoothing_ = 0.0 if smoothing else self.transitions_.self_smoothing
-        self._released = fitted.embedding_
         return self
-
-    def _check_smoothing(self) -> float | None:
-        """The given number, or None for "auto"."""
-        if isinstance(self.smoothing, str):
-            check_option("smoothing", self.smoothing, ("auto",))
-            return None
-        return check_real("smoothing", self.smoothing, low=0, open_low=True)
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Log posterior over the words that may have been written.
@@ -191,13 +172,12 @@ class WordReconstructionAttack(TextEstimator):
 
     def _log_posterior(self, ids: np.ndarray) -> np.ndarray:
         """The same by numbers of released words, a row for each written word."""
-        given = self._check_smoothing()
         with np.errstate(divide="ignore"):
-            out = np.tile(np.log(self.transitions_.prior), (len(ids), 1))
+            out = np.tile(np.log(self.prior_), (len(ids), 1))
         # Releases with fresh noise are independent given the word: their
         # log-likelihoods add.
         for released in ids.T:
-            out += np.log(self.transitions_.counts(released, given))
+            out += np.log(self.transitions_[:, released].T.astype(np.float64))
         out -= np.logaddexp.reduce(out, axis=1, keepdims=True)
         return out
 

@@ -11,8 +11,6 @@ from skdptext.base._releaser import (
     perturbs_words as perturbs_words,
 )
 from skdptext.base._transitions import (
-    WordTransitions as WordTransitions,
-    expected_distinct as expected_distinct,
     profiles_of as profiles_of,
     transitions_of as transitions_of,
 )

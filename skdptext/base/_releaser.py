@@ -206,7 +206,7 @@ class BaseReleaser(
         self,
         candidates: Any,
         *,
-        n_draws: int = 100,
+        n_draws: int = 20,
         ordered: bool | None = None,
         random_state: Any = None,
         verbose: int = 0,

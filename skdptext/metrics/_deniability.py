@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skdptext.base import draw_words, expected_distinct
+from skdptext.base import draw_words
 from skdptext.documents import some_word_ids
 from skdptext.mechanisms import TableMechanism, probabilities
 from skdptext.metrics._words import find_perturber
@@ -200,7 +200,10 @@ def plausible_deniability(
     if exact:
         for rows, law in probabilities(mechanism, ids):
             unchanged[rows] = n_draws * law[np.arange(len(law)), ids[rows]]
-            distinct[rows] = expected_distinct(law, n_draws, axis=1)
+            # Σ_z 1 − (1 − Pr[z | w])ⁿ, which itself cancels where Pr[z | w] is small
+            with np.errstate(divide="ignore"):  # ln 0, of a word that is certain
+                missed = np.expm1(n_draws * np.log1p(-law))
+            distinct[rows] = -missed.sum(axis=1)
     else:
         for rows, noisy in draw_words(mechanism, ids, n_draws, rng):
             unchanged[rows] = (noisy == ids[rows, None]).sum(axis=1)

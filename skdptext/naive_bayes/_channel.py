@@ -52,8 +52,9 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
     prior : str or array-like of shape (n_classes,), default="frequency"
         The π_c: ``"frequency"``, the class frequencies in `fit`; ``"uniform"``; or one
         number per class, in any unit.
-    n_draws : int, default=100
-        Simulated draws per word, where the mechanism does not state Pr[z | w].
+    n_draws : int, default=20
+        Simulated draws per word, where the mechanism does not state Pr[z | w]; there
+        are at least 4,000 in all.
     random_state : None, int or numpy.random.Generator, default=None
         Seeds this simulation, which is not secret.
 
@@ -120,7 +121,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         *,
         alpha: float = 100.0,
         prior: Any = "frequency",
-        n_draws: int = 100,
+        n_draws: int = 20,
         random_state: Any = None,
     ) -> None:
         self.perturber = perturber

@@ -661,7 +661,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         documents: Any,
         released: Any,
         *,
-        n_draws: int = 100,
+        n_draws: int = 20,
         random_state: Any = None,
     ) -> np.ndarray:
         r"""Compute ln Pr[release | document], all that an adversary needs to know.
@@ -672,9 +672,10 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
             Candidates in the clear.
         released : iterable of str, of lists of str, or count matrix
             What `transform` released.
-        n_draws : int, default=100
+        n_draws : int, default=20
             Draws per word of the candidates, if the probabilities of a word are not
-            known in full.
+            known in full; there are at least 4,000 in all, which take some tenths of a
+            second.
         random_state : None, int or numpy.random.Generator, default=None
             Seeds these draws, which are not secret.
 
@@ -712,7 +713,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         self,
         candidates: Any,
         *,
-        n_draws: int | None = 100,
+        n_draws: int = 20,
         ordered: bool | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -723,10 +724,8 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         ----------
         candidates : iterable of str, of lists of str, or count matrix
             Candidates in the clear.
-        n_draws : int, default=100
-            As for `log_likelihood`. None: some thousand draws for all words together,
-            and likelihoods up to a factor for each release. Then they take a fraction
-            of a second.
+        n_draws : int, default=20
+            As for `log_likelihood`.
         ordered : bool, default=None
             Whether releases come in order. None: as `output` says.
         random_state, verbose : object
@@ -739,8 +738,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
             attributes ``n_documents`` and ``ordered``.
         """
         reader = self._check_ready()
-        if n_draws is not None:
-            check_integer("n_draws", n_draws, low=1)
+        check_integer("n_draws", n_draws, low=1)
         return WordLikelihood(
             self.mechanism_,
             self._read(reader, candidates).known(),

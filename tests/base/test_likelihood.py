@@ -71,18 +71,6 @@ def test_redrawn_documents_have_no_order_and_may_be_empty():
 
 
 @pytest.mark.parametrize("output", ["text", "bow"])
-def test_one_likelihood_serves_many_calls(output):
-    perturber = fitted(output=output)
-    released = perturber.transform(DOCUMENTS[:3] * 100)
-    options = {"n_draws": 5000, "random_state": 1}
-    ours = perturber.log_likelihood(DOCUMENTS, released, **options)
-    theirs = perturber.likelihood(DOCUMENTS, **options)(released)
-    np.testing.assert_array_equal(ours, theirs)
-    again = perturber.log_likelihood(DOCUMENTS, released, **options)
-    np.testing.assert_array_equal(again, ours)
-
-
-@pytest.mark.parametrize("output", ["text", "bow"])
 @pytest.mark.parametrize("length", [None, 2, 3])
 def test_of_known_probabilities_both_are_the_same(output, length):
     """Also of documents without a known word, which are redrawn from all words."""
@@ -109,7 +97,7 @@ def test_bad_input():
         perturber.log_likelihood(DOCUMENTS, [[1, 2]])
     with (
         config_context(working_memory=1e-5),
-        pytest.raises(InvalidParameterError, match="documents must be few enough"),
+        pytest.raises(InvalidParameterError, match="must be few enough"),
     ):
         perturber.log_likelihood(DOCUMENTS, RELEASED)
     assert perturber.log_likelihood(DOCUMENTS, []).shape == (0, 4)
