@@ -161,7 +161,7 @@ def test_no_leak_is_told_to_the_attacker(recwarn):
 
 
 @refusals(
-    ({"perturber": None}, "perturber must be a word pert"),
+    ({"perturber": None}, "perturber must be a releaser"),
     ({"n_targets": 4}, "n_targets must be an integer >= 1 and <= 3, got 4"),
     ({"n_releases": 0}, "n_releases must be"),
     ({"documents": [["a"]]}, "at least 2 candidates, got 1"),

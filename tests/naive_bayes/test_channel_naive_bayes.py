@@ -123,7 +123,7 @@ def test_in_a_search(corpus):
 @refusals(
     (
         {"perturber": "noise"},
-        "perturber must be a word perturber, or release documents by",
+        "perturber must be a releaser",
     ),
     ({"alpha": 0}, "alpha must be a finite number > 0, got 0"),
     ({"prior": "even"}, "prior must be one of 'frequency', 'uniform'"),

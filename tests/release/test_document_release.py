@@ -172,7 +172,7 @@ def test_bad_parameters(make_release, change):
 
 
 def test_what_is_no_perturber_is_refused(key_file):
-    with refused("perturber must be a word pert"):
+    with refused("perturber must be a releaser"):
         DocumentRelease(MahalanobisNoise(), ReleaseKey(f"file:{key_file}"), "a")
 
 

@@ -167,7 +167,7 @@ def test_what_cannot_be_released(folder, public):
     replacer = DPDocumentReplacer(public[0], n_groups=3)
     with pytest.raises(InvalidParameterError, match="random_state of the perturber"):
         DocumentRelease(clone(replacer).set_params(random_state=2**90), key, "q4")
-    with pytest.raises(InvalidParameterError, match="without transform"):
+    with pytest.raises(InvalidParameterError, match="perturber must be a releaser"):
         DocumentRelease(object(), key, "q4")
     fitted = clone(replacer).fit().set_params(epsilon=0.1)
     with pytest.raises(InvalidParameterError, match="epsilon was changed after fit"):

@@ -87,6 +87,12 @@ def channel(name: str, table: str, epsilon: float, n_draws: int = N_DRAWS):
     )
 
 
+def guessed(law: np.ndarray, table: str, k: int = 1) -> float:
+    """How often the written word is among the k likeliest, if Pr[z | w] is right."""
+    joint = law * prior(table)[:, None]
+    return float(np.partition(joint, -k, axis=0)[-k:].sum())
+
+
 def nearest_and_random(table: str, n: int = 200) -> tuple[np.ndarray, ...]:
     """Frequent words, the nearest of each, and a random one of each."""
     vectors = embedding(table).vectors[:].astype(np.float64)
@@ -104,7 +110,7 @@ def match(name: str, table: str) -> list[Point]:
     """The ε at which each success is met, and what is met there; None where none is."""
 
     def success(epsilon: float) -> float:
-        return channel(name, table, epsilon, N_DRAWS // 3).vulnerability()
+        return guessed(channel(name, table, epsilon, N_DRAWS // 3), table)
 
     return _solve(success, SUCCESSES, TOLERANCE)
 

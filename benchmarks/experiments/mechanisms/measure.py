@@ -10,6 +10,7 @@ from experiments.mechanisms.corpora import corpus, embedding, prior
 from experiments.mechanisms.field import (
     REPLACED,
     channel,
+    guessed,
     nearest_and_random,
     perturber,
 )
@@ -43,7 +44,7 @@ def words(name: str, table: str, epsilon: float) -> dict[str, object]:
     drawn = plausible_deniability(
         fitted, [names[i] for i in some], n_draws=100, random_state=0
     )
-    stays = np.diagonal(law.proba)
+    stays = np.diagonal(law)
     exact = {
         kind: [
             _nats(guarantee, names[i], names[j], MESSAGE)
@@ -52,13 +53,12 @@ def words(name: str, table: str, epsilon: float) -> dict[str, object]:
         for kind, to in (("nearest", near), ("random", far))
     }
     facts: dict[str, object] = {
-        "method": law.method,
-        "success": law.vulnerability(),
-        "success10": law.vulnerability(10),
+        "success": guessed(law, table),
+        "success10": guessed(law, table, 10),
         "kept": float(stays @ prior(table)),
         "kept_evenly": float(stays.mean()),
         "distinct": float(np.mean(drawn.n_distinct)),
-        "far": far_share(law.proba, table),
+        "far": far_share(law, table),
     }
     for kind, values in exact.items():
         pure, approximate, message, approximate_message = np.median(values, axis=0)
