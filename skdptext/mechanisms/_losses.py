@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from heapq import heapify, heappop, heappush
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,7 @@ from scipy.special import (
     gammaincinv,
 )
 
-from skdptext.utils import bisect, check_real
+from skdptext.utils import bisect
 
 # Size of the grid of losses: a direct convolution takes a millisecond or two.
 _BINS = 4096
@@ -122,15 +124,9 @@ class LossDistribution:
         losses, masses = losses[masses > 0], masses[masses > 0] * (1 + _ROUNDING)
         infinite = min(1.0, infinite * (1 + _ROUNDING))
         if not len(losses):
-            return cls(1.0, 0, masses, infinite)
-        low, high = float(losses.min()), float(losses.max())
-        # a single loss has no range, but digits; losses of 0 have neither
-        digits = _power(max(abs(low), abs(high)) * 2.0**-30)
-        step = max(_power((high - low) / _BINS), digits) or 1.0
-        # We round the grid's first point down, so that no loss lies below the grid.
-        lowest = math.floor(low / step)
-        spread = _spread(losses / step - lowest, masses, step)
-        return cls._trimmed(step, lowest, spread, infinite)
+            return cls._infinite(infinite)
+        step = _grid_step(float(losses.min()), float(losses.max()))
+        return cls._on_grid(step, losses, masses, infinite)
 
     @classmethod
     def of_exponents(cls, forth: float, back: float) -> LossDistribution:
@@ -242,21 +238,14 @@ class LossDistribution:
         distribution : LossDistribution
         """
         weights = list(weights)
-        finite = [part for part in parts if len(part.masses)]
-        infinite = sum(w * p.infinite for p, w in zip(parts, weights, strict=True))
-        if not finite:
-            return cls(1.0, 0, np.empty(0), min(1.0, infinite))
-        width = max(p._highest for p in finite) - min(p._lowest for p in finite)
-        step = _common_step(finite, width)
-        placed = [part._at(step) for part in parts]
-        lowest = min(part.lowest for part in placed if len(part.masses))
-        masses = np.zeros(
-            max(p.lowest + len(p.masses) for p in placed if len(p.masses)) - lowest
+        step = _grid_step(min(p._lowest for p in parts), max(p._highest for p in parts))
+        weighted = [w * p.masses for p, w in zip(parts, weights, strict=True)]
+        return cls._on_grid(
+            max(step, min(part.step for part in parts)),
+            np.concatenate([part._losses for part in parts]),
+            np.concatenate(weighted),
+            sum(w * p.infinite for p, w in zip(parts, weights, strict=True)),
         )
-        for part, weight in zip(placed, weights, strict=True):
-            first = part.lowest - lowest
-            masses[first : first + len(part.masses)] += weight * part.masses
-        return cls._trimmed(step, lowest, masses, infinite)
 
     @classmethod
     def total(cls, parts: Iterable[LossDistribution]) -> LossDistribution:
@@ -268,16 +257,13 @@ class LossDistribution:
             Of independent releases.
         """
         # the narrow ones first: among the wide ones they would fall between two steps
-        waiting = sorted(parts, key=lambda part: part.step, reverse=True)
-        if not waiting:
-            return cls(1.0, 0, np.ones(1))
+        numbers = count()
+        waiting = [(part.step, next(numbers), part) for part in parts]
+        heapify(waiting)
         while len(waiting) > 1:
-            both = waiting.pop().plus(waiting.pop())
-            at = len(waiting)
-            while at and waiting[at - 1].step < both.step:
-                at -= 1
-            waiting.insert(at, both)
-        return waiting[0]
+            both = heappop(waiting)[2].plus(heappop(waiting)[2])
+            heappush(waiting, (both.step, next(numbers), both))
+        return waiting[0][2] if waiting else cls(1.0, 0, np.ones(1))
 
     # -- several outputs -------------------------------------------------------
 
@@ -294,15 +280,13 @@ class LossDistribution:
         total : LossDistribution
             Of both releases together.
         """
+        low, high = self._lowest + other._lowest, self._highest + other._highest
+        step = max(min(self.step, other.step), _grid_step(low, high))
+        a, b = self._at(step), other._at(step)
         # that at least one of two independent losses is infinite
-        infinite = self.infinite + other.infinite - self.infinite * other.infinite
-        if not len(self.masses) or not len(other.masses):
-            return LossDistribution(1.0, 0, np.empty(0), 1.0)
-        width = sum(p._highest - p._lowest for p in (self, other))
-        step = _common_step((self, other), width)
+        infinite = a.infinite + b.infinite - a.infinite * b.infinite
         # Sums of points of one grid lie on it, so that the convolution itself moves no
         # loss. What a coarser grid costs was paid in `_at`.
-        a, b = self._at(step), other._at(step)
         masses = np.convolve(a.masses, b.masses)
         return self._trimmed(step, a.lowest + b.lowest, masses, infinite)
 
@@ -340,9 +324,7 @@ class LossDistribution:
         delta : float
             An upper bound on the least δ.
         """
-        return self._delta(t, self._losses)
-
-    def _delta(self, t: float, at: np.ndarray) -> float:
+        at = self._losses
         first = np.searchsorted(at, t, side="right")
         lost = -np.expm1(t - at[first:])  # 1 − e^(t − L), also where it is tiny
         return min(1.0, self.infinite + float(self.masses[first:] @ lost))
@@ -359,22 +341,15 @@ class LossDistribution:
         -------
         exponent : float
             In nats.
-
-        Raises
-        ------
-        InvalidParameterError
-            If `delta` breaks its rule.
         """
-        delta = check_real("delta", delta, low=0, high=1, open_high=True)
         if self.infinite > delta:
             return math.inf
         if self.delta(0.0) <= delta:
             return 0.0
         # The bisection points are the same for every delta, so that rounding in δ(t)
         # cannot make the result grow with delta.
-        at = self._losses
         return bisect(
-            lambda t: self._delta(t, at) <= delta, self._highest, 0.0, precision=1e-12
+            lambda t: self.delta(t) <= delta, self._highest, 0.0, precision=1e-12
         )[0]
 
     # -- the grid --------------------------------------------------------------
@@ -393,21 +368,30 @@ class LossDistribution:
 
     def _at(self, step: float) -> LossDistribution:
         """The same on a grid of another power of two."""
-        n = len(self.masses)
-        if step == self.step or not n:
+        if step == self.step:
             return self
-        if step < self.step:
-            factor = int(self.step / step)
-            masses = np.zeros((n - 1) * factor + 1)
-            masses[::factor] = self.masses
-            return LossDistribution(step, self.lowest * factor, masses, self.infinite)
-        # as integers: the quotient of the steps may be beyond float64
-        factor = 2 ** (math.frexp(step)[1] - math.frexp(self.step)[1])
-        lowest, rest = divmod(self.lowest, factor)
-        places = rest / factor + np.arange(n) * (self.step / step)
-        return LossDistribution(
-            step, lowest, _spread(places, self.masses, step), self.infinite
-        )
+        return self._on_grid(step, self._losses, self.masses, self.infinite)
+
+    @classmethod
+    def _on_grid(
+        cls, step: float, losses: np.ndarray, masses: np.ndarray, infinite: float
+    ) -> LossDistribution:
+        """Losses moved onto the points of a grid."""
+        # We round the grid's first point down, so that no loss lies below the grid. A
+        # loss between two points goes to both, so that the mean of e^(−loss) stays. By
+        # convexity that only raises δ (see the class).
+        lowest = math.floor(losses.min() / step)
+        places = losses / step - lowest
+        below = places.astype(np.intp)
+        up = _share((places - below) * step, step) * masses
+        n = int(below.max()) + 2
+        spread = np.bincount(below, masses - up, n) + np.bincount(below + 1, up, n)
+        return cls._trimmed(step, lowest, spread, infinite)
+
+    @classmethod
+    def _infinite(cls, infinite: float) -> LossDistribution:
+        """All that has a finite loss is none."""
+        return cls(1.0, 0, np.zeros(1), min(1.0, infinite))
 
     @classmethod
     def _trimmed(
@@ -421,27 +405,25 @@ class LossDistribution:
         above = np.cumsum(masses[::-1])
         dropped = int(above.searchsorted(_TAIL, side="right"))
         if first + dropped >= len(masses):
-            return cls(1.0, 0, np.empty(0), min(1.0, infinite + float(upto[-1])))
-        if dropped:
-            infinite += float(above[dropped - 1])
+            return cls._infinite(infinite + float(upto[-1]))
         inner = masses[first : len(masses) - dropped].copy()
         if first:
             inner[0] += upto[first - 1]
+        if dropped:
+            infinite += float(above[dropped - 1])
         return cls(step, lowest + first, inner, min(1.0, infinite))
+
+
+def _grid_step(low: float, high: float) -> float:
+    """The finest step of a grid that spans so many losses; a power of two."""
+    # and whose points float64 can still count
+    return max(_power((high - low) / _BINS), _power(max(-low, high) * 2.0**-40)) or 1.0
 
 
 def _power(number: float) -> float:
     """The smallest power of two that is not below a number; 0 for 0."""
     # no step is smaller, as losses near 1e-30 do not count
     return 2.0 ** max(-100, math.ceil(math.log2(number))) if number > 0 else 0.0
-
-
-def _common_step(parts: Sequence[LossDistribution], width: float) -> float:
-    """The finest step of a grid that spans losses of that range."""
-    # and whose points float64 can still count
-    largest = max(max(abs(p._lowest), abs(p._highest)) for p in parts)
-    finest = max(_power(width / _BINS), _power(largest * 2.0**-50))
-    return max(min(part.step for part in parts), finest)
 
 
 def _share(above: np.ndarray, width: np.ndarray | float) -> np.ndarray:
@@ -453,16 +435,6 @@ def _share(above: np.ndarray, width: np.ndarray | float) -> np.ndarray:
         share = np.expm1(-above) / np.expm1(-np.asarray(width))
     # rounding; and no width at all
     return np.where(share <= 1, np.maximum(share, 0), 1.0)
-
-
-def _spread(places: np.ndarray, masses: np.ndarray, step: float) -> np.ndarray:
-    """Masses between the points of a grid, moved onto its points."""
-    # A loss between two points goes to both, so that the mean of e^(−loss) stays. By
-    # convexity that only raises δ (see the class).
-    below = places.astype(np.intp)
-    up = _share((places - below) * step, step) * masses
-    n = int(below.max()) + 2
-    return np.bincount(below, masses - up, n) + np.bincount(below + 1, up, n)
 
 
 # -- noise ---------------------------------------------------------------------------

@@ -229,7 +229,7 @@ def _word_rows(part: Any) -> list[dict[str, Any]]:
 
 def _verdict(parts: Any, tables: list[list[dict[str, Any]]]) -> list[str]:
     """What the exponents of typical words and documents come to."""
-    near, far = (sum(part.bounds(1)[i][1] for part in parts) for i in (0, 1))
+    near, far = (sum(rows[i]["exponent_with_delta"] for rows in tables) for i in (0, 1))
     words = (
         "SINGLE WORDS ARE DENIABLE.",
         "SINGLE WORDS ARE PARTLY DENIABLE.",

@@ -580,10 +580,6 @@ def _plain(value: Any) -> Any:
 # which their neighbours are sought: the first of the embedding, mostly frequent ones.
 _SAMPLE = 500
 _AMONG = 50_000
-# Of scores at a time: releases of files state their guarantee within 100 MB
-_SEARCH_BYTES = 2**23
-
-
 #: Median exponents of a word and its nearest one, and of two; losses of pairs there.
 _scales: Memo[list[tuple[float, LossDistribution]]] = Memo(32)
 _neighbours: Memo[np.ndarray] = Memo(8)
@@ -614,15 +610,21 @@ def _measured(part: WordPart) -> list[tuple[float, LossDistribution]]:
 def _nearest(part: WordPart, sample: np.ndarray) -> np.ndarray:
     """The nearest other word of each, in the metric if there is one."""
     vectors, metric = part.embedding.vectors[:_AMONG], part.metric
-    if len(vectors) == 1:  # of a single word there is no other
-        return sample
-    points = vectors
-    if metric is not None:
-        centre = vectors.mean(axis=0, dtype=np.float64)
-        points = np.empty(vectors.shape, dtype=np.float32)
-        for rows in blocks(len(vectors), 512):
-            points[rows] = metric.whiten(vectors[rows] - centre)
-    found = k_nearest_words(
-        points[sample], points, 1, exclude=sample, memory=_SEARCH_BYTES
-    )
-    return found[0][:, 0]
+    centre = vectors.mean(axis=0, dtype=np.float64)
+
+    def points(rows: Any) -> np.ndarray:
+        moved = vectors[rows] - centre  # float32 finds no neighbours far from 0
+        return (moved if metric is None else metric.whiten(moved)).astype(np.float32)
+
+    near, least = sample.copy(), np.full(len(sample), np.inf)
+    ours = points(sample)
+    for rows in blocks(len(vectors), 2048):
+        theirs = points(rows)
+        gaps = (theirs**2).sum(axis=1) / 2 - ours @ theirs.T
+        own = np.flatnonzero((sample >= rows.start) & (sample < rows.stop))
+        gaps[own, sample[own] - rows.start] = np.inf
+        at = gaps.argmin(axis=1)
+        found = gaps[np.arange(len(sample)), at]
+        near = np.where(found < least, rows.start + at, near)
+        least = np.minimum(found, least)
+    return near
