@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from scipy.special import logsumexp
 
 from skdptext.documents import DocumentReader
-from skdptext.embeddings import WordEmbedding, k_nearest_words
+from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import (
     MECHANISMS,

@@ -73,26 +73,30 @@ def shifted(loss, steps):
 
 # -- noise ---------------------------------------------------------------------------
 
-NOISE = [(2, 0.5), (3, 4.0), (10, 8.0), (50, 32.0), (300, 60.0)]
+DIMENSIONS = (1, 2, 3, 10, 50, 300, 768)
+DISTANCES = (0.01, 0.1, 1.0, 3.0, 10.0, 30.0, 60.0, 300.0)
 
 
-@pytest.mark.parametrize(("dim", "distance"), NOISE)
-def test_noise_against_quadrature(dim, distance):
-    loss = LossDistribution.of_noise(distance, dim)
+@pytest.mark.parametrize("dim", DIMENSIONS)
+def test_noise_in_56_settings(dim):
+    """Never below quadrature, or Laplace noise's closed form; above by 0.7% at most."""
+    for distance in DISTANCES:
+        loss = LossDistribution.of_noise(distance, dim)
 
-    def exact(t):
-        return noise_delta(distance, dim, t)
+        def exact(t, distance=distance):
+            if dim == 1:
+                return max(0.0, -math.expm1((t - distance) / 2))
+            return noise_delta(distance, dim, t)
 
-    ts = np.linspace(0, distance, 6)[:-1]
-    # numbers this small are differences of larger ones
-    assert_bound(loss.delta, exact, ts, tolerance=1e-14)
-    lower = shifted(loss, -round(0.01 * distance / loss.step))
-    assert catches(assert_bound, lower.delta, exact, ts, 1e-14)
-    for delta in (1e-8, 1e-2):
-        t = loss.exponent(delta)
-        assert exact(t) <= delta * (1 + 1e-9)
-        # and nothing much smaller will do
-        assert exact(0.995 * t - 1e-3) > delta
+        ts = np.append(np.linspace(0, distance, 5)[:-1], loss.exponent(1e-3))
+        # numbers this small are differences of larger ones
+        assert_bound(loss.delta, exact, ts, tolerance=1e-13)
+        for delta in (1e-6, 1e-3):
+            t, least = loss.exponent(delta), least_exponent(exact, delta, distance)
+            assert least * (1 - 1e-9) <= t <= 1.007 * least + 1e-12
+        # losses that are too small by one part in 100 are caught
+        lower = shifted(loss, -round(0.01 * distance / loss.step))
+        assert catches(assert_bound, lower.delta, exact, ts, 1e-13)
 
 
 def test_figures_of_the_design():
@@ -107,22 +111,6 @@ def test_figures_of_the_design():
     ):
         loss = LossDistribution.of_noise(epsilon * d, dim).times(n_words)
         assert loss.exponent(1e-6) == pytest.approx(known, rel=5e-3)
-
-
-@pytest.mark.parametrize("distance", [1e-3, 0.5, 3.0, 40.0])
-def test_one_dimension_is_laplace_noise(distance):
-    loss = LossDistribution.of_noise(distance, 1)
-    ts = np.linspace(0, distance, 7)
-
-    def exact(t):
-        return max(0.0, -math.expm1((t - distance) / 2))
-
-    assert_bound(loss.delta, exact, ts)
-    lower = shifted(loss, -round(0.01 * distance / loss.step))
-    assert catches(assert_bound, lower.delta, exact, ts)
-    for delta in (1e-9, 1e-6, 1e-3, 0.1, 0.7):
-        best = max(0.0, distance + 2 * math.log1p(-delta))
-        assert best <= loss.exponent(delta) <= best + 3e-3 * distance
 
 
 def simulated(distance, dim, n_words, n, rng):
@@ -152,17 +140,6 @@ def test_noise_against_draws(dim, distance, n_words):
     # a loss that is a little too small is seen
     lower = LossDistribution.of_noise(0.9 * distance, dim).times(n_words)
     assert catches(assert_not_refuted, lower, losses, ts, n_tests)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("dim", "distance", "n_words"), SIMULATED)
-def test_noise_against_ten_million_draws(dim, distance, n_words):
-    rng = np.random.default_rng(1)
-    losses = simulated(distance, dim, n_words, 10_000_000, rng)
-    loss = LossDistribution.of_noise(distance, dim).times(n_words)
-    ts = [loss.exponent(delta) for delta in (1e-6, 1e-5, 1e-3, 0.1)]
-    ts += np.quantile(losses, [0.1, 0.5, 0.9, 0.99]).tolist()
-    assert_not_refuted(loss, losses, ts, len(ts) * len(SIMULATED))
 
 
 @pytest.mark.parametrize("dim", [1, 2, 3, 50, 300])
