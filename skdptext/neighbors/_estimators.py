@@ -37,10 +37,10 @@ from skdptext.utils import (
 
 Weights = Callable[[np.ndarray], np.ndarray] | str | None
 
-# CPU milliseconds of a query: a constant, and by its words times those of a training
-# document, with and without the number of training documents. Measured within a factor
-# of two on docstrings, messages and fan fiction, in plain and in noisy text.
-_EACH, _BY_WORDS, _BY_WORDS_AND_ROWS = 1.5, 2.4e-3, 3e-6
+# CPU milliseconds of a query: a constant, by its words times those of a training
+# document, and by its words times the number of training documents. Measured within a
+# factor of two on docstrings, messages and fan fiction, in plain and in noisy text.
+_EACH, _BY_WORDS, _BY_ROWS = 0.6, 1.2e-3, 1.6e-5
 # Seconds of a search that are said before they pass.
 _SAID = 5.0
 
@@ -363,22 +363,22 @@ class WMDKNNClassifier(_Predictor, KNeighborsClassifier):
     share of each class, each with one `EmptyDocumentWarning`; `kneighbors` and
     the graphs refuse them.
 
-    *Cost.* CPU milliseconds a query, in plain and in noisy text (60% of the words
+    *Cost.* CPU milliseconds a query, in plain and in noisy text (40% of the words
     changed), by words of each document and number of training documents. Docstrings in
-    100 dimensions; in the last row fan fiction in 300, among 240 documents:
+    100 dimensions; in the last row fan fiction in 300, among 200 documents:
 
     ===== =========== ===========
     words 300         1,000
     ===== =========== ===========
-    10    1.9, 2.2
-    20    2.7, 3.6    3.4, 4.5
-    40    4.6, 5.7    5.3, 7.8
-    80    8, 15       11, 21
-    160   20, 41
-    200   54, 86
+    10    0.6, 0.6
+    20    1.1, 1.3    1.8, 1.5
+    40    3.2, 3.3    3.8, 3.9
+    80    6.0, 6.8    7.1, 8.3
+    160   15, 17
+    200   ––, 50
     ===== =========== ===========
 
-    It is about 1.5 + w² (2.4 + .003 n) / 1000 ms with w different words a document and
+    It is about 0.6 + w (1.2 w + .016 n) / 1000 ms with w different words a document and
     n training documents. A search of more than 5 s by this estimate warns, once. Noise
     makes more words differ, and all distances alike: leave out stop words, and take a
     `document_length` of 20 to 40.
@@ -660,8 +660,8 @@ def _as_parameter_error() -> Iterator[None]:
 def _warn_of_cost(queries: sp.csr_array, sizes: np.ndarray) -> None:
     """Say what a search costs before it begins, if it is long."""
     n, size = queries.shape[0], float(sizes.mean())
-    by_words = _BY_WORDS + _BY_WORDS_AND_ROWS * len(sizes)
-    seconds = (_EACH * n + by_words * size * queries.nnz) / 1000
+    by_words = _BY_WORDS * size + _BY_ROWS * len(sizes)
+    seconds = (_EACH * n + by_words * queries.nnz) / 1000
     if seconds >= _SAID:
         warn_once(
             f"The Word Mover's neighbours of {n:,} documents among {len(sizes):,} take "
