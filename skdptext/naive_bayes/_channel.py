@@ -6,16 +6,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skdptext.base import fitted_releaser, perturbs_words, profiles_of
 from skdptext.documents import DocumentReader, read_release
-from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.utils import (
     DocLinked,
-    as_array,
     blocks,
     check_bags,
     check_classes,
@@ -23,7 +21,6 @@ from skdptext.utils import (
     check_prior,
     check_real,
     is_count_matrix,
-    quiet,
     sums_by_label,
     working_memory_bytes,
 )
@@ -68,8 +65,8 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
     feature_log_prob_ : ndarray of shape (n_classes, n_words)
         ln q_c, with a column for each word that may be released.
     perturber_ : DPWordPerturber
-        A fitted copy of `perturber`, for releasing what is to be classified. Absent if
-        `perturber` is None.
+        `perturber` if it is fitted, else a fitted copy, for releasing what is to be
+        classified. Absent if `perturber` is None.
     n_features_in_ : int
         Number of words of the embedding, or of columns.
 
@@ -152,44 +149,43 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             If a parameter or an input breaks its rule.
         """
         alpha = check_real("alpha", self.alpha, low=0, open_low=True)
-        if self._of_documents:
-            return self._fit_documents(X, y)
-        if self.perturber is None or is_count_matrix(X, name="X"):
-            as_array(y, "y must hold one label per document")
-            X, y = check_X_y(
-                X, y, accept_sparse="csr", dtype=np.float64, estimator=self
-            )
+        for name in ("perturber_", "n_features_in_", "profiles_", "feature_log_prob_"):
+            self.__dict__.pop(name, None)
+        if self._reads_counts(X):
+            X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
             check_classification_targets(y)
             bags = check_bags(X)
-            # only the width of the matrix matters
-            fitted = self._fitted(sp.csr_array((1, bags.shape[1])))
+            X = sp.csr_array((1, X.shape[1]))  # the rest fits to its width only
         else:
             X = list(X)
-            fitted = self._fitted(X)
-            assert fitted is not None
-            reader = DocumentReader.of(fitted, fitted.embedding_)
+        if self.perturber is not None:
+            self.perturber_ = fitted_releaser(self.perturber, X)
+        if isinstance(X, list) and not self._of_documents:
+            reader = DocumentReader.of(self.perturber_, self.perturber_.embedding_)
             read = reader.read(X, whole=True, counted=True)
-            bags = read.bags(len(fitted.embedding_))
-        classes, labels = check_classes(y, bags.shape[0])
-        log_prior = self._check_prior(np.bincount(labels))
-        counts = sums_by_label(labels, bags, len(classes)).toarray()
-        if fitted is None:
-            profiles = _smoothed(counts, counts.sum(axis=0) + 1, alpha)
-            released = profiles
-        else:
-            # words of no class may have frequency 0: noise makes all words possible
-            profiles = _smoothed(counts, counts.sum(axis=0), alpha)
+            bags = read.bags(len(self.perturber_.embedding_))
+        n_documents = len(X) if self._of_documents else bags.shape[0]
+        self.classes_, numbers = check_classes(y, n_documents)
+        n_classes, prior = len(self.classes_), self.prior
+        if isinstance(prior, str):
+            check_option("prior", prior, ("frequency", "uniform"))
+            prior = np.bincount(numbers) if prior == "frequency" else None
+        self.class_log_prior_ = np.log(check_prior(prior, n_classes, "class"))
+        if self._of_documents:
+            self._documents, self._numbers = X, numbers
+            return self
+        counts = sums_by_label(numbers, bags, n_classes).toarray()
+        # Noise makes all words possible; without it, each is taken to occur once more.
+        background = counts.sum(axis=0) + (self.perturber is None)
+        smoothed = counts + alpha * background / background.sum()
+        self.profiles_ = smoothed / smoothed.sum(axis=1, keepdims=True)
+        released = self.profiles_
+        if self.perturber is not None:
             released = profiles_of(
-                fitted.mechanism_at(), profiles, n_draws=self.n_draws,
+                self.perturber_.mechanism_at(), released, n_draws=self.n_draws,
                 random_state=self.random_state,
             )  # fmt: skip
-            self.perturber_ = fitted
-        if is_count_matrix(X, name="X"):
-            validate_data(self, X, skip_check_array=True)
         self.n_features_in_ = counts.shape[1]
-        self.classes_ = classes
-        self.class_log_prior_ = log_prior
-        self.profiles_ = profiles
         self.feature_log_prob_ = np.log(released)
         return self
 
@@ -198,17 +194,11 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         """Whether a release is one answer about a document, and not noisy words."""
         return self.perturber is not None and not perturbs_words(self.perturber)
 
-    def _fit_documents(self, X: Any, y: Any) -> ChannelNaiveBayes:
-        """Keep each class's documents: their distributions are mixed for a release."""
-        fitted = fitted_releaser(self.perturber, X)
-        documents = list(X)
-        classes, numbers = check_classes(y, len(documents))
-        self.class_log_prior_ = self._check_prior(np.bincount(numbers))
-        for name in ("n_features_in_", "profiles_", "feature_log_prob_"):
-            self.__dict__.pop(name, None)
-        self.perturber_, self.classes_ = fitted, classes
-        self._documents, self._numbers = documents, numbers
-        return self
+    def _reads_counts(self, X: Any) -> bool:
+        """Whether `X` is a matrix, as it always is where there is no noise."""
+        if self._of_documents:
+            return False
+        return self.perturber is None or is_count_matrix(X, name="X")
 
     def _by_documents(self, X: Any) -> np.ndarray:
         """ln of the mean distribution of each class's documents; last, that of all."""
@@ -234,20 +224,6 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
                 joint[part] = np.where(mixed.any(axis=1)[:, None], np.log(mixed), 0)
         return joint
 
-    def _fitted(self, X: Any) -> Any:
-        if self.perturber is None:
-            return None
-        # the texts are public
-        with quiet(PrivacyLeakWarning):
-            return clone(self.perturber).fit(X)
-
-    def _check_prior(self, sizes: np.ndarray) -> np.ndarray:
-        if isinstance(self.prior, str):
-            check_option("prior", self.prior, ("frequency", "uniform"))
-            even = self.prior == "uniform"
-            return np.log(check_prior(None if even else sizes, len(sizes), "class"))
-        return np.log(check_prior(self.prior, len(sizes), "class"))
-
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
         """Compute ln π_c + ln Pr[X | c], up to a constant per document.
 
@@ -264,11 +240,9 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "classes_")
         if self._of_documents:
             return self._by_documents(X) + self.class_log_prior_
-        if self.perturber is None or is_count_matrix(X, name="X"):
-            X = validate_data(
-                self, X, accept_sparse="csr", dtype=np.float64, reset=False
-            )
-            bags = check_bags(X)
+        if self._reads_counts(X):
+            options = {"accept_sparse": "csr", "dtype": np.float64}
+            bags = check_bags(validate_data(self, X, reset=False, **options))
         else:
             vocabulary = self.perturber_.embedding_
             bags = read_release(X, vocabulary).bags(len(vocabulary))
@@ -329,9 +303,3 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         tags.input_tags.string = self.perturber is not None
         tags.classifier_tags.poor_score = True  # on blobs, whose columns are not counts
         return tags
-
-
-def _smoothed(counts: np.ndarray, background: np.ndarray, alpha: float) -> np.ndarray:
-    """Frequencies after adding `alpha` words in the proportions of the background."""
-    smoothed = counts + alpha * background / background.sum()
-    return smoothed / smoothed.sum(axis=1, keepdims=True)
