@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from typing import Any
@@ -16,11 +16,12 @@ from skdptext.mechanisms import (
     laplace_scale,
 )
 from skdptext.privacy import Part
-from skdptext.utils import check_integer, check_option, check_real
+from skdptext.utils import check_option
 
 _UP = 1 + 2.0**-40
 UNITS = ("person", "document")
 NEIGHBOURS = ("add/remove", "replace")
+_FIELDS = "unit", "groups_epsilon", "vectors_epsilon", "delta", "n_cells"
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,40 +68,26 @@ class LearningPart(Part):
         return self.kind, *self.options().values()
 
     def options(self) -> dict[str, Any]:
-        return {
-            "unit": self.unit,
-            "groups_epsilon": float(self.groups_epsilon),
-            "vectors_epsilon": float(self.vectors_epsilon),
-            "delta": float(self.delta),
-            "n_cells": int(self.n_cells),
-        }
+        return {name: getattr(self, name) for name in _FIELDS}
 
     @classmethod
     def of_options(
         cls, options: Mapping[str, Any], embedding: Any, **common: Any
     ) -> LearningPart:
-        part = cls(
-            check_option("unit", options["unit"], UNITS),
-            check_real("groups_epsilon", options["groups_epsilon"], low=0),
-            check_real("vectors_epsilon", options["vectors_epsilon"], low=0),
-            check_real("delta", options["delta"], low=0, high=1, open_high=True),
-            check_integer("n_cells", options["n_cells"], low=0),
-            **common,
-        )
-        vectors = part.vectors_epsilon > 0
-        if (
-            not part.epsilon
-            or vectors != (part.delta > 0)
-            or vectors != (part.n_cells > 0)
-        ):
-            raise ValueError  # without noise, or δ of no noise
+        given = [options[name] for name in _FIELDS]
+        if list(map(type, given)) != [str, float, float, float, int]:
+            raise ValueError
+        part = cls(*given, **common)
+        shares = part.groups_epsilon, part.vectors_epsilon
+        # δ and cells are those of Gaussian noise, and without noise nothing is promised
+        gaussian = 0 < part.delta < 1 <= part.n_cells
+        if not shares[1]:
+            gaussian = part.delta == part.n_cells == 0
+        at_all = sum(shares) > 0 and all(0 <= share < math.inf for share in shares)
+        if part.unit not in UNITS or not gaussian or not at_all:
+            raise ValueError
         part.loss  # noqa: B018, refuses noise that 64 bits do not hold
         return part
-
-    def at_epsilon(self, epsilon: float) -> LearningPart:
-        times = epsilon / self.epsilon
-        shares = times * self.groups_epsilon, times * self.vectors_epsilon
-        return replace(self, groups_epsilon=shares[0], vectors_epsilon=shares[1])
 
     # -- of all releases of a unit ---------------------------------------------------
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import LossDistribution
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -16,7 +15,9 @@ class Part(ABC):
     """Releases of one kind: how many, what each promises, and what voids the promise.
 
     Subclasses are frozen dataclasses. They have a `unit`, "word", "document" or
-    "person", and the `epsilon` of one release. They hold numbers; `_statement` says
+    "person", and the `epsilon` of one release. Those of words and of stand-ins have
+    ``at_epsilon(epsilon)``, and of all releases ``exponent(x, y)`` and
+    ``losses(x, y)``, each of which is a bound. They hold numbers; `_statement` says
     them in words.
     """
 
@@ -45,18 +46,6 @@ class Part(ABC):
         cls, options: Mapping[str, Any], embedding: Any, **common: Any
     ) -> Part:
         """The part whose `options` were stored; a ValueError or the like if none."""
-
-    @abstractmethod
-    def at_epsilon(self, epsilon: float) -> Self:
-        """The same releases with another ε of the noise."""
-
-    def exponent(self, x: Any, y: Any) -> float:
-        """Pure exponent of all releases, between two inputs that may be read again."""
-        raise NotImplementedError  # of sums over people
-
-    def losses(self, x: Any, y: Any) -> tuple[LossDistribution, ...]:
-        """Bounds on the privacy loss of all releases; each of them holds."""
-        raise NotImplementedError
 
     @property
     def numerical_delta(self) -> float | None:

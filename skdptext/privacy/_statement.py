@@ -90,23 +90,17 @@ def _cells(row: dict[str, Any]) -> list[str]:
     odds = odds_factor(row["exponent"])
     if row["delta"] and row["exponent_with_delta"] > LARGE:
         odds = "no useful bound"
-    return [row["what"], odds, f"exponent {exponent}{_lower(exponent, but)}"]
-
-
-def _lower(exponent: str, but: str) -> str:
-    return "" if exponent == but else f" ({but})"
+    lower = "" if exponent == but else f" ({but})"
+    return [row["what"], odds, f"exponent {exponent}{lower}"]
 
 
 def _share(what: str, share: float, guess: float) -> dict[str, Any]:
     return {"what": what, "share": share, "guess": guess}
 
 
-def _odds(
-    what: str, exponent: float, delta: float = 0.0, but: float | None = None
-) -> dict[str, Any]:
-    small = exponent if but is None else but
+def _odds(what: str, exponent: float, delta: float, but: float) -> dict[str, Any]:
     row = {"what": what, "exponent": exponent, "delta": delta}
-    return row | {"exponent_with_delta": small}
+    return row | {"exponent_with_delta": but}
 
 
 def statement_of(guarantee: Any) -> Statement:
@@ -259,7 +253,7 @@ def _verdict(parts: Any, tables: list[list[dict[str, Any]]]) -> list[str]:
 
 
 def _stand_ins(guarantee: Any) -> Statement:
-    n, groups = _CANDIDATES, guarantee.n_groups
+    n, groups, epsilon = _CANDIDATES, guarantee.n_groups, guarantee.epsilon
     whose, ones, alike = "documents", "documents", ""
     which = "WHICH DOCUMENT IT WAS IS"
     limits = [
@@ -282,7 +276,7 @@ def _stand_ins(guarantee: Any) -> Statement:
         _NOTHING + f"{ones.upper()}.",
     )
     return Statement(
-        f"Stand-ins for {whose}{over}, ε = {rounded_up(guarantee.epsilon)}{times}.",
+        f"Stand-ins for {whose}{over}, ε = {rounded_up(epsilon)}{times}.",
         [
             levels[exposure(shares[n], 1 / n)],
             f"Of {n} equally likely candidates{alike}, nobody identifies more than "
@@ -296,7 +290,7 @@ def _stand_ins(guarantee: Any) -> Statement:
                 _share(f"identified among {n:,} candidates", s, 1 / n)
                 for n, s in shares.items()
             ),
-            _odds(f"odds between any two {ones} multiplied by", guarantee.epsilon),
+            _odds(f"odds between any two {ones} multiplied by", epsilon, 0.0, epsilon),
         ],
         "Within one group odds do not change at all.",
         [
@@ -312,6 +306,8 @@ def _stand_ins(guarantee: Any) -> Statement:
 
 def _sums(guarantee: Any) -> Statement:
     one, right, n = guarantee.unit, guarantee.right_at_most, _CANDIDATES
+    add, swap = guarantee.epsilon, guarantee.epsilon_replace
+    found, result = guarantee.found_at_most(n), "odds of any result"
     times = f", {guarantee.releases} models" if guarantee.releases > 1 else ""
     delta = f"δ = {rounded_up(guarantee.delta, 3)}" if guarantee.delta else ""
     others, more = "everybody else's texts and labels", []
@@ -325,7 +321,7 @@ def _sums(guarantee: Any) -> Statement:
         f"{_NOTHING}A {one.upper()}.",
     )
     return Statement(
-        f"A model of noisy sums, ε = {rounded_up(guarantee.epsilon)}"
+        f"A model of noisy sums, ε = {rounded_up(add)}"
         f"{delta and f', {delta}'}, for a {one}{times}.",
         [
             levels[exposure(right, 0.5)],
@@ -338,16 +334,9 @@ def _sums(guarantee: Any) -> Statement:
         "likely. At most:",
         [
             _share(f"right about whether one {one} is in it", right, 0.5),
-            _share(
-                f"right about which of {n} {one}s is in it",
-                guarantee.found_at_most(n),
-                1 / n,
-            ),
-            _odds(f"odds of any result, one {one} added or removed", guarantee.epsilon),
-            _odds(
-                f"odds of any result, one {one} replaced by another",
-                guarantee.epsilon_replace,
-            ),
+            _share(f"right about which of {n} {one}s is in it", found, 1 / n),
+            _odds(f"{result}, one {one} added or removed", add, 0.0, add),
+            _odds(f"{result}, one {one} replaced by another", swap, 0.0, swap),
         ],
         delta and f"But for a probability of {delta}.",
         [

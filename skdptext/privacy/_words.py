@@ -94,11 +94,8 @@ class WordPart(Part):
     @cached_property
     def epsilon(self) -> float:
         """Of one release, in the units of the metric."""
-        epsilon, own, metric = (
-            self.mechanism.epsilon,
-            self.mechanism.metric,
-            self.metric,
-        )
+        epsilon, own = self.mechanism.epsilon, self.mechanism.metric
+        metric = self.metric
         # Lemma 3 is not for a metric and itself
         if not self.converted or not own or not metric or metric.lam == own.lam:
             return epsilon
@@ -202,9 +199,8 @@ class WordPart(Part):
         cls, mechanism: Any, reader: Any, ordered: Any, n_words: Any, **common: Any
     ) -> WordPart:
         """Of what draws and reads, checked."""
-        if not isinstance(mechanism, WordMechanism) or not hasattr(
-            mechanism, "epsilon"
-        ):
+        prepared = isinstance(mechanism, WordMechanism) and hasattr(mechanism, "lam")
+        if not prepared:
             raise InvalidParameterError(
                 "mechanism must be a prepared mechanism, such as "
                 f"perturber.mechanism_, got {kind_of(mechanism)}."
@@ -253,8 +249,8 @@ class WordPart(Part):
 
     def exponent(self, x: Any, y: Any) -> float:
         one, two = self._read(x, y)
-        if self._redraws(x):
-            return self.releases * self._drawn * self._drawn_exponent(one, two)
+        if drawn := self._drawn(x):
+            return self.releases * drawn * self._drawn_exponent(one, two)
         if len(one) != len(two):
             return math.inf
         _, _, counts, exponents = self._matched(one, two)
@@ -291,14 +287,9 @@ class WordPart(Part):
             )
         return one, two
 
-    def _redraws(self, x: Any) -> bool:
-        """Whether inputs are redrawn before the noise: documents, not words."""
-        return self.resampled and not isinstance(x, str)
-
-    @property
-    def _drawn(self) -> int:
-        """Number of words drawn from each document."""
-        return self.reader.sample_length or 0
+    def _drawn(self, x: Any) -> int:
+        """Number of words drawn from each document; 0 for a word, and where none is."""
+        return 0 if isinstance(x, str) else self.reader.sample_length or 0
 
     def _matched(
         self, one: np.ndarray, two: np.ndarray
@@ -394,8 +385,8 @@ class WordPart(Part):
         mixture: `_drawn_losses`.
         """
         one, two = self._read(x, y)
-        if self._redraws(x):
-            times = self._drawn * self.releases
+        if drawn := self._drawn(x):
+            times = drawn * self.releases
             return tuple(loss.times(times) for loss in self._drawn_losses(one, two))
         if len(one) != len(two):
             return (LossDistribution.of_exponents(math.inf, math.inf),)
