@@ -514,4 +514,22 @@ TAKES_NO_TEXT: dict[Any, str] = {
     inspection.ReleaseReport.of: "takes the name of a score",
     attacks.Linkages.of: "takes the name of a score",
     attacks.ScoreTable.of: "takes the name of a score",
+    **{
+        getattr(kind, name): "takes numbers of words, and draws"
+        for kind in (
+            mechanisms.Exponential,
+            MahalanobisNoise,
+            mechanisms.RandomizedResponse,
+        )
+        for name in (
+            "draw",
+            "apply",
+            "exponents",
+            "losses",
+            "log_proba",
+            "checked_log_proba",
+            "noise",
+        )
+        if hasattr(kind, name)
+    },
 }

@@ -193,7 +193,7 @@ class Exponential(TableMechanism):
         return logs
 
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """a d(x, y) + ln C_y − ln C_x, shape (len(x), len(y)): the exact loss."""
+        # a d(x, y) + ln C_y − ln C_x: the exact loss
         apart = self._distances(x, y)
         exponents = self.rate * apart + self._logs(y) - self._logs(x)[:, None]
         # words of equal vectors have equal distributions
@@ -370,22 +370,19 @@ class RandomizedResponse(TableMechanism):
         return others / (1 + others)
 
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
-        """A uniform that decides whether a word changes, and the other word."""
+        # a uniform that decides whether a word changes, and the other word
         return rng.random(n), rng.integers(max(1, len(self.embedding) - 1), size=n)
 
     def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
-        """The words, or others."""
         uniforms, others = draws
         return np.where(uniforms < self._moved, others + (others >= words), words)
 
     def log_proba(self, words: np.ndarray) -> np.ndarray:
-        """ln Pr[z | w] for each of the words and every z, shape (n, n_words)."""
         everything = np.arange(len(self.embedding))
         stays = math.log1p(-self._moved)
         return stays - self.epsilon * np.not_equal.outer(words, everything)
 
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """ε for words that differ, shape (len(x), len(y))."""
         return self.epsilon * np.not_equal.outer(x, y)
 
     def sentences(self) -> list[str]:

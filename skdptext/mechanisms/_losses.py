@@ -63,7 +63,7 @@ class LossDistribution:
 
     See Also
     --------
-    word_losses : The distributions between words of a channel.
+    WordMechanism.losses : The distributions between words.
 
     Notes
     -----

@@ -326,7 +326,23 @@ class TableMechanism(WordMechanism):
         return losses
 
     def checked_log_proba(self, words: np.ndarray) -> np.ndarray:
-        """`log_proba`, checked to be distributions."""
+        """Compute `log_proba`, and check that its rows are distributions.
+
+        Parameters
+        ----------
+        words : ndarray of int, shape (n,)
+            Word ids.
+
+        Returns
+        -------
+        log_proba : ndarray of shape (n, n_words), float64
+            Not to be overwritten.
+
+        Raises
+        ------
+        InvalidParameterError
+            If a row does not sum to 1, or the array has another shape.
+        """
         return self._checked(words)[0]
 
     def _checked(self, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -15,7 +15,8 @@ from skdptext.mechanisms._losses import LossDistribution
 from skdptext.mechanisms._mechanism import Draws, WordMechanism
 from skdptext.utils import Memo, blocks, working_memory_bytes
 
-# With more different distances than this in one call, they are rounded up.
+# With more different distances than this in one call, they are rounded up, by less than
+# one part in 32, so that few distributions have to be computed.
 _DISTANCES = 128
 
 
@@ -259,11 +260,6 @@ class NoiseMechanism(WordMechanism):
         return self.epsilon * self.metric.distances(vectors[x], vectors[y])
 
     def losses(self, x: np.ndarray, y: np.ndarray) -> list[LossDistribution]:
-        """Bound the privacy loss between words, by a distribution each.
-
-        Where a call has more than 128 different distances, each is rounded up, by less
-        than one part in 32, so that few distributions have to be computed.
-        """
         vectors = self.embedding.vectors
         gaps = np.subtract(vectors[x], vectors[y], dtype=np.float64)
         distances = self.epsilon * np.linalg.norm(self.metric.whiten(gaps), axis=1)
@@ -338,8 +334,7 @@ class MahalanobisNoise(NoiseMechanism):
         return rng.gamma(dim, 1.0 / self.epsilon, n), rng.standard_normal((n, dim))
 
     def noise(self, draws: Draws) -> np.ndarray:
-        """The noise r · M^½ · g/‖g‖ of lengths r and normals g."""
-        radii, normals = draws
+        radii, normals = draws  # the noise is r · M^½ · g/‖g‖
         lengths = np.sqrt(np.einsum("ij,ij->i", normals, normals))
         # a zero vector, which is never drawn, has no direction
         scale = radii / np.where(lengths > 0, lengths, 1.0)
