@@ -95,7 +95,7 @@ def test_messages_that_lose_all_their_words_do_not_stop_a_pipeline(built_in, mes
     with pytest.warns(EmptyDocumentWarning):
         model.fit(texts, labels)
     with pytest.warns(
-        EmptyDocumentWarning, match="hold no word and get the class prior"
+        EmptyDocumentWarning, match="hold no word and get the answer for all"
     ):
         predicted = model.predict(["", *texts[1:4]])
     assert set(predicted) <= set(labels)

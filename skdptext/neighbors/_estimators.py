@@ -35,8 +35,6 @@ from skdptext.utils import (
     warn_once,
 )
 
-Weights = Callable[[np.ndarray], np.ndarray] | str | None
-
 # CPU milliseconds of a query: a constant, by its words times those of a training
 # document, and by its words times the number of training documents. Measured within a
 # factor of two on docstrings, messages and fan fiction, in plain and in noisy text.
@@ -46,7 +44,7 @@ _SAID = 5.0
 
 # scikit-learn has no faster way of its own for a metric that is a function, and asks
 # `kneighbors` and `radius_neighbors` for all that it needs.
-_METRIC = {"algorithm": "brute", "metric": word_movers}
+_OURS: dict[str, Any] = {"algorithm": "brute", "metric": word_movers}
 
 
 class _WordMovers(DocLinked):
@@ -56,7 +54,6 @@ class _WordMovers(DocLinked):
     n_neighbors: int
     radius: float | None
     n_jobs: int | None
-    n_samples_fit_: int
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Keep the training documents.
@@ -100,12 +97,8 @@ class _WordMovers(DocLinked):
             _warn_empty(~filled, "are left out of the training set", stacklevel=3)
         # the index numbers bags with words only: number i there is row _rows[i] of X
         self._rows, self.empty_rows_ = np.flatnonzero(filled), np.flatnonzero(~filled)
-        self._index = BagIndex(bags[self._rows], embedding)
-        self._learn(y)
+        self._index, self._targets = BagIndex(bags[self._rows], embedding), y
         return self
-
-    def _learn(self, y: Any) -> None:
-        """What documents without words are answered with."""
 
     def _read(self, X: Any, embedding: Any, reset: bool = False) -> sp.csr_array:
         """Weights of the words of documents."""
@@ -162,8 +155,8 @@ class _WordMovers(DocLinked):
                 "n_neighbors must be <= the number of training documents with words "
                 f"to choose from ({available}), got {k}."
             )
-        found = self._index.search(queries, k, exclude=exclude, n_jobs=self.n_jobs)
-        pairs = np.array(found)
+        search = self._index.search
+        pairs = np.array(search(queries, k, exclude=exclude, n_jobs=self.n_jobs))
         rows = self._rows[pairs[:, :, 1].astype(np.intp)]
         return (pairs[:, :, 0].copy(), rows) if return_distance else rows
 
@@ -248,17 +241,12 @@ class _Predictor(_WordMovers):
         embedding: WordEmbedding | str | None = None,
         *,
         n_neighbors: int = 5,
-        weights: Weights = "uniform",
+        weights: Callable[[np.ndarray], np.ndarray] | str | None = "uniform",
         n_jobs: int | None = None,
     ) -> None:
-        options = {"n_neighbors": n_neighbors, "weights": weights, "n_jobs": n_jobs}
-        super().__init__(**options, **_METRIC)
+        options = {"weights": weights, "n_jobs": n_jobs, **_OURS}
+        super().__init__(n_neighbors, **options)  # type: ignore[call-arg]
         self.embedding = embedding
-
-    def _learn(self, y: Any) -> None:
-        classifier = DummyClassifier(strategy="prior")
-        self._usual = DummyRegressor() if is_regressor(self) else classifier
-        self._usual.fit(self._rows[:, None], y[self._rows])
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the labels or the targets of documents.
@@ -294,7 +282,9 @@ class _Predictor(_WordMovers):
         if not empty.any():
             return answer(X)
         _warn_empty(empty, "get the answer for all", stacklevel=4)
-        usual = getattr(self._usual, method)(weights)
+        simple = DummyRegressor() if is_regressor(self) else DummyClassifier()
+        simple.fit(self._rows[:, None], self._targets[self._rows])
+        usual = getattr(simple, method)(weights)
         if empty.all():
             return usual
         # rows of a data frame keep the names of its columns
@@ -567,8 +557,7 @@ class WMDNeighbors(_WordMovers, NearestNeighbors):
         radius: float | None = None,
         n_jobs: int | None = None,
     ) -> None:
-        options = {"n_neighbors": n_neighbors, "radius": radius, "n_jobs": n_jobs}
-        super().__init__(**options, **_METRIC)
+        super().__init__(n_neighbors=n_neighbors, radius=radius, n_jobs=n_jobs, **_OURS)
         self.embedding = embedding
 
 
@@ -638,8 +627,7 @@ class WMDNeighborsTransformer(_WordMovers, KNeighborsTransformer):
         n_neighbors: int = 5,
         n_jobs: int | None = None,
     ) -> None:
-        options = {"mode": mode, "n_neighbors": n_neighbors, "n_jobs": n_jobs}
-        super().__init__(**options, **_METRIC)
+        super().__init__(mode=mode, n_neighbors=n_neighbors, n_jobs=n_jobs, **_OURS)
         self.embedding = embedding
 
 

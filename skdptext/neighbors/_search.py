@@ -121,8 +121,8 @@ class BagIndex:
                 long = (starts[at + 1] - starts[at]) * self.sizes.mean() >= MANY
                 some = slice(at, at + 1 if long else asked.shape[0])
                 held = places[starts[at] : starts[some.stop]]
-                group = _Group(self, asked[some], costs, held, k, radius)
-                found += group.find(skip[part][some])
+                group = _Group(self, asked[some], costs, held)
+                found += group.find(k, radius, skip[part][some])
             return found
 
         # half of the memory is for costs of words; the other, of each query, for bounds
@@ -186,17 +186,10 @@ class _Group:
     """
 
     def __init__(
-        self,
-        index: BagIndex,
-        queries: sp.csr_array,
-        costs: Array,
-        places: Array,
-        k: int | None,
-        radius: float,
+        self, index: BagIndex, queries: sp.csr_array, costs: Array, places: Array
     ) -> None:
         """`places` are the rows of `costs` for the words of the queries."""
-        self._index, self._queries, self._costs, self._k = index, queries, costs, k
-        self._radius = radius
+        self._index, self._queries, self._costs = index, queries, costs
         n, n_words = queries.shape[0], len(index.words)
         self._sizes = np.diff(queries.indptr)
         filled = np.arange(self._sizes.max()) < self._sizes[:, None]
@@ -211,8 +204,6 @@ class _Group:
         self._place = np.full((n, n_words), -1, dtype=np.int32)
         self._place[of[known], column[known]] = place[known]
 
-        self._solved: list[Pairs] = [[] for _ in range(n)]
-        self._limits = np.full(n, index.scaled(radius))
         self._left = np.empty((n, index.bags.shape[0]))
         # potentials of the words of bags to start with: see `_dual`
         self._start = np.empty((n, n_words), dtype=np.float32)
@@ -231,9 +222,12 @@ class _Group:
         """Costs of the words of a query."""
         return self._costs[self._rows[i, : self._sizes[i]]]
 
-    def find(self, skip: Array) -> list[Pairs]:
+    def find(self, k: int | None, radius: float, skip: Array) -> list[Pairs]:
         """Distances and numbers of the nearest of each query."""
-        left, k, n = self._left, self._k, len(self._left)
+        left, n = self._left, len(self._left)
+        self._k, self._radius = k, radius
+        self._limits = np.full(n, self._index.scaled(radius))
+        self._solved: list[Pairs] = [[] for _ in range(n)]
         itself = np.flatnonzero(skip >= 0)
         left[itself, skip[itself]] = np.inf
         if k is not None:

@@ -30,13 +30,13 @@ def random_bags(rng, n, n_words, most):
     return as_bags(sp.csr_array(rows))
 
 
-def crowded(seed, n_bags, n_words, n_labels, scale=1.0):
+def crowded(seed, n_bags, n_words, scale):
     """Bags of words on a line of few places, many of them the same: ties everywhere."""
     rng = np.random.default_rng(seed)
     places = rng.integers(-3, 4, size=(n_words, 1)) * scale
     X = rng.poisson(1.5 / n_words, size=(n_bags, n_words)).astype(float)
     X[np.arange(n_bags), rng.integers(0, n_words, n_bags)] += 1
-    return X, embedded(places), rng.integers(0, n_labels, n_bags)
+    return X, embedded(places)
 
 
 class Counted:

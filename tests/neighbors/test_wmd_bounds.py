@@ -17,7 +17,7 @@ def group_of(index, queries):
     """The search of some queries, before it begins."""
     words, places = np.unique(queries.indices, return_inverse=True)
     costs = index.costs(words)
-    return search_module._Group(index, queries, costs, places, 1, np.inf)
+    return search_module._Group(index, queries, costs, places)
 
 
 def stages(bags, queries, vectors):

@@ -131,9 +131,7 @@ def test_long_searches_are_told_before_they_begin():
         # one of 400 articles of 200 different words is not, and many folds are minutes
         model.fit(bags_of(240, 200, 0), np.arange(240) % 2)
         for ask in (model.predict, model.predict_proba, model.kneighbors):
-            with pytest.raises(
-                UserWarning, match=r"160 documents among 240 .* s of CPU"
-            ):
+            with pytest.raises(UserWarning, match=r"160 documents among 240 .* of CPU"):
                 ask(bags_of(160, 200, 1))
         # of a hundred times as many queries, the estimate is a hundred times as long
         with pytest.raises(UserWarning, match=r"take about (7|8)\d\d s of CPU"):

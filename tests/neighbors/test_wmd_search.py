@@ -102,7 +102,7 @@ def test_few_of_long_noisy_bags_are_solved(built_in, monkeypatch):
     st.integers(1, 20),
 )
 def test_many_ties(seed, k, scale, n_words):
-    X, embedding, _ = crowded(seed, 18, n_words, 1, scale)
+    X, embedding = crowded(seed, 18, n_words, scale)
     train, queries = X[:14], X[14:]
     model = fitted(train, embedding, k)
     assert_same(model.kneighbors(queries), brute_force(queries, train, embedding, k))
