@@ -17,14 +17,16 @@ from skdptext.documents import DocumentReader
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import LossDistribution, NoiseMechanism, WordMechanism
 from skdptext.privacy._part import Part
-from skdptext.privacy._statement import Statement, statement_of
-from skdptext.privacy._words import (
-    EmbeddingError,
-    WordPart,
-    as_document,
-    lemma3_widest,
+from skdptext.privacy._statement import statement_of
+from skdptext.privacy._words import EmbeddingError, WordPart, as_document, lemma3_widest
+from skdptext.utils import (
+    check_integer,
+    check_kind,
+    check_real,
+    kind_of,
+    rounded_up,
+    shown,
 )
-from skdptext.utils import check_integer, check_kind, check_real, kind_of, shown
 
 FORMAT, VERSION = "skdptext guarantee", 1
 # Releases that are counted, and what a file may hold: more than anyone has.
@@ -223,16 +225,11 @@ class PrivacyGuarantee:
             merged[part.key] = part
         made = cls.__new__(cls)
         made.parts = tuple(p for group in _groups(merged.values()) for p in group)
-        tables = {
-            part.embedding.fingerprint: part.embedding
-            for part in made.parts
-            if isinstance(part, WordPart)
-        }
-        if len(tables) > 1:
+        words = [part.embedding for part in made.parts if isinstance(part, WordPart)]
+        if len({embedding.fingerprint for embedding in words}) > 1:
             raise InvalidParameterError(
-                "other must be a guarantee over the same embedding, got "
-                f"{' and '.join(str(len(table)) for table in tables.values())} words, "
-                "of different fingerprints."
+                "other must be a guarantee over the same embedding, got embeddings of "
+                f"{' and '.join(str(len(embedding)) for embedding in words)} words."
             )
         return made
 
@@ -287,8 +284,8 @@ class PrivacyGuarantee:
         """Privacy parameter ε of all releases together; None for several units."""
         if self.kind is None or self.unit is None:
             return None
-        epsilon: float | None = self._one("epsilon").epsilon_of_all(self.parts)
-        return epsilon
+        of_all: float | None = type(self.parts[0]).epsilon_of_all(self.parts)
+        return of_all
 
     @property
     def delta(self) -> float:
@@ -844,9 +841,6 @@ class PrivacyGuarantee:
 
     # -- in words ----------------------------------------------------------------
 
-    def _statement(self) -> Statement:
-        return statement_of(self)
-
     def rows(self) -> list[dict[str, Any]]:
         """The bounds on a human scale that are printed, as numbers.
 
@@ -870,21 +864,23 @@ class PrivacyGuarantee:
         >>> last["exponent"], last["delta"], round(last["exponent_with_delta"])
         (120.0, 1e-06, 98)
         """
-        return self._statement().rows
+        return statement_of(self).rows
 
     @property
     def limits(self) -> list[str]:
         """What is not promised."""
-        return self._statement().limits
+        return statement_of(self).limits
 
     def __str__(self) -> str:
-        return self._statement().as_text()
+        return statement_of(self).as_text()
 
     def __repr__(self) -> str:
-        return f"PrivacyGuarantee({self._statement().title.removesuffix('.')})"
+        epsilon = "None" if self.epsilon is None else rounded_up(self.epsilon, 6)
+        told = f"kind={self.kind!r}, unit={self.unit!r}, releases={self.releases}"
+        return f"PrivacyGuarantee(epsilon={epsilon}, {told})"
 
     def _repr_html_(self) -> str:
-        return self._statement().as_html()
+        return statement_of(self).as_html()
 
 
 def _groups(parts: Iterable[Any]) -> list[list[Any]]:

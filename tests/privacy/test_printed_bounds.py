@@ -68,6 +68,10 @@ def stand_ins() -> list[PrivacyGuarantee]:
 def test_guarantees_of_stand_ins() -> None:
     for guarantee in stand_ins():
         share = guarantee.found_at_most(100)
+        told = float(
+            re.match(r"PrivacyGuarantee\(epsilon=([\d.]+)", repr(guarantee))[1]
+        )
+        assert told >= guarantee.epsilon * EXACT
         for page in (str(guarantee), seen(guarantee)):
             rows = re.findall(r"among ([\d,]+) candidates\s+([\d.]+)%", page)
             assert len(rows) == 3
@@ -138,7 +142,7 @@ def test_guarantees_of_words(mechanism: str | None) -> None:
                     assert odds == "no useful bound"
                 else:
                     assert log_of(odds) >= row["exponent"] - 1e-9
-        told = float(re.search(r"ε = ([\d.]+)", repr(guarantee))[1])
+        told = float(re.search(r"epsilon=([\d.]+)", repr(guarantee))[1])
         assert told >= epsilon * EXACT
 
 
