@@ -334,8 +334,7 @@ class _StatedLikelihood:
 
     def __call__(self, releases: Any) -> np.ndarray:
         n = releases.shape[0] if hasattr(releases, "shape") else len(releases)
-        shape = n, self.n_documents
-        name = type(self._releaser).__name__
+        shape, name = (n, self.n_documents), type(self._releaser).__name__
         rule = f"log_likelihood of {name} must return an array of shape {shape} "
         rule += "without NaN"
         logs = as_array(self._releaser.log_likelihood(self._candidates, releases), rule)

@@ -111,27 +111,16 @@ def transitions_of(
     is what an adversary starts from.
     """
     ids = some_word_ids(words, mechanism.embedding).astype(np.intp)
-    if len(np.unique(ids)) < len(ids):
-        raise InvalidParameterError(
-            f"words must differ, got {len(ids)} with {len(np.unique(ids))} different."
-        )
     p = check_prior(prior, len(ids), "word of the embedding", zeros=True)
     return _released(mechanism, ids, p, None, n_draws, random_state, verbose)
 
 
-def profiles_of(
-    mechanism: WordMechanism,
-    profiles: Any,
-    *,
-    n_draws: int = 20,
-    random_state: Any = None,
-    verbose: int = 0,
-) -> np.ndarray:
+def profiles_of(mechanism: WordMechanism, profiles: Any, **options: Any) -> np.ndarray:
     """Word frequencies after the noise: Σ_w p(w) Pr[z | w] for each profile p.
 
     `profiles`, of shape (n_profiles, n_words), are word weights of documents or
-    classes; each row is divided by its sum. Words that none holds take no time. The
-    rest is as for `transitions_of`.
+    classes; each row is divided by its sum. Words that none holds take no time.
+    `options` are those of `transitions_of`.
     """
     n_words = len(mechanism.embedding)
     weights = check_bags(profiles, n_words=n_words, name="profiles")
@@ -144,8 +133,8 @@ def profiles_of(
     weights = normalize(weights, norm="l1")
     frequency = np.asarray(weights.mean(axis=0)).ravel()
     ids = np.flatnonzero(frequency)
-    prior, weights = frequency[ids], sp.csr_array(weights)[:, ids]
-    return _released(mechanism, ids, prior, weights, n_draws, random_state, verbose)
+    weights = sp.csr_array(weights)[:, ids]
+    return _released(mechanism, ids, frequency[ids], weights, **options)
 
 
 def _released(
@@ -153,9 +142,9 @@ def _released(
     ids: np.ndarray,
     prior: np.ndarray,
     profiles: Any,
-    n_draws: int,
-    random_state: Any,
-    verbose: int,
+    n_draws: int = 20,
+    random_state: Any = None,
+    verbose: int = 0,
 ) -> np.ndarray:
     """Rows of `profiles_of`; where `profiles` is None, of each of the words `ids`."""
     n_draws = check_integer("n_draws", n_draws, low=1)
@@ -265,10 +254,8 @@ class _Words:
         step = min(posterior.size // _FITTED, len(z) // _FEWEST)
         some = slice(None, None, max(1, step))
         truth, unit = posterior[some], self.squares.mean() or np.float32(1)
-        alike, squares = (
-            self.points[z[some]] @ self.written.T / unit,
-            self.squares / unit,
-        )
+        alike = self.points[z[some]] @ self.written.T / unit
+        squares = self.squares / unit
 
         def loss(slopes: np.ndarray) -> tuple[float, np.ndarray]:
             a, b = slopes.astype(np.float32)
@@ -283,12 +270,12 @@ class _Words:
         _, end, n_ends = np.unique(z, return_inverse=True, return_counts=True)
         row = np.arange(len(z))
         of_end = sp.csr_array((np.ones(len(z), dtype=np.float32), (end, row)))
-        hits = (of_end @ posterior)[end, drawn] - posterior[row, drawn]
-        hits = np.maximum(hits, 0)  # rounding
-        form = np.empty(len(z))
-        for rows in blocks(len(z), _ROWS):
-            among = np.arange(rows.stop - rows.start), drawn[rows]
-            form[rows] = self.form(z[rows])[among]
+        others = (of_end @ posterior)[end, drawn] - posterior[row, drawn]
+        hits = np.maximum(others, 0)  # rounding
+        parts = (
+            self.form(z[b])[row[b] - b.start, drawn[b]] for b in blocks(len(z), _ROWS)
+        )
+        form = np.concatenate(list(parts))
 
         def gain(added: tuple[float, float]) -> float:
             of_form, of_prior = added

@@ -7,98 +7,74 @@ import pytest
 from sklearn import config_context
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import Exponential, RandomizedResponse, TableMechanism
-from tests.expected import leaks_allowed
+from skdptext.mechanisms import Exponential, RandomizedResponse
+from tests.expected import leaks_allowed, refusals
 from tests.laws import nearest_on_a_line
 
 WORDS = ["cat", "dog", "tea"]
 EMBEDDING = WordEmbedding(WORDS, [[0.0], [1.0], [2.5]])
-DOCUMENTS = ["cat dog", "tea tea", "dog cat", "cat dog tea"]
-RELEASED = ["dog dog", "cat tea", "tea cat dog"]
+DOCUMENTS = ["cat dog", "tea tea", "dog cat", "cat dog tea", "", "zebra"]
+RELEASED = ["dog dog", "cat tea", "tea cat dog", ""]
 
 pytestmark = leaks_allowed
 
 
-def fitted(mechanism=None, **options):
-    options = {"epsilon": 1.0, "output": "text", **options}
-    return DPWordPerturber(EMBEDDING, mechanism=mechanism, **options).fit([])
-
-
-def law_of(perturber):
-    """Pr[z | w], worked out where the mechanism does not state it."""
-    if isinstance(perturber.mechanism_, TableMechanism):
-        return np.exp(perturber.mechanism_.log_proba(np.arange(3)))
-    return nearest_on_a_line(EMBEDDING.vectors[:, 0], perturber.epsilon)
-
-
 def ids(text):
-    return [WORDS.index(word) for word in text.split()]
+    return np.array([WORDS.index(w) for w in text.split() if w in WORDS], dtype=int)
+
+
+def by_hand(law, written, released, ordered, length):
+    """ln Pr[release | document], word by word."""
+    if len(released) != (len(written) if length is None else length):
+        return -np.inf
+    if ordered:
+        return np.log(law[written, released]).sum()
+    # an empty document is redrawn from all words
+    return np.log(law[written if len(written) else [0, 1, 2]].mean(axis=0))[
+        released
+    ].sum()
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("mechanism", [None, RandomizedResponse()], ids=repr)
-def test_likelihood_is_that_of_the_words(mechanism):
-    perturber = fitted(mechanism)
-    law = law_of(perturber)
-    options = {"n_draws": 60_000, "random_state": 0}
-    likelihoods = perturber.log_likelihood(DOCUMENTS, RELEASED, **options)
-    bag = perturber.set_params(output="bow")
-    counts = np.array([[ids(text).count(j) for j in range(3)] for text in RELEASED])
-    of_bags = bag.log_likelihood(DOCUMENTS, counts, **options)
-    few = options | {"n_draws": 1000}
-    np.testing.assert_allclose(
-        bag.log_likelihood(DOCUMENTS, RELEASED, **few),
-        bag.log_likelihood(DOCUMENTS, counts, **few),
-    )
-    for i, z in enumerate(map(ids, RELEASED)):
-        for j, w in enumerate(map(ids, DOCUMENTS)):
-            if len(z) != len(w):
-                assert likelihoods[i, j] == of_bags[i, j] == -np.inf
-                continue
-            assert likelihoods[i, j] == pytest.approx(np.log(law[w, z]).sum(), abs=0.05)
-            mixed = np.log(law[w].mean(axis=0))[z].sum()
-            assert of_bags[i, j] == pytest.approx(mixed, abs=0.05)
-
-
-def test_redrawn_documents_have_no_order_and_may_be_empty():
-    perturber = fitted(RandomizedResponse(), document_length=2, resize="sample")
-    law = law_of(perturber)
-    likelihoods = perturber.log_likelihood(["cat", ""], ["dog tea", "tea"])
-    expected = [np.log(law[0, [1, 2]]).sum(), 2 * np.log(1 / 3)]
-    np.testing.assert_allclose(likelihoods[0], expected)
-    assert np.isneginf(likelihoods[1]).all()
-
-
+@pytest.mark.parametrize("length", [None, 2], ids=["as they are", "redrawn"])
 @pytest.mark.parametrize("output", ["text", "bow"])
-@pytest.mark.parametrize("length", [None, 2, 3])
-def test_of_known_probabilities_both_are_the_same(output, length):
-    """Also of documents without a known word, which are redrawn from all words."""
-    how = {} if length is None else {"document_length": length, "resize": "sample"}
-    perturber = fitted(Exponential(), output=output, **how)
-    documents = [*DOCUMENTS, "", "zebra", "tea"]
-    released = perturber.transform(documents * 20)
-    ours = perturber.log_likelihood(documents, released)
-    theirs = perturber.likelihood(documents)(released)
-    np.testing.assert_allclose(ours, theirs, rtol=1e-5)
-    # the document itself is possible, and of an empty one all is known
-    assert np.isfinite(np.diag(ours[:7])).all()
-    if length is None:
-        assert (ours[4, 4:6] == 0).all()
-        alone = perturber.likelihood(["", ""])(released)
-        np.testing.assert_array_equal(alone == 0, np.isfinite(ours[:, 4:6]))
+@pytest.mark.parametrize("mechanism", [None, RandomizedResponse(), Exponential()])
+def test_likelihood_is_that_of_the_words(mechanism, output, length):
+    perturber = DPWordPerturber(
+        EMBEDDING, mechanism=mechanism, epsilon=1.0, output=output,
+        document_length=length,
+    ).fit([])  # fmt: skip
+    if mechanism is None:
+        law, tolerance = nearest_on_a_line(EMBEDDING.vectors[:, 0], 1.0), 0.05
+    else:
+        law, tolerance = np.exp(perturber.mechanism_.log_proba(np.arange(3))), 1e-4
+    ordered = output == "text" and length is None
+    expected = [
+        [by_hand(law, ids(w), ids(z), ordered, length) for w in DOCUMENTS]
+        for z in RELEASED
+    ]
+    options = {"n_draws": 60_000, "random_state": 0}
+    logs = perturber.log_likelihood(DOCUMENTS, RELEASED, **options)
+    np.testing.assert_allclose(logs, expected, atol=tolerance)
+    if not ordered:
+        counts = [np.bincount(ids(z), minlength=3) for z in RELEASED]
+        of_counts = perturber.likelihood(DOCUMENTS, **options)(np.array(counts))
+        np.testing.assert_allclose(of_counts, logs)
 
 
-def test_bad_input():
-    perturber = fitted()
-    with pytest.raises(InvalidParameterError, match="n_draws"):
-        perturber.log_likelihood(DOCUMENTS, RELEASED, n_draws=0)
-    with pytest.raises(InvalidParameterError, match="one column per word"):
-        perturber.log_likelihood(DOCUMENTS, [[1, 2]])
-    with (
-        config_context(working_memory=1e-5),
-        pytest.raises(InvalidParameterError, match="must be few enough"),
-    ):
-        perturber.log_likelihood(DOCUMENTS, RELEASED)
-    assert perturber.log_likelihood(DOCUMENTS, []).shape == (0, 4)
-    assert perturber.log_likelihood([], RELEASED).shape == (3, 0)
+def test_nothing_is_asked():
+    perturber = DPWordPerturber(EMBEDDING).fit([])
+    assert perturber.log_likelihood(DOCUMENTS, []).shape == (0, 6)
+    assert perturber.log_likelihood([], RELEASED).shape == (4, 0)
+
+
+@refusals(
+    ({"n_draws": 0}, RELEASED, "n_draws must be an integer >= 1"),
+    ({}, [[1, 2]], "one column per word"),
+    ({"ordered": True}, [[1, 2, 0]], "texts or token lists"),
+    ({}, RELEASED, "must be few enough"),
+)
+def test_bad_input(options, released):
+    perturber = DPWordPerturber(EMBEDDING).fit([])
+    with config_context(working_memory=1e-5 if released == RELEASED else 1):
+        perturber.likelihood(DOCUMENTS, **options)(released)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-import zlib
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -32,16 +32,6 @@ TEXTS = ["tea", "a pot of tea, and some milk", "cake", "two cups of coffee, plea
 LENGTHS = ["short", "long", "short", "long"] * 6
 
 
-class Claim:
-    """ε between any two documents."""
-
-    def __init__(self, epsilon):
-        self.epsilon = epsilon
-
-    def exponent(self, x, y):
-        return self.epsilon
-
-
 class Teller(BaseReleaser):
     """Whether a text is long, by randomized response."""
 
@@ -55,17 +45,15 @@ class Teller(BaseReleaser):
         return self
 
     def transform(self, X, document_ids=None):
-        seed = self.random_state
-        if document_ids is None:
-            draws = np.random.default_rng(seed).random(len(X))
-        else:
-            keys = [
-                [int(seed) % 2**32, zlib.crc32(str(i).encode())] for i in document_ids
-            ]
-            draws = [np.random.default_rng(key).random() for key in keys]
+        seed, rng = self.random_state, np.random.default_rng(self.random_state)
+        ids = [None] * len(X) if document_ids is None else document_ids
+        rngs = [
+            rng if i is None else np.random.default_rng([int(seed), *str(i).encode()])
+            for i in ids
+        ]
         return [
-            "long" if (len(text) > 10) == (draw < self.p_) else "short"
-            for text, draw in zip(X, draws, strict=True)
+            "long" if (len(text) > 10) == (each.random() < self.p_) else "short"
+            for text, each in zip(X, rngs, strict=True)
         ]
 
     def log_likelihood(self, documents, released):
@@ -74,16 +62,13 @@ class Teller(BaseReleaser):
         return np.log(np.where(same, self.p_, 1 - self.p_))
 
     def guarantee(self):
-        return Claim(self.epsilon if self.claimed is None else self.claimed)
+        epsilon = self.epsilon if self.claimed is None else self.claimed
+        return SimpleNamespace(epsilon=epsilon, exponent=lambda x, y: epsilon)
 
 
 def test_what_is_not_defined_cannot_be_made():
-    class Half(BaseReleaser):
-        def fit(self, X, y=None):
-            return self
-
     with pytest.raises(TypeError, match="abstract"):
-        Half()
+        type("Half", (BaseReleaser,), {"fit": Teller.fit})()
 
 
 @pytest.mark.no_cover
@@ -113,18 +98,12 @@ def test_adversaries_take_it():
 @pytest.mark.no_cover
 def test_a_report_takes_it():
     authors = np.array(["ann", "bob"])[np.arange(24) % 2]
-    teller = Teller(6.0).fit(TEXTS)
-    report, unfitted = (
-        release_report(
-            TEXTS, teller.transform(TEXTS), authors=authors, mechanism=mechanism,
-            random_state=0,
-        )
-        for mechanism in (Teller(6.0, random_state=1).fit(), Teller(6.0))
-    )  # fmt: skip
+    released = Teller(6.0).fit().transform(TEXTS)
+    report = release_report(
+        TEXTS, released, authors=authors, mechanism=Teller(6.0), random_state=0
+    )
     # length tells the author, and the adversary who knows the release reads it
     assert max(row.value for row in report.of("author")) > 0.9
-    assert max(row.value for row in unfitted.of("author")) > 0.9
-    assert report.scores["linkage"].value <= 2 / 24
 
 
 def test_bayes_takes_it():
@@ -148,15 +127,11 @@ def test_files_are_released_by_it(tmp_path):
     key = ReleaseKey.generate(tmp_path / "key")
     release = DocumentRelease(Teller(), key, "a test")
     batch = pa.record_batch({"id": [f"{i}" for i in range(24)], "text": TEXTS})
-    released = release(batch)
-    assert released == release(batch)
-    backwards = release(batch.take(list(range(23, -1, -1))))
-    assert backwards.take(list(range(23, -1, -1))) == released
-    assert set(released["text"].to_pylist()) == {"long", "short"}
+    backwards = list(range(23, -1, -1))
+    assert release(batch) == release(batch.take(backwards)).take(backwards)
     manifest = json.loads(json.dumps(release.manifest()))
     assert manifest["mechanism"] == {"name": "Teller"}
     assert manifest["guarantee"]["epsilon"] == 2.0
-    assert manifest["output"] == "text"
 
 
 class NoIds(Teller):
@@ -198,13 +173,6 @@ def files(releaser):
 )
 def test_what_cannot_serve_is_refused(use, releaser):
     use(releaser)
-
-
-def test_its_seed_is_a_secret():
-    teller = Teller(random_state=12345)
-    assert "12345" not in repr(teller)
-    assert teller.get_params()["random_state"] == 12345
-    assert clone(teller).random_state == 12345
 
 
 EMBEDDING = WordEmbedding(["tea", "milk", "cake"], [[0.0], [1.0], [9.0]])
@@ -249,14 +217,14 @@ def test_the_exponent_of_texts_reads_them_as_a_release_does():
     assert perturber.exponent("Tea, milk", "the cake, milk") == words
 
 
-def test_secrets_of_all_estimators_are_kept_alike():
-    for estimator in (
-        DPWordPerturber(random_state=99),
-        DPDocumentReplacer(TEXTS, random_state=99),
-        DPTextClassifier(TEXTS, random_state=99),
-    ):
-        assert "99" not in repr(estimator.random_state)
-        shared = clone(estimator)
-        assert shared.random_state == 99
-        if hasattr(shared, "public_documents"):
-            assert shared.public_documents is estimator.public_documents
+@pytest.mark.parametrize(
+    "estimator",
+    [DPWordPerturber(), DPDocumentReplacer(TEXTS), DPTextClassifier(TEXTS), Teller()],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_its_seed_is_a_secret(estimator):
+    shared = clone(clone(estimator).set_params(random_state=12345))
+    assert "12345" not in repr(shared)
+    assert shared.get_params()["random_state"] == 12345
+    if hasattr(shared, "public_documents"):
+        assert shared.public_documents is estimator.public_documents

@@ -193,21 +193,15 @@ def test_a_seed_fixes_it():
 @refusals(
     ({"prior": [1.0]}, r"per word of the embedding \(6\), got shape \(1,\)"),
     ({"prior": [-1.0, *[1.0] * 5]}, "one number >= 0, not all of them 0"),
-    ({"words": ["a", "a"]}, "words must differ, got 2 with 1 different"),
     ({"words": []}, "words must hold at least one word"),
     ({"n_draws": 0}, "n_draws must be an integer >= 1, got 0"),
     ({"random_state": -1}, "random_state must be None, an integer >= 0"),
+    ({"profiles": [[1, 0, 0, 0, 0, 0], [0] * 6]}, "got 1 of 2 rows without"),
+    ({"profiles": [[1, 0]]}, "one column per word"),
 )
 def test_bad_parameters(options):
-    law_of(fitted(), **options)
-
-
-@refusals(
-    ([[1, 0, 0, 0, 0, 0], [0] * 6], "got 1 of 2 rows without"),
-    ([[1, 0]], "one column per word"),
-)
-def test_bad_profiles(profiles):
-    profiles_of(fitted().mechanism_, profiles)
+    ask = profiles_of if "profiles" in options else transitions_of
+    ask(fitted().mechanism_, **options)
 
 
 @pytest.mark.parametrize("mechanism", [None, Exponential()], ids=repr)
