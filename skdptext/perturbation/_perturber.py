@@ -538,15 +538,11 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         A seed used at two values of ε must not repeat its noise: the difference of
         the two releases would reveal the document.
         """
-        digest = hashlib.blake2b(digest_size=32)
         length = reader.document_length
-        reading = (None if length is None else int(length), reader.resize, reader.oov)
-        for part in (
-            self.mechanism_.fingerprint,
-            repr((purpose, *reading)).encode(),
-        ):
-            digest.update(b"%d:" % len(part) + part)
-        return NoiseStreams(self.random_state, digest.digest())
+        reading = None if length is None else int(length), reader.resize, reader.oov
+        key = self.mechanism_.fingerprint + repr((purpose, *reading)).encode()
+        context = hashlib.blake2b(key, digest_size=32).digest()
+        return NoiseStreams(self.random_state, context)
 
     def _read(
         self, reader: DocumentReader, X: Any, label: Any = None, counted: bool = False
