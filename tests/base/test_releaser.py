@@ -48,7 +48,9 @@ class Teller(BaseReleaser):
         seed, rng = self.random_state, np.random.default_rng(self.random_state)
         ids = [None] * len(X) if document_ids is None else document_ids
         rngs = [
-            rng if i is None else np.random.default_rng([int(seed), *str(i).encode()])
+            rng
+            if i is None
+            else np.random.default_rng([seed % 2**32, *str(i).encode()])
             for i in ids
         ]
         return [
