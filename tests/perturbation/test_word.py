@@ -11,14 +11,9 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.compose import make_column_transformer
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.naive_bayes import MultinomialNB
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.exceptions import (
-    InvalidParameterError,
-)
 from skdptext.mechanisms import Exponential
 from tests.expected import refusals, refused
 
@@ -143,28 +138,7 @@ def test_no_documents(small_embedding):
     assert tokens.transform([]) == tokens.known_words([]) == []
 
 
-def test_one_hot_words_are_equally_likely_substitutes():
-    X = np.array([[4000, 0, 0, 0]])
-    perturber = DPWordPerturber("one-hot", epsilon=1.0, lam=0.0, random_state=0)
-    noisy = perturber.fit_transform(X).toarray()[0]
-    assert noisy.sum() == 4000
-    assert noisy[0] > noisy[1:].max()
-    spread = noisy[1:].std() / np.sqrt(noisy[1:].mean())
-    assert spread < 4  # Poisson-like around one mean
-    perturber.fit(pd.DataFrame(X, columns=list("abcd")))
-    assert perturber.get_feature_names_out().tolist() == list("abcd")
-
-
 # -- single words ----------------------------------------------------------------
-
-
-def test_perturb_words(small_embedding):
-    perturber = DPWordPerturber(small_embedding, epsilon=1.0).fit([])
-    noisy = perturber.perturb_words(["w1", "w2", "w1"], n_draws=50)
-    assert noisy.shape == (3, 50)
-    assert set(noisy.ravel()) <= set(small_embedding.words)
-    assert (noisy[0] != noisy[2]).any()
-    assert perturber.perturb_words(["w1"]).shape == (1, 1)
 
 
 @refusals(
@@ -196,85 +170,6 @@ def test_noise_parameters_cannot_change_behind_fit(small_embedding):
     assert perturber.set_params(epsilon=50.0).fit([]).guarantee().epsilon == 50.0
 
 
-def test_fit_sets_what_it_documents(small_embedding):
-    perturber = DPWordPerturber(small_embedding, lam=0.3).fit(DOCUMENTS)
-    assert perturber.n_features_in_ == 200
-    assert np.trace(perturber.covariance_) == pytest.approx(8)
-    M = 0.3 * perturber.covariance_ + 0.7 * np.eye(8)
-    np.testing.assert_allclose(perturber.noise_factor_ @ perturber.noise_factor_, M)
-
-
-@pytest.mark.parametrize("output", ["text", "tokens"])
-def test_texts_come_as_a_column_where_asked_for(small_embedding, output):
-    perturber = DPWordPerturber(small_embedding, epsilon=FAITHFUL, output=output)
-    texts = pd.Series(["w1 w2", "w3"], index=[7, 9], name="body")
-    plain = perturber.fit_transform(texts)
-    assert isinstance(plain, list)
-    frame = clone(perturber.set_output(transform="pandas")).fit_transform(texts)
-    pd.testing.assert_frame_equal(
-        frame, pd.DataFrame({"body": pd.Series(plain, index=[7, 9], dtype=object)})
-    )
-    nameless = perturber.set_output().transform(["w3"])
-    assert (nameless.index.tolist(), nameless.columns.tolist()) == ([0], [output])
-    perturber.set_output(transform="polars")
-    frame = perturber.transform(pl.Series("body", ["w1 w2", "w3"]))
-    assert isinstance(frame, pl.DataFrame)
-    assert (frame.columns, frame["body"].to_list()) == (["body"], plain)
-    assert perturber.transform(["w3"]).columns == [output]
-    assert perturber.set_output(transform="default").transform(texts) == plain
-
-
-def test_a_table_of_one_column_is_read_as_its_documents(small_embedding):
-    texts = ["w1 w2", "w3"]
-    perturber = DPWordPerturber(small_embedding, epsilon=FAITHFUL, output="text").fit(
-        []
-    )
-    for table in (
-        pd.DataFrame({"said": texts}),
-        pl.DataFrame({"said": texts}),
-        np.array(texts, dtype=object)[:, None],
-        np.array(texts)[:, None],
-        pa.table({"said": texts}),
-        pa.record_batch({"said": texts}),
-    ):
-        released = perturber.fit(table).transform(table)
-        assert released.shape == (2, 1)
-        assert released[:, 0].tolist() == texts
-    perturber.set_params(output="tokens")
-    lists = {"said": [["w1", "w2"], ["w3", "w4"]]}
-    for table in (pl.DataFrame(lists), pa.table(lists)):
-        tokens = perturber.transform(table)
-        assert tokens[:, 0].tolist() == [["w1", "w2"], ["w3", "w4"]]
-    frame = perturber.set_output(transform="pandas").transform(pa.table(lists))
-    assert frame["said"].tolist() == lists["said"]
-    perturber.set_output(transform="default")
-    assert perturber.get_feature_names_out().tolist() == ["tokens"]
-    assert perturber.get_feature_names_out(["said"]).tolist() == ["said"]
-
-
-def test_bags_are_sparse_columns_in_pandas_and_refused_in_polars(small_embedding):
-    texts = pd.Series(["w1 w2 w1", "w3"], index=[7, 9])
-    perturber = DPWordPerturber(small_embedding, epsilon=FAITHFUL, random_state=2**70)
-    plain = perturber.fit_transform(texts)
-    frame = perturber.set_output(transform="pandas").transform(texts)
-    assert frame.columns.tolist() == list(small_embedding.words)
-    assert frame.index.tolist() == [7, 9]
-    assert all(isinstance(kind, pd.SparseDtype) for kind in frame.dtypes)
-    np.testing.assert_array_equal(frame.to_numpy(), plain.toarray())
-    MultinomialNB().fit(frame, [0, 1]).predict(frame)
-    np.testing.assert_array_equal(  # the bags are read again, as a count matrix
-        perturber.fit(frame).transform(frame).sum(axis=1), [3, 1]
-    )
-    perturber.set_output(transform="polars")
-    with pytest.raises(InvalidParameterError, match='must not be transform="polars"'):
-        perturber.transform(texts)
-    columns = make_column_transformer((perturber, "said")).set_output(
-        transform="pandas"
-    )
-    frame = columns.fit_transform(pd.DataFrame({"said": texts}))
-    assert frame.shape == (2, len(small_embedding))
-
-
 def test_what_is_set_on_a_mechanism_after_fit_changes_nothing(small_embedding):
     mechanism = Exponential()
     perturber = DPWordPerturber(
@@ -289,3 +184,54 @@ def test_what_is_set_on_a_mechanism_after_fit_changes_nothing(small_embedding):
     assert (perturber.transform(documents) != noisy).nnz == 0
     assert perturber.guarantee().epsilon == claim
     assert perturber.mechanism_.calibration == "exact"
+
+
+# -- tables ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("output", ["text", "tokens"])
+def test_documents_come_as_they_were_given(faithful, output):
+    texts = pd.Series(["w1 w2", "w3"], index=[7, 9], name="body")
+    perturber = faithful(output=output)
+    plain = perturber.transform(texts)
+    assert isinstance(plain, list)
+    for table in (
+        pd.DataFrame({"said": texts}),
+        pl.DataFrame({"said": texts.tolist()}),
+        texts.to_numpy(dtype=object)[:, None],
+        pa.table({"said": texts.tolist()}),
+    ):
+        released = perturber.fit(table).transform(table)
+        assert released.shape == (2, 1)
+        assert released[:, 0].tolist() == plain
+    assert perturber.get_feature_names_out(["said"]).tolist() == ["said"]
+    for kind, series in (("pandas", texts), ("polars", pl.Series("body", texts))):
+        frame = clone(perturber.set_output(transform=kind)).fit_transform(series)
+        assert (list(frame.columns), frame["body"].to_list()) == (["body"], plain)
+    perturber.set_output(transform="pandas")
+    assert perturber.transform(texts).index.tolist() == [7, 9]
+
+
+def test_bags_are_sparse_columns_in_pandas_and_refused_in_polars(faithful):
+    texts = pd.Series(["w1 w2 w1", "w3"], index=[7, 9])
+    perturber = faithful(output="bow")
+    plain = perturber.transform(texts).toarray()
+    frame = perturber.set_output(transform="pandas").transform(texts)
+    assert frame.columns.tolist() == perturber.get_feature_names_out().tolist()
+    assert frame.index.tolist() == [7, 9]
+    assert all(isinstance(kind, pd.SparseDtype) for kind in frame.dtypes)
+    np.testing.assert_array_equal(frame.to_numpy(), plain)
+    # the bags are read again, as a count matrix
+    np.testing.assert_array_equal(perturber.fit(frame).transform(frame), plain)
+    perturber.set_output(transform="polars")
+    with refused('must not be transform="polars"'):
+        perturber.transform(texts)
+
+
+def test_one_hot_learns_its_words():
+    X = pd.DataFrame([[4000, 0, 0, 0]], columns=list("abcd"))
+    perturber = DPWordPerturber("one-hot", epsilon=1.0, lam=0.0).fit(X)
+    assert perturber.transform(X).sum() == 4000
+    assert perturber.get_feature_names_out().tolist() == list("abcd")
+    assert np.trace(perturber.covariance_) == pytest.approx(4)
+    np.testing.assert_allclose(perturber.noise_factor_, np.eye(4))
