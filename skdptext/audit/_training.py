@@ -22,11 +22,8 @@ from skdptext.utils import (
     check_option,
     check_real,
     check_rng,
-    kind_of,
     plain_documents,
-    progress,
     quiet,
-    show_progress,
     shown,
     wrapped,
 )
@@ -120,7 +117,6 @@ def audit_training(
     n_fits: int = 1000,
     confidence: float = 0.99,
     random_state: Any = None,
-    verbose: int = 0,
 ) -> TrainingAudit:
     """Test whether fitting hides one person as well as it is claimed to.
 
@@ -165,10 +161,6 @@ def audit_training(
     random_state : None, int or numpy.random.Generator, default=None
         For the choice of the person and of the fits that choose the statistic, and for
         the random states of estimators that have one. Other noise is the estimator's.
-    verbose : int, default=0
-        Above 0, show a progress bar that counts fits, on a terminal or in a notebook;
-        above 1, anywhere.
-
     Returns
     -------
     audit : TrainingAudit
@@ -250,29 +242,23 @@ def audit_training(
     True
     """
     check_methods(estimator, ["fit"], "estimator must have fit")
-    if statistic is not None and not callable(statistic):
-        raise InvalidParameterError(
-            f"statistic must be callable or None, got {kind_of(statistic)}."
-        )
     n_fits = check_integer("n_fits", n_fits, low=100)
     confidence = check_real("confidence", confidence, low=0.5, high=1, open_high=True)
-    check_integer("verbose", verbose, low=0)
     check_option("neighbours", neighbours, ("add/remove", "replace"))
     data = _Rows(X, y, authors)
     fits = _Fits(estimator, data, statistic, neighbours, check_rng(random_state))
     if person is not None:
         data.of(person)
     claimed, delta, delta_at = fits.claim(epsilon, delta)
-    with show_progress(verbose):
-        if person is None:
-            tried = data.candidates(fits.rng)
-            n = max(n_fits // _PILOT, 20)
-            clearest = [Reading([*fits.pairs(each, n)]).clearest for each in tried]
-            person = tried[int(np.argmax(clearest))]
-        n_learned = min(n_fits // 4, _MOST_LEARNED)
-        reading = Reading([*fits.pairs(person, n_learned)])
-        rest = fits.pairs(person, n_fits - n_learned)
-        p, q = np.swapaxes([[reading(look) for look in pair] for pair in rest], 0, 1)
+    if person is None:
+        tried = data.candidates(fits.rng)
+        n = max(n_fits // _PILOT, 20)
+        clearest = [Reading([*fits.pairs(each, n)]).clearest for each in tried]
+        person = tried[int(np.argmax(clearest))]
+    n_learned = min(n_fits // 4, _MOST_LEARNED)
+    reading = Reading([*fits.pairs(person, n_learned)])
+    rest = fits.pairs(person, n_fits - n_learned)
+    p, q = np.swapaxes([[reading(look) for look in pair] for pair in rest], 0, 1)
     # two directions, for each of the claims that are tested
     each = 1 - (1 - confidence) / (2 if delta_at is None else 4)
 
@@ -424,7 +410,7 @@ class _Fits:
             rows[own] = np.resize(np.flatnonzero(people == stand_in), own.sum())
             others = rows, people
         theirs = self._data.take(np.flatnonzero(own))
-        for _ in progress(range(n), "fits"):
+        for _ in range(n):
             both = (everyone, people), others
             yield tuple(self._look(self._fitted(*rows), theirs) for rows in both)
 

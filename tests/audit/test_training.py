@@ -29,6 +29,8 @@ AUTHORS = np.array([f"A{i:02d}" for i in range(40)] + ["Eve"] * 6)
 # Eve alone is in a class, whose cells are 0 without her.
 ALONE = np.where(AUTHORS == "Eve", "maybe", LABELS)
 GRID = 2**30
+MIXED = np.random.default_rng(3).normal(size=(3, 3, 8)) * 3
+FIRST = np.diag([1, 0, 0])
 _twice = itertools.count()
 
 
@@ -92,35 +94,9 @@ class Fit:
         return self.sums + self.noise()
 
 
-def _of_authors(f):
-    return sum(f.cells[f.authors == author].sum(axis=0) for author in set(f.authors))
-
-
 def _of_means(f):
     sizes = np.maximum(f.sums.sum(axis=1, keepdims=True), 1)
     return on_grid(f.sums / sizes + f.noise(scale=1) / sizes)
-
-
-def _fewer_dimensions(f):
-    mixed = np.random.default_rng(3).normal(size=(9, 8)) @ f.noise(8, scale=3)
-    return f.sums + on_grid(mixed.reshape(3, 3))
-
-
-def _wide(f):
-    wide = np.zeros((5, 300)) + f.gaussian(300)
-    wide[:3, :3] += f.sums
-    return wide
-
-
-def _opposite(f):
-    noise = f.noise()
-    return {"noisy_sums_": f.sums + noise, "noisy_negative_": f.sums - noise}
-
-
-def _zero_sum(f):
-    noise = f.noise(scale=2)
-    noise[0, 0] -= noise.sum()
-    return f.sums + noise
 
 
 class Means(BaseEstimator):
@@ -151,7 +127,6 @@ class Kept:
 FAULTS = {
     # a person's share
     "rows for people": lambda f: f.cells.sum(axis=0) + f.noise(),
-    "clipped after the sum": lambda f: np.clip(_of_authors(f), 0, 99) + f.noise(),
     "noise on means": _of_means,
     # what should be public
     "words of X": lambda f: {"words_": sorted({w for t in f.X for w in t.split()})},
@@ -169,11 +144,12 @@ FAULTS = {
     "classes share noise": lambda f: f.sums + f.noise(3),
     "words share noise": lambda f: f.sums + f.noise(3, 1),
     "classes share Gaussian noise": lambda f: f.sums + f.gaussian(3),
-    "many columns share noise": _wide,
+    "many columns share noise": lambda f: f.gaussian(300)
+    + np.pad(f.sums, ((0, 2), (0, 297))),
     "most noise is shared": lambda f: f.sums + f.noise(3) + f.noise(scale=0.05),
-    "noise of fewer dimensions": _fewer_dimensions,
-    "noise adds to zero": _zero_sum,
-    "the same noise subtracted": _opposite,
+    "noise of fewer dimensions": lambda f: f.sums + on_grid(MIXED @ f.noise(8)),
+    "noise adds to zero": lambda f: f.sums + (n := f.noise()) - n.sum() * FIRST,
+    "noise subtracted": lambda f: {"a_": f.sums + (n := f.noise()), "b_": f.sums - n},
     "threshold reads": lambda f: np.where(f.sums > 0.5, f.sums + f.noise(), 0),
     "noise cut": lambda f: f.sums + np.clip(f.noise(), -2, 2),
     "floating point": lambda f: f.sums + f.rng.laplace(size=(3, 3)),
@@ -200,6 +176,8 @@ RIGHT = {
     "made of whole numbers": lambda f: np.exp(np.ceil(f.sums + f.noise()) / 99),
     "generator kept": lambda f: {"rng_": f.rng, "random_state": f.rng},
     "not to be pickled": lambda f: {"function_": lambda: 0, "file_": iter([1])},
+    "Gaussian": lambda f: f.sums + f.gaussian(3, 3),
+    "Gaussian, a third": lambda f: f.sums + on_grid(0.3 * f.gaussian(3, 3)),
 }
 MORE_FITS = (
     "half the noise, released twice, ten draws, noise cut, floating point, few seeds"
@@ -218,9 +196,9 @@ OTHER_DATA = {
 }
 
 
-def audited(fault="none", person="Eve", epsilon=1.0, **options):
+def audited(fault="none", person="Eve", kind=Sums, strength=1.0, **options):
     options = {"authors": AUTHORS, "n_fits": 200, "random_state": 1} | options
-    return audit_training(Sums(fault, epsilon), TEXTS, LABELS, person, **options)
+    return audit_training(kind(fault, strength), TEXTS, LABELS, person, **options)
 
 
 @pytest.mark.no_cover
@@ -238,13 +216,13 @@ def test_false_claims_are_caught(fault):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("right", RIGHT)
-def test_true_claims_are_not_refuted(right):
-    for epsilon in (0.3, 1.0, 2.0):
-        audit = audited(right, epsilon=epsilon, confidence=0.999)
-        assert not audit.violated
-        assert audit.repeats == 0
-        assert audit.claimed == epsilon
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 2.0])
+@pytest.mark.parametrize("right", list(RIGHT)[:5])
+def test_true_claims_are_not_refuted(right, epsilon):
+    audit = audited(right, strength=epsilon, confidence=0.999)
+    assert not audit.violated
+    assert audit.repeats == 0
+    assert audit.claimed == epsilon
 
 
 @pytest.mark.no_cover
@@ -254,23 +232,10 @@ def test_what_attains_the_claim_shows_most_of_it():
     assert audit.accuracy == pytest.approx(1 / (1 + math.exp(-0.5)), abs=0.1)
 
 
-class Gaussian(BaseEstimator):
-    """Gaussian noise of the stated deviation, or of a part of it."""
+class Gaussian(Sums):
+    """Gaussian noise states a δ for every ε."""
 
-    epsilon, delta, sigma = 1.0, 1e-6, 4.3
-
-    def __init__(self, part=1.0):
-        self.part = part
-
-    def fit(self, X, y):
-        self.sums_ = np.bincount(y) + self.part * self.sigma * np.random.default_rng(
-            next(_twice)
-        ).normal(size=2)
-        self.sums_ = on_grid(self.sums_)
-        return self
-
-    def guarantee(self):
-        return self
+    delta, sigma = 1e-6, 4.3
 
     def delta_at(self, epsilon):
         half, ratio = 1 / (2 * self.sigma), epsilon * self.sigma
@@ -279,16 +244,13 @@ class Gaussian(BaseEstimator):
 
 @pytest.mark.no_cover
 def test_too_little_gaussian_noise_is_caught_by_another_pair_of_epsilon_and_delta():
-    data = np.zeros((20, 1)), np.array([0, 1] * 10), 0
-    assert not audit_training(Gaussian(), *data, random_state=1).violated
-    audit = audit_training(Gaussian(0.3), *data, random_state=1)
+    assert not audited("Gaussian", kind=Gaussian).violated
+    audit = audited("Gaussian, a third", kind=Gaussian, n_fits=1000)
     assert audit.violated
     assert audit.delta > Gaussian.delta
     assert audit.claimed < 1
     # at the stated δ alone, nothing shows
-    alone = audit_training(
-        Gaussian(0.3), *data, epsilon=1.0, delta=1e-6, random_state=1
-    )
+    alone = audited("Gaussian, a third", kind=Gaussian, epsilon=1.0, delta=1e-6)
     assert not alone.violated
 
 
@@ -456,7 +418,7 @@ def test_a_statistic_of_ones_own_is_taken():
 
 
 def test_few_fits_say_nothing_about_a_large_claim():
-    audit = audited(epsilon=9.0, n_fits=100)
+    audit = audited(strength=9.0, n_fits=100)
     assert audit.largest_bound < 9
     assert "nothing is said" in str(audit).replace("\n", " ")
 
@@ -473,7 +435,6 @@ def test_few_fits_say_nothing_about_a_large_claim():
         ({"epsilon": 1, "delta": 1}, "delta must be a finite number"),
         ({"n_fits": 99}, "n_fits must be an integer >= 100, got 99"),
         ({"confidence": 1}, "confidence must be a finite number"),
-        ({"statistic": "auc"}, "statistic must be callable or None"),
         ({"neighbours": "remove"}, "neighbours must be one of"),
         ({"estimator": Means()}, "no guarantee.. that states epsilon"),
         ({"estimator": Means(), "neighbours": "replace"}, "states epsilon_replace"),
