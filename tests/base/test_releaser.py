@@ -45,14 +45,12 @@ class Teller(BaseReleaser):
         return self
 
     def transform(self, X, document_ids=None):
-        seed, rng = self.random_state, np.random.default_rng(self.random_state)
-        ids = [None] * len(X) if document_ids is None else document_ids
-        rngs = [
-            rng
-            if i is None
-            else np.random.default_rng([seed % 2**32, *str(i).encode()])
-            for i in ids
-        ]
+        if document_ids is None:
+            rngs = [np.random.default_rng(self.random_state)] * len(X)
+        else:
+            seed = int(self.random_state) % 2**32
+            keys = [[seed, *str(i).encode()] for i in document_ids]
+            rngs = list(map(np.random.default_rng, keys))
         return [
             "long" if (len(text) > 10) == (each.random() < self.p_) else "short"
             for text, each in zip(X, rngs, strict=True)
