@@ -427,6 +427,7 @@ VALID: dict[Any, Valid] = {
     PrivacyGuarantee.exponent: Valid(lambda: (released().guarantee(), "w0", "w1")),
     PrivacyGuarantee.relative_to: Valid(lambda: (released().guarantee(), 0.5)),
     PrivacyGuarantee.utility_probability: Valid(lambda: (released().guarantee(), 0.5)),
+    PrivacyGuarantee.of: Valid(lambda: (learned().guarantee().parts,)),
     PrivacyGuarantee.compose: Valid(lambda: (learned().guarantee(), 2)),
     PrivacyGuarantee.epsilon_of: Valid(lambda: (learned().guarantee(), 1)),
     PrivacyGuarantee.with_caveat: Valid(lambda: (learned().guarantee(), "Not so.")),

@@ -35,6 +35,19 @@ _MOST_RELEASES, _MOST_PARTS, _MOST_TEXT = 10**9, 100, 2**20
 _RAISED = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
 
 
+def _shared_by_parts(name: str, doc: str) -> Any:
+    """A property: what all parts have in common under a name, else None."""
+
+    def shared(self: Any) -> Any:
+        try:
+            first, *others = map(attrgetter(name), self.parts)
+        except AttributeError:
+            return None
+        return first if all(other == first for other in others) else None
+
+    return property(shared, doc=doc)
+
+
 class PrivacyGuarantee:
     r"""What one or several releases promise; made by ``guarantee()`` of a releaser.
 
@@ -214,6 +227,16 @@ class PrivacyGuarantee:
         """Make one of parts, in which equal releases are counted together.
 
         A bound on all releases of one kind may be tighter than the sum of theirs.
+
+        Parameters
+        ----------
+        parts : iterable of parts
+            Of other guarantees, or as a releaser makes them.
+
+        Returns
+        -------
+        guarantee : PrivacyGuarantee
+            Of all of them.
         """
         merged: dict[Any, Any] = {}
         for part in parts:
@@ -240,14 +263,6 @@ class PrivacyGuarantee:
         """One for each kind and unit."""
         return tuple(self.of(group) for group in _groups(self.parts))
 
-    def _shared(self, name: str) -> Any:
-        """An attribute of the parts, if all have the same; else None."""
-        try:
-            first, *others = map(attrgetter(name), self.parts)
-        except AttributeError:
-            return None
-        return first if all(other == first for other in others) else None
-
     def _one(self, what: str, *kinds: str) -> Any:
         """The class of the parts, which must be of one kind and unit."""
         if self.kind is None or self.unit is None:
@@ -262,17 +277,17 @@ class PrivacyGuarantee:
             )
         return type(self.parts[0])
 
-    kind = property(lambda self: self._shared("kind"))
-    unit = property(lambda self: self._shared("unit"))
-    lam = property(lambda self: self._shared("mechanism.lam"))
-    metric_lam = property(lambda self: self._shared("metric.lam"))
-    metric = property(lambda self: self._shared("metric.name"))
-    n_words = property(lambda self: self._shared("n_words"))
-    resampled = property(lambda self: self._shared("resampled"))
-    ordered = property(lambda self: self._shared("ordered"))
-    unknown_kept = property(lambda self: self._shared("unknown_kept"))
-    n_groups = property(lambda self: self._shared("n_groups"))
-    embedding = property(lambda self: self._shared("embedding"))
+    kind = _shared_by_parts("kind", "How it is released, if in one way.")
+    unit = _shared_by_parts("unit", "What the numbers are about, if that is one thing.")
+    embedding = _shared_by_parts("embedding", "The public embedding of words.")
+    lam = _shared_by_parts("mechanism.lam", "Shape λ of the noise.")
+    metric = _shared_by_parts("metric.name", "Name of the metric of the exponents.")
+    metric_lam = _shared_by_parts("metric.lam", "Shape λ of that metric.")
+    n_words = _shared_by_parts("n_words", "Words per document, if that is fixed.")
+    resampled = _shared_by_parts("resampled", "Whether documents are redrawn.")
+    ordered = _shared_by_parts("ordered", "Whether the order of words is released.")
+    unknown_kept = _shared_by_parts("unknown_kept", "Whether unknown words are kept.")
+    n_groups = _shared_by_parts("n_groups", "Number of groups of stand-ins.")
 
     @property
     def releases(self) -> int:

@@ -531,9 +531,7 @@ def _word_ids(embedding: WordEmbedding, words: list[str]) -> np.ndarray:
 
 def as_document(document: Any, embedding: WordEmbedding) -> Any:
     """A list of words, or a row of counts, which can be read several times."""
-    if isinstance(document, str) or not (
-        sp.issparse(document) or isinstance(document, Iterable)
-    ):
+    if isinstance(document, str) or not isinstance(document, Iterable):
         raise InvalidParameterError(
             "x and y must be two words, two lists of words or two rows of counts, got "
             f"{kind_of(document)}."
@@ -582,8 +580,7 @@ def _measured(part: WordPart) -> list[tuple[float, LossDistribution]]:
     rng = np.random.default_rng(0)
     sample = rng.permutation(n)[:_SAMPLE]
     others = (sample + rng.integers(1, max(2, n), len(sample))) % n
-    shape = None if part.metric is None else part.metric.lam
-    key = part.embedding.fingerprint, shape
+    key = part.embedding.fingerprint, part.metric and part._ruler
     near = _neighbours.get(key, lambda: _nearest(part, sample))
     scale = []
     for ids in (near, others):
