@@ -158,8 +158,8 @@ class Exponential(TableMechanism):
         squares = np.einsum("ij,ij->i", points, points)
         return np.column_stack([points, np.ones(len(points)), squares])
 
-    def _distances(self, words: np.ndarray, others: Any = slice(None)) -> np.ndarray:
-        """Distances of words to others, ids or a slice of all, in float64."""
+    def _distances(self, words: Any, others: Any = slice(None)) -> np.ndarray:
+        """Distances of words to others, each ids or a slice of all, in float64."""
         left, right = self._right[words], self._right[others]
         x, y, norms = left[:, :-2], right[:, :-2], left[:, -1:]
         # ‖x − y‖² = ‖x‖² + ‖y‖² − 2xᵀy as one product
@@ -182,7 +182,7 @@ class Exponential(TableMechanism):
         size = int(np.clip(working_memory_bytes() // (40 * n_words), 1, 256))
         for rows in progress(list(blocks(n_words, size)), "pairs of words"):
             rest = slice(rows.start, None)
-            yield rows, rest, self._distances(np.arange(n_words)[rows], rest)
+            yield rows, rest, self._distances(rows, rest)
 
     # -- the distribution ------------------------------------------------------
 
@@ -230,7 +230,9 @@ class Exponential(TableMechanism):
             # the columns as the rows that they are on the other side of the diagonal
             n = rows.stop - rows.start
             sums[rest][n:] += masses[:, n:].sum(axis=0)
-        return np.log(sums)
+        logs: np.ndarray = np.log(sums)
+        logs.flags.writeable = False  # mechanisms of one rate share them
+        return logs
 
     def _attained(self, rate: float, logs: np.ndarray) -> tuple[float, np.ndarray]:
         """The largest loss per unit of distance, and the words of the worst pairs."""
@@ -251,7 +253,7 @@ class Exponential(TableMechanism):
         """
         # Pairs of a word in a crowd and a word alone tend to lose most: a half of the
         # first words are the innermost and the outermost, the others are drawn. All of
-        # this is public: it decides how fast a rate is found, never which.
+        # this is public, and all pairs of words decide whether a rate is accepted.
         order = self._right[:, -1].argsort(kind="stable")
         n_first = min(_FIRST, max(4, working_memory_bytes() // (64 * len(order))))
         drawn = np.random.default_rng(0).permutation(len(order))[: n_first // 2]
