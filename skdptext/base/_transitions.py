@@ -40,7 +40,7 @@ _EVEN = 0.1
 # Draws that the form is judged by, and the fewest where there are so many words that
 # memory is short. Its two numbers are fitted to as many of them as have so many
 # posteriors of a word, and to the fewest at least.
-_JUDGED, _FEWEST, _FITTED = 4000, 500, 2**19
+_JUDGED, _FEWEST, _FITTED = 4000, 500, 2**18
 # Draws that the form may count for, and that the prior may count for in each.
 _FORM, _PRIOR = np.geomspace(0.1, 1000, 21), np.geomspace(1e-3, 10, 9)
 
@@ -264,7 +264,8 @@ class _Words:
             slope = np.array([(gap * alike).sum(), -(gap @ squares).sum()])
             return -float((truth * logs).sum()) / len(truth), slope / len(truth)
 
-        best = minimize(loss, np.array([1.0, 0.5]), jac=True, method="L-BFGS-B")
+        start = np.array([1.0, 0.5])
+        best = minimize(loss, start, jac=True, method="L-BFGS-B", tol=1e-4)
         self.slopes = (best.x / unit).astype(np.float32)
         # Each draw is told from all others that end at the same word.
         _, end, n_ends = np.unique(z, return_inverse=True, return_counts=True)
