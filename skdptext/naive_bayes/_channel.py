@@ -14,6 +14,7 @@ from skdptext.base import fitted_releaser, perturbs_words, profiles_of
 from skdptext.documents import DocumentReader, read_release
 from skdptext.utils import (
     DocLinked,
+    as_array,
     blocks,
     check_bags,
     check_classes,
@@ -152,6 +153,8 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         for name in ("perturber_", "n_features_in_", "profiles_", "feature_log_prob_"):
             self.__dict__.pop(name, None)
         if self._reads_counts(X):
+            # scikit-learn's error would quote what cannot become an array
+            as_array(y, "y must hold one label per document")
             X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
             check_classification_targets(y)
             bags = check_bags(X)
