@@ -159,8 +159,8 @@ def audit_training(
     confidence : float in [0.5, 1), default=0.99
         Probability that a true claim is not called violated.
     random_state : None, int or numpy.random.Generator, default=None
-        For the choice of the person and of the fits that choose the statistic, and for
-        the random states of estimators that have one. Other noise is the estimator's.
+        For one of the persons that are tried, and for the random states of estimators
+        that have one. Other noise is the estimator's.
     Returns
     -------
     audit : TrainingAudit
@@ -405,7 +405,7 @@ class _Fits:
             # Replaced by a person of another class, this person's share of every sum
             # changes the most, which is the case that such a claim must cover.
             other = ~own & ~np.isin(self._data.y, self._data.y[own])
-            stand_in = self.rng.choice(people[other if other.any() else ~own])
+            stand_in = people[other if other.any() else ~own][0]
             rows = everyone.copy()
             rows[own] = np.resize(np.flatnonzero(people == stand_in), own.sum())
             others = rows, people
