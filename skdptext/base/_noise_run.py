@@ -48,7 +48,6 @@ class NoiseRun:
     """One noisy release of some documents."""
 
     mechanism: WordMechanism
-    n_words: int  # of the vocabulary
     streams: NoiseStreams
     sample_length: int | None = None  # draws from each document, which replace it
 
@@ -58,11 +57,8 @@ class NoiseRun:
         *,
         n_jobs: int | None = None,
         verbose: int = 0,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Codes of the noisy words of all documents, and their offsets.
-
-        Negative codes are words kept in the clear.
-        """
+    ) -> EncodedDocuments:
+        """The noisy documents; negative codes are words kept in the clear."""
         offsets = documents.offsets
         if self.sample_length is not None:
             offsets = np.arange(len(offsets), dtype=np.int64) * self.sample_length
@@ -95,7 +91,7 @@ class NoiseRun:
             for task, noisy in zip(tasks, results, strict=True):
                 codes[offsets[task.start] : offsets[task.stop]] = noisy
                 progress.update(task.stop - task.start)
-        return codes, offsets
+        return EncodedDocuments(codes, offsets, in_clear=documents.in_clear)
 
     def _block_size(self, n_threads: int) -> tuple[int, int]:
         """Words at a time, and bytes that `apply` may take beside them.
@@ -123,7 +119,7 @@ class NoiseRun:
                 codes,
                 lengths,
                 self.sample_length,
-                self.n_words,
+                len(self.mechanism.embedding),
                 streams,
                 None if repeats is None else repeats[ends[0] : ends[-1]],
             )

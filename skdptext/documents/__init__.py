@@ -12,12 +12,10 @@ from skdptext.documents._known_texts import (
 )
 from skdptext.documents._mean_vectors import MeanVectorEncoder as MeanVectorEncoder
 from skdptext.documents._output import (
-    FORMATS as FORMATS,
     ColumnOutput as ColumnOutput,
     as_column as as_column,
     as_frame as as_frame,
     row_keys as row_keys,
-    write_documents as write_documents,
 )
 from skdptext.documents._reader import (
     DocumentReader as DocumentReader,

@@ -1,9 +1,8 @@
-"""From numbers to bags, token lists and texts."""
+"""Releases in the form of table that they were given in, or that is asked for."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -14,36 +13,7 @@ from skdptext.utils import (
     check_option,
     import_pandas,
     is_column_of_documents,
-    sparse_result,
 )
-
-FORMATS = ("bow", "tokens", "text")
-
-
-def write_documents(
-    codes: np.ndarray,
-    offsets: np.ndarray,
-    words: np.ndarray,
-    in_clear: Sequence[str],
-    output: str,
-) -> Any:
-    """Documents as `output` says: canonical CSR counts (int64), token lists or texts.
-
-    `in_clear` are the unknown words that pass through.
-    """
-    if output == "bow":
-        bags = sp.csr_array(
-            (np.ones(len(codes), dtype=np.int64), codes, offsets),
-            shape=(len(offsets) - 1, len(words)),
-        )
-        bags.sum_duplicates()
-        return sparse_result(bags)
-    tokens = words[np.maximum(codes, 0)]
-    for i in np.flatnonzero(codes < 0):
-        tokens[i] = in_clear[-1 - codes[i]]
-    flat, ends = tokens.tolist(), offsets.tolist()
-    documents = [flat[a:b] for a, b in itertools.pairwise(ends)]
-    return documents if output == "tokens" else [" ".join(d) for d in documents]
 
 
 def row_keys(rows: Any) -> list[bytes]:
@@ -89,8 +59,8 @@ def as_column(documents: list[Any], X: Any, kind: str | None, name: str) -> Any:
     return column
 
 
-def as_frame(bags: Any, X: Any, kind: str | None, words: np.ndarray) -> Any:
-    """Bags as a pandas data frame of sparse columns, where a data frame is asked for.
+def as_frame(bags: Any, X: Any, kind: str, words: np.ndarray) -> Any:
+    """Bags as a pandas data frame of sparse columns.
 
     It takes over the index of `X`, where the bags come from. polars has no sparse
     columns, which is an InvalidParameterError.
@@ -100,8 +70,6 @@ def as_frame(bags: Any, X: Any, kind: str | None, words: np.ndarray) -> Any:
             'set_output must not be transform="polars" for output="bow": polars has no '
             'sparse columns. transform="pandas" has.'
         )
-    if kind != "pandas":
-        return bags
     pd = import_pandas('set_output(transform="pandas")')
     index = X.index if isinstance(X, pd.Series | pd.DataFrame) else None
     return pd.DataFrame.sparse.from_spmatrix(bags, index=index, columns=words)
@@ -110,7 +78,7 @@ def as_frame(bags: Any, X: Any, kind: str | None, words: np.ndarray) -> Any:
 class ColumnOutput:
     """`set_output` of an estimator that releases texts, by the wish that is its own."""
 
-    _container: str | None = None
+    _container: str | None = None  # "pandas", "polars"
 
     def set_output(
         self, *, transform: Literal["default", "pandas", "polars"] | None = None
@@ -139,10 +107,11 @@ class ColumnOutput:
         """
         if transform is not None:
             check_option("transform", transform, ("default", "pandas", "polars"))
-            self._container = transform
+            self._container = None if transform == "default" else transform
         return self
 
     def __sklearn_clone__(self) -> Any:
         # A clone gives the same output, as those of scikit-learn's transformers do.
         made = super().__sklearn_clone__()  # type: ignore[misc]
-        return made.set_output(transform=self._container)
+        made._container = self._container
+        return made

@@ -140,6 +140,14 @@ class EncodedDocuments:
         bags.sum_duplicates()
         return bags
 
+    def tokens(self, words: np.ndarray) -> list[list[str]]:
+        """Words of each document, where `words` are those of the embedding."""
+        tokens = words[np.maximum(self.codes, 0)]
+        for i in np.flatnonzero(self.codes < 0):
+            tokens[i] = self.in_clear[-1 - self.codes[i]]
+        flat, ends = tokens.tolist(), self.offsets.tolist()
+        return [flat[a:b] for a, b in itertools.pairwise(ends)]
+
 
 class _Encoder:
     """Collects documents; an unknown word is numbered at its first occurrence."""
@@ -432,13 +440,29 @@ class DocumentReader:
         return type(self), tuple(getattr(self, field.name) for field in fields(self))
 
     @classmethod
-    def of(cls, estimator: Any, embedding: WordEmbedding | None) -> DocumentReader:
-        """The reader that an estimator's parameters describe."""
-        given = estimator.get_params(deep=False)
-        options = {name: given[name] for name in _OPTIONS if name in given}
+    def of(
+        cls,
+        estimator: Any,
+        embedding: WordEmbedding | None,
+        kept: DocumentReader | None = None,
+    ) -> DocumentReader:
+        """The reader that an estimator's parameters describe.
+
+        `kept` is one that they described before, over the same embedding. It is
+        returned if they still do: a new one costs as much as a short document.
+        """
+        options = {
+            name: getattr(estimator, name)
+            for name in _OPTIONS
+            if hasattr(estimator, name)
+        }
         if options.get("resize") is None:
             has_length = options.get("document_length") is not None
             options["resize"] = "sample" if has_length else "truncate"
+        if kept is not None and all(
+            _unchanged(getattr(kept, name), value) for name, value in options.items()
+        ):
+            return kept
         return cls(embedding, **options)
 
     @cached_property
@@ -451,10 +475,14 @@ class DocumentReader:
         )
 
     @cached_property
+    def _stop_words(self) -> frozenset[str]:
+        return self._vectorizer.get_stop_words() or frozenset()
+
+    @cached_property
     def _tokenize(self) -> Callable[[str], Any]:
         preprocess = self._vectorizer.build_preprocessor()
         tokenize = self._vectorizer.build_tokenizer()
-        stop = self._vectorizer.get_stop_words() or frozenset()
+        stop = self._stop_words
         parts = {token for word in stop for token in tokenize(preprocess(word))} - stop
         if parts:  # scikit-learn's own warning would quote them
             warn_once(
@@ -541,7 +569,7 @@ class DocumentReader:
 
     def _tokens(self, X: Iterable[Any]) -> Iterator[list[str]]:
         """The words of each document."""
-        stop = self._vectorizer.get_stop_words() or frozenset()
+        stop = self._stop_words
         for position, document in enumerate(plain_documents(X)):
             check_document(document, position)
             if isinstance(document, str):
@@ -568,6 +596,16 @@ class DocumentReader:
                 f"document {position}."
             )
         return tokens
+
+
+def _unchanged(option: Any, value: Any) -> bool:
+    """Whether a value is an option that was checked before.
+
+    Copies of numbers and texts, as pickling makes them, are the same; True is not 1.
+    """
+    return option is value or (
+        type(option) is type(value) and isinstance(value, int | str) and option == value
+    )
 
 
 def token_list(document: Any, position: int) -> list[str]:

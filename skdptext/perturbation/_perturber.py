@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, Literal
 
@@ -14,14 +15,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skdptext.base import BaseReleaser, NoiseRun, WordLikelihood
 from skdptext.documents import (
-    FORMATS,
     ColumnOutput,
     DocumentReader,
     EncodedDocuments,
     as_column,
     as_frame,
     word_ids,
-    write_documents,
 )
 from skdptext.embeddings import (
     WordEmbedding,
@@ -55,6 +54,7 @@ from skdptext.utils import (
     is_count_matrix,
     show_progress,
     shown,
+    sparse_result,
     warn_of_repeats,
     warn_once,
 )
@@ -331,7 +331,8 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         InvalidParameterError
             If a parameter or `X` breaks a rule.
         """
-        self._check_parameters(None)
+        self._check_parameters()
+        reader = DocumentReader.of(self, None)  # which checks how documents are read
         columns, bags = None, None
         if is_count_matrix(X, name="X"):
             bags = check_array(X, accept_sparse="csr", dtype=np.float64)
@@ -352,6 +353,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
             validate_data(self, X, skip_check_array=True)
         self.mechanism_ = mechanism
         self.embedding_ = embedding
+        self._reader = replace(reader, embedding=embedding)
         for name in ("covariance_", "noise_factor_"):
             self.__dict__.pop(name, None)
         if mechanism.metric is not None:
@@ -359,13 +361,12 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
             self.noise_factor_ = mechanism.metric.factor
         return self
 
-    def _check_parameters(self, embedding: WordEmbedding | None) -> DocumentReader:
-        """Check all parameters; the reader of documents checks its own."""
+    def _check_parameters(self) -> None:
+        """Check all parameters but those of the reader of documents."""
         check_real("epsilon", self.epsilon, low=0, open_low=True)
         check_real("lam", self.lam, low=0, high=1)
         resolve_mechanism(self.mechanism)
-        reader = DocumentReader.of(self, embedding)
-        check_option("output", self.output, FORMATS)
+        check_option("output", self.output, ("bow", "tokens", "text"))
         if self.order is not None:
             check_option("order", self.order, ("keep",))
         if self.oov == "keep" and self.output != "text":
@@ -376,18 +377,17 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         check_noise_state(self.random_state)
         check_integer("verbose", self.verbose, low=0)
         check_n_jobs(self.n_jobs)
-        return reader
 
     def _check_ready(self) -> DocumentReader:
         """The reader of documents; what is set after `fit` is checked for it."""
         check_is_fitted(self, "mechanism_")
-        reader = self._check_parameters(self.embedding_)
+        self._check_parameters()
         for name in ("epsilon", "lam"):
             if check_real(name, getattr(self, name)) != getattr(self.mechanism_, name):
                 raise InvalidParameterError(
                     f"{name} was changed after fit, call fit again."
                 )
-        return reader
+        return DocumentReader.of(self, self.embedding_, kept=self._reader)
 
     def _warn_of_leaks(self, has_ids: bool) -> None:
         """Say what is released outside the guarantee, and what voids it."""
@@ -465,13 +465,14 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
                 # the next one is another question
                 ("embedding", self.embedding_.fingerprint),
             )
-        codes, offsets = self._run(streams, documents, sample)
+        noisy = self._run(streams, documents, sample)
         names = self.embedding_.word_array
         if self.output == "bow":
-            return as_frame(self._bags(codes, offsets), X, self._container, names)
-        released = write_documents(
-            codes, offsets, names, documents.in_clear, self.output
-        )
+            bags, kind = self._bags(noisy), self._container
+            return bags if kind is None else as_frame(bags, X, kind, names)
+        released: list[Any] = noisy.tokens(names)
+        if self.output == "text":
+            released = [" ".join(words) for words in released]
         return as_column(released, X, self._container, self.output)
 
     def prepare(self, X: Any) -> Any:
@@ -517,17 +518,15 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         label = streams.labeller()
         documents = self._read(reader, X, label, counted=sample is not None)
         unmoved = RandomizedResponse().prepare(self.embedding_, _NO_NOISE)
-        run = NoiseRun(unmoved, self.n_features_in_, streams, sample)
-        known = EncodedDocuments(*run.run(documents, n_jobs=1)).known()
-        return self._bags(known.codes, known.offsets)
+        return self._bags(NoiseRun(unmoved, streams, sample).run(documents, n_jobs=1))
 
-    def _bags(self, codes: np.ndarray, offsets: np.ndarray) -> Any:
+    def _bags(self, documents: EncodedDocuments) -> Any:
         """Counts, which say whose words their columns are.
 
         As an attribute: the next step of a pipeline gets nothing else. A copy or a
         slice lacks it, and is then not checked.
         """
-        bags = write_documents(codes, offsets, self.embedding_.word_array, (), "bow")
+        bags = sparse_result(documents.bags(self.n_features_in_).astype(np.int64))
         if not isinstance(self.embedding, str):  # "one-hot" does not know its words
             bags.embedding_fingerprint = self.embedding_.fingerprint
         return bags
@@ -562,8 +561,8 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         streams: NoiseStreams,
         documents: EncodedDocuments,
         sample: int | None = None,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        run = NoiseRun(self.mechanism_, self.n_features_in_, streams, sample)
+    ) -> EncodedDocuments:
+        run = NoiseRun(self.mechanism_, streams, sample)
         return run.run(documents, n_jobs=self.n_jobs, verbose=self.verbose)
 
     def perturb_words(self, words: Iterable[str], n_draws: int = 1) -> np.ndarray:
@@ -601,8 +600,8 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
             offsets=np.arange(len(ids) + 1, dtype=np.int64) * n_draws,
             stream_labels=[label(i, request) for i in range(len(ids))] if label else [],
         )
-        codes, _ = self._run(streams, documents)
-        return self.embedding_.word_array[codes].reshape(-1, n_draws)
+        noisy = self._run(streams, documents)
+        return self.embedding_.word_array[noisy.codes].reshape(-1, n_draws)
 
     def mechanism_at(
         self, *, epsilon: float | None = None, lam: float | None = None
@@ -645,12 +644,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
             truncated. They are private.
         """
         reader = self._check_ready()
-        documents = self._read(reader, X)
-        names = self.embedding_.word_array
-        return [
-            names[codes[codes >= 0]].tolist()
-            for codes in map(documents.__getitem__, range(len(documents)))
-        ]
+        return self._read(reader, X).known().tokens(self.embedding_.word_array)
 
     def log_likelihood(
         self,

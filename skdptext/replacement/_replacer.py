@@ -413,7 +413,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
             clear, own = self._answers(groups, X, ids)
             check_not_fitted_on(groups, clear)
             released = self._shown(own)
-        frame = self._container in ("pandas", "polars")
+        frame = self._container is not None
         if self.output in ("bow", "vector") or not (frame or is_column_of_documents(X)):
             return released
         return as_column(list(released), X, self._container, self.output)
