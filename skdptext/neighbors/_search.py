@@ -20,7 +20,6 @@ from joblib import Parallel, delayed, effective_n_jobs
 from skdptext.embeddings import WordEmbedding
 from skdptext.neighbors._distance import (
     DAMPING,
-    MANY,
     Array,
     Bag,
     bag_of,
@@ -31,6 +30,9 @@ from skdptext.utils import blocks, limit_blas_threads, runs, working_memory_byte
 
 # Queries that share a product; short ones of them are bounded together.
 _TOGETHER = 64
+# Pairs of words of a query and a mean bag from which on a query is searched alone, and
+# Sinkhorn's steps save more than they take.
+_LONG = 512
 # Costs that are bounded at once: the work arrays then stay in the processor's cache.
 _AT_ONCE = 2**17
 # Bags beyond k that get the best bound before the first are solved.
@@ -118,7 +120,7 @@ class BagIndex:
             words, places = np.unique(asked.indices, return_inverse=True)
             costs, starts, found = self.costs(words), asked.indptr, list[Pairs]()
             while (at := len(found)) < asked.shape[0]:
-                long = (starts[at + 1] - starts[at]) * self.sizes.mean() >= MANY
+                long = (starts[at + 1] - starts[at]) * self.sizes.mean() >= _LONG
                 some = slice(at, at + 1 if long else asked.shape[0])
                 held = places[starts[at] : starts[some.stop]]
                 group = _Group(self, asked[some], costs, held)
