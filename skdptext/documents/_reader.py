@@ -128,12 +128,12 @@ class EncodedDocuments:
         repeats = None if self.repeats is None else self.repeats[known]
         return EncodedDocuments(self.codes[known], upto[self.offsets], repeats=repeats)
 
-    def bags(self, n_words: int) -> sp.csr_array:
+    def bags(self, n_words: int, dtype: Any = np.float64) -> sp.csr_array:
         """Counts of known words, shape (n_documents, n_words)."""
         known = self.known()
         repeats = np.ones(len(known.codes)) if known.repeats is None else known.repeats
         bags = sp.csr_array(
-            (repeats.astype(np.float64), known.codes, known.offsets),
+            (repeats.astype(dtype), known.codes, known.offsets),
             shape=(len(self), n_words),
             copy=True,  # duplicates are summed, and so sorted, in place
         )

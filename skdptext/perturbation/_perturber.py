@@ -526,7 +526,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         As an attribute: the next step of a pipeline gets nothing else. A copy or a
         slice lacks it, and is then not checked.
         """
-        bags = sparse_result(documents.bags(self.n_features_in_).astype(np.int64))
+        bags = sparse_result(documents.bags(self.n_features_in_, np.int64))
         if not isinstance(self.embedding, str):  # "one-hot" does not know its words
             bags.embedding_fingerprint = self.embedding_.fingerprint
         return bags

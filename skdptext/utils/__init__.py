@@ -23,7 +23,6 @@ from skdptext.utils._intervals import (
     split_interval as split_interval,
 )
 from skdptext.utils._messages import (
-    REPEATABLE as REPEATABLE,
     SITE as SITE,
     DocLinked as DocLinked,
     Fragment as Fragment,
@@ -35,14 +34,10 @@ from skdptext.utils._messages import (
     page as page,
     paragraph as paragraph,
     percent_up as percent_up,
-    progress as progress,
-    progress_bar as progress_bar,
     quiet as quiet,
     rounded_up as rounded_up,
-    show_progress as show_progress,
     table as table,
     warn_of_private_tuning as warn_of_private_tuning,
-    warn_of_repeats as warn_of_repeats,
     warn_once as warn_once,
     wrapped as wrapped,
 )
@@ -55,11 +50,13 @@ from skdptext.utils._system import (
     working_memory_bytes as working_memory_bytes,
 )
 from skdptext.utils._random import (
+    REPEATABLE as REPEATABLE,
     NoiseStreams as NoiseStreams,
     SecretSeed as SecretSeed,
     check_document_ids as check_document_ids,
     check_noise_state as check_noise_state,
     check_rng as check_rng,
+    warn_of_repeats as warn_of_repeats,
 )
 from skdptext.utils._risk import (
     FEWEST_CASES as FEWEST_CASES,
@@ -80,7 +77,10 @@ from skdptext.utils._system import (
     import_pandas as import_pandas,
     import_pyarrow as import_pyarrow,
     limit_blas_threads as limit_blas_threads,
+    progress as progress,
+    progress_bar as progress_bar,
     replacing as replacing,
+    show_progress as show_progress,
 )
 from skdptext.utils._validation import (
     MAX_WHOLE_WORDS as MAX_WHOLE_WORDS,

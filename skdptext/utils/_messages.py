@@ -1,20 +1,18 @@
-"""What people read: warnings, progress bars, prose in lines, HTML."""
+"""What people read: warnings, prose in lines, HTML."""
 
 from __future__ import annotations
 
 import html
 import math
 import re
-import sys
 import textwrap
 import threading
 import warnings
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from contextvars import ContextVar
+from contextlib import contextmanager
 from decimal import ROUND_CEILING, Decimal
 from numbers import Integral, Real
-from typing import Any, TypeVar
+from typing import Any
 
 from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.utils._validation import check_option
@@ -150,42 +148,6 @@ _silences: dict[tuple[type[Warning], str], _Silence] = {}
 _lock = threading.RLock()
 
 
-# -- what repeatable noise shows, and whom ------------------------------------------
-
-# Seeds below it can be found by trial; those that people choose, in minutes.
-_GUESSABLE = 2**64
-
-REPEATABLE = (
-    "The noise is repeatable (random_state is an integer): anyone who sees the release "
-    "learns which documents are equal, and anyone who can run this perturber learns "
-    "whether a document is a given one. What follows is for documents that are "
-    "released under different ids (document_ids), which nobody can use again."
-)
-
-
-def warn_of_repeats(random_state: object, has_ids: bool) -> None:
-    """Warn of what repeatable noise shows.
-
-    Equal documents with different ids are released differently.
-    """
-    if not isinstance(random_state, Integral):
-        return
-    if not has_ids:
-        warn_once(
-            "random_state is an integer: equal documents get equal releases, which "
-            "shows that they are equal. Give each document its own id, "
-            "transform(X, document_ids=...), or use random_state=None.",
-            PrivacyLeakWarning,
-        )
-    if int(random_state) < _GUESSABLE:
-        warn_once(
-            "random_state is an integer below 2^64, which can be guessed by trying: "
-            "small ones in minutes. Anyone who knows it can undo the noise. Draw it "
-            "with secrets.randbits(128), and keep it secret.",
-            PrivacyLeakWarning,
-        )
-
-
 # -- the origin of the text that parameters are chosen on ---------------------------
 
 _ORIGINS = ("private", "public", "released")
@@ -206,86 +168,6 @@ def warn_of_private_tuning(tuned_on: str, what: str, documents: str) -> None:
             'are public or released, say so: tuned_on="public" or tuned_on="released".',
             PrivacyLeakWarning,
         )
-
-
-# -- progress bars for work that takes seconds --------------------------------------
-
-T = TypeVar("T")
-
-
-def _asks_for_bars(verbose: int) -> bool:
-    """Whether bars are shown: for 1 where they are drawn over, and above 1 anywhere.
-
-    In a file or a log, a bar leaves hundreds of lines.
-    """
-    if _in_notebook():
-        return verbose > 0
-    if sys.stderr is None:  # of Windows without a console
-        return False
-    return verbose > 1 or (verbose > 0 and _is_terminal(sys.stderr))
-
-
-def _is_terminal(stream: Any) -> bool:
-    """Of a stream, which may be closed."""
-    try:
-        return bool(stream.isatty())
-    except (AttributeError, ValueError):
-        return False
-
-
-def _in_notebook() -> bool:
-    """Whether a notebook runs this, as tqdm tells it."""
-    ipython = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    return "IPKernelApp" in getattr(ipython, "config", ())
-
-
-_shown: ContextVar[bool] = ContextVar("skdptext_progress", default=False)
-
-
-@contextmanager
-def show_progress(verbose: int) -> Iterator[None]:
-    """Let `progress` show its bars, where `verbose` asks for them, in this context."""
-    token = _shown.set(_asks_for_bars(verbose))
-    try:
-        yield
-    finally:
-        _shown.reset(token)
-
-
-def progress(items: Iterable[T], what: str) -> Iterable[T]:
-    """The same items, with a progress bar if bars are shown.
-
-    For work deep below the call that takes `verbose`.
-    """
-    if not _shown.get():
-        return items
-    from tqdm.auto import tqdm
-
-    return tqdm(items, desc=what, leave=False)
-
-
-def progress_bar(
-    verbose: int, description: str, *, total: int | None = None, unit: str = "word"
-) -> Any:
-    """A bar of tqdm, to be used in a `with` statement, or one that shows nothing.
-
-    `total` is None where it is not known.
-    """
-    if not _asks_for_bars(verbose):
-        return _NoBar()
-    from tqdm.auto import tqdm
-
-    return tqdm(desc=description, total=total, unit=unit)
-
-
-class _NoBar(ExitStack):
-    """Not a disabled bar of tqdm: even that takes a lock which forked processes share.
-
-    One that is killed while it holds the lock stops all others.
-    """
-
-    def update(self, n: float = 1) -> None:
-        pass
 
 
 # -- prose in lines of a terminal ---------------------------------------------------

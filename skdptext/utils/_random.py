@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from skdptext.exceptions import InvalidParameterError
+from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
+from skdptext.utils._messages import warn_once
 from skdptext.utils._validation import kind_of
 
 # The largest number of 64 bits
@@ -20,6 +21,16 @@ _LAST = np.uint64(2**64 - 1)
 RandomState = None | int | np.integer | np.random.Generator | np.random.RandomState
 # What gives its own numbers, which move it on
 _SOURCES = (np.random.Generator, np.random.RandomState)
+
+# Seeds below it can be found by trial; those that people choose, in minutes.
+_GUESSABLE = 2**64
+
+REPEATABLE = (
+    "The noise is repeatable (random_state is an integer): anyone who sees the release "
+    "learns which documents are equal, and anyone who can run this perturber learns "
+    "whether a document is a given one. What follows is for documents that are "
+    "released under different ids (document_ids), which nobody can use again."
+)
 
 
 @Integral.register
@@ -94,6 +105,29 @@ def check_noise_state(random_state: Any) -> RandomState:
     if value < 0:
         raise InvalidParameterError(f"{rule}, got a negative integer.")
     return value
+
+
+def warn_of_repeats(random_state: object, has_ids: bool) -> None:
+    """Warn of what repeatable noise shows.
+
+    Equal documents with different ids are released differently.
+    """
+    if not isinstance(random_state, Integral):
+        return
+    if not has_ids:
+        warn_once(
+            "random_state is an integer: equal documents get equal releases, which "
+            "shows that they are equal. Give each document its own id, "
+            "transform(X, document_ids=...), or use random_state=None.",
+            PrivacyLeakWarning,
+        )
+    if int(random_state) < _GUESSABLE:
+        warn_once(
+            "random_state is an integer below 2^64, which can be guessed by trying: "
+            "small ones in minutes. Anyone who knows it can undo the noise. Draw it "
+            "with secrets.randbits(128), and keep it secret.",
+            PrivacyLeakWarning,
+        )
 
 
 def check_rng(random_state: Any) -> np.random.Generator:

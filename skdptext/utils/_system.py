@@ -1,4 +1,4 @@
-"""Work that is cut into pieces: blocks, memory, threads, and what is imported late."""
+"""Work in pieces: blocks, memory, threads, progress bars, and what is imported late."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import importlib
 import math
 import os
 import secrets
+import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from typing import IO, Any, Generic, Self, TypeVar
@@ -153,6 +155,87 @@ class Threads:
         """Call `run` with each of the items; none more once one has raised."""
         for _ in (self._pool or builtins).map(run, items):
             pass
+
+
+# -- progress bars for work that takes seconds --------------------------------------
+
+
+def _asks_for_bars(verbose: int) -> bool:
+    """Whether bars are shown: for 1 where they are drawn over, and above 1 anywhere.
+
+    In a file or a log, a bar leaves hundreds of lines.
+    """
+    if _in_notebook():
+        return verbose > 0
+    if sys.stderr is None:  # of Windows without a console
+        return False
+    return verbose > 1 or (verbose > 0 and _is_terminal(sys.stderr))
+
+
+def _is_terminal(stream: Any) -> bool:
+    """Of a stream, which may be closed."""
+    try:
+        return bool(stream.isatty())
+    except (AttributeError, ValueError):
+        return False
+
+
+def _in_notebook() -> bool:
+    """Whether a notebook runs this, as tqdm tells it."""
+    ipython = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return "IPKernelApp" in getattr(ipython, "config", ())
+
+
+_shown: ContextVar[bool] = ContextVar("skdptext_progress", default=False)
+
+
+@contextmanager
+def show_progress(verbose: int) -> Iterator[None]:
+    """Let `progress` show its bars, where `verbose` asks for them, in this context."""
+    token = _shown.set(_asks_for_bars(verbose))
+    try:
+        yield
+    finally:
+        _shown.reset(token)
+
+
+def progress(items: Iterable[T], what: str) -> Iterable[T]:
+    """The same items, with a progress bar if bars are shown.
+
+    For work deep below the call that takes `verbose`.
+    """
+    if not _shown.get():
+        return items
+    from tqdm.auto import tqdm
+
+    return tqdm(items, desc=what, leave=False)
+
+
+def progress_bar(
+    verbose: int, description: str, *, total: int | None = None, unit: str = "word"
+) -> Any:
+    """A bar of tqdm, to be used in a `with` statement, or one that shows nothing.
+
+    `total` is None where it is not known.
+    """
+    if not _asks_for_bars(verbose):
+        return _NoBar()
+    from tqdm.auto import tqdm
+
+    return tqdm(desc=description, total=total, unit=unit)
+
+
+class _NoBar(ExitStack):
+    """Not a disabled bar of tqdm: even that takes a lock which forked processes share.
+
+    One that is killed while it holds the lock stops all others.
+    """
+
+    def update(self, n: float = 1) -> None:
+        pass
+
+
+# -- blocks, and other small steps of large work ------------------------------------
 
 
 def bisect(
