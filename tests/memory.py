@@ -1,4 +1,4 @@
-"""The memory that a block of a test takes, and whether it is that of a file."""
+"""The memory that a block of a test takes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import contextlib
 import tracemalloc
 from collections.abc import Iterator
 from dataclasses import dataclass
-
-import numpy as np
 
 
 @dataclass
@@ -28,21 +26,6 @@ def traced_memory() -> Iterator[Memory]:
         memory.held, memory.peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-
-
-def mappings(array) -> list[np.memmap]:
-    """The memory maps that an array stands on."""
-    maps = []
-    while isinstance(array, np.ndarray):
-        maps += [array] if isinstance(array, np.memmap) else []
-        array = array.base
-    return maps
-
-
-def mapped_file(array) -> str | None:
-    """Name of the file that an array is a memory map of."""
-    maps = mappings(array)
-    return str(maps[-1].filename) if maps else None
 
 
 def peak_beyond_output(perturber, documents) -> int:

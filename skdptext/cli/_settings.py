@@ -99,7 +99,7 @@ def add_option(
 def add_embedding(group: Any, where: str = "") -> None:
     """--embedding and --n-words."""
     text = (
-        "public word vectors: .npz (memory-mapped), .txt, .vec or .bin, also .gz; or "
+        "public word vectors: .npz, .txt, .vec or .bin, also .gz; or "
         f'"{BUILT_IN}", the built-in ones, for a trial{where}'
     )
     add_option(group, "--embedding", text, metavar="FILE")

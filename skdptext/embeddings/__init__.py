@@ -1,12 +1,12 @@
 """Word embeddings, the files that hold them, and exact nearest words."""
 
-from skdptext.embeddings._embedding import WordEmbedding
-from skdptext.embeddings._index import plain_words as plain_words
 from skdptext.embeddings._embedding import (
+    WordEmbedding,
     check_columns as check_columns,
     check_embedding as check_embedding,
     column_names as column_names,
     one_hot_embedding,
+    plain_words as plain_words,
 )
 from skdptext.embeddings._nearest import (
     k_nearest_words as k_nearest_words,

@@ -4,20 +4,111 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from os import PathLike
-from typing import Any, Self
+from itertools import repeat
+from typing import Any, NamedTuple, Self
+from unicodedata import normalize
 
 import numpy as np
 
-from skdptext.embeddings._checks import check_vectors, freeze
-from skdptext.embeddings._gensim import Parts, SubwordVectors, parts_of
-from skdptext.embeddings._index import WordIndex, check_words
-from skdptext.embeddings._readers import read
-from skdptext.embeddings._writers import write
+from skdptext.embeddings._files import Parts, read, write
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_integer, half_squared_norms, kind_of, shown
+from skdptext.utils import (
+    check_integer,
+    half_squared_norms,
+    import_gensim,
+    kind_of,
+    shown,
+)
+
+
+class Subwords(NamedTuple):
+    """fastText's vectors of character n-grams by hash value, and the n-grams' lengths.
+
+    P. Bojanowski, E. Grave, A. Joulin, T. Mikolov, "Enriching word vectors with
+    subword information", TACL 5 (2017).
+    """
+
+    buckets: np.ndarray  # of shape (n_hash_values, dim), float32, read-only
+    min_n: int
+    max_n: int
+
+
+def plain_words(words: Iterable[str], name: str = "words") -> Iterator[str]:
+    """Each of some words as a plain str; an error names what is none."""
+    try:
+        if isinstance(words, str | bytes):
+            raise TypeError
+        words = iter(words)
+    except TypeError:
+        raise InvalidParameterError(
+            f"{name} must be an iterable of str, got {kind_of(words)}."
+        ) from None
+    for i, word in enumerate(words):
+        if not isinstance(word, str):
+            raise InvalidParameterError(
+                f"{name} must be str, got {kind_of(word)} at position {i}."
+            )
+        yield str(word)  # np.str_ is a str, but pickles and prints as NumPy's
+
+
+def _composed(word: str) -> str:
+    """The word with a letter and its accent as one character, if there is one."""
+    return normalize("NFC", word)
+
+
+def _rows_of(words: Iterable[str]) -> dict[str, int]:
+    """The row of each word; none may occur twice."""
+    rows: dict[str, int] = {}
+    for row, word in enumerate(words):
+        first = rows.setdefault(word, row)
+        if first != row:
+            raise InvalidParameterError(
+                f"words must be unique, got the same at positions {first} and {row}."
+            )
+    if not rows:
+        raise InvalidParameterError("words must hold at least one word, got none.")
+    return rows
+
+
+def _checked(
+    name: str, vectors: Any, n_rows: int | None, dim: int | None, own: bool
+) -> np.ndarray:
+    """Vectors as a frozen float32 matrix: a copy, unless the array is our own.
+
+    Any number of rows or of columns will do where it is None.
+    """
+    convert = np.asarray if own else np.array
+    try:
+        given = np.asarray(vectors)
+        if given.dtype.kind not in "fiubO" or np.ma.is_masked(vectors):
+            raise TypeError
+        with np.errstate(over="ignore"):  # what leaves float32 is refused below
+            stored = convert(given, dtype=np.float32, order="C")
+    except (TypeError, ValueError, OverflowError):  # whose messages quote the values
+        raise InvalidParameterError(
+            f"{name} must be a matrix of real numbers, got {type(vectors).__name__} "
+            "with other or masked entries, or with rows that differ in length."
+        ) from None
+    n, m = stored.shape if stored.ndim == 2 else (0, 0)
+    if not stored.size or n_rows not in (None, n) or dim not in (None, m):
+        raise InvalidParameterError(
+            f"{name} must be of shape ({n_rows or 'n_rows'}, {dim or 'dim >= 1'}), got "
+            f"{stored.shape}."
+        )
+    finite = np.isfinite(stored).all(axis=1)
+    if not finite.all():
+        raise InvalidParameterError(
+            f"{name} must be finite in float32, but row {finite.argmin()} is not."
+        )
+    return _frozen(stored)
+
+
+def _frozen(array: np.ndarray) -> np.ndarray:
+    """A read-only view of a read-only array, whose flag cannot be set back."""
+    array.flags.writeable = False
+    return array.view(np.ndarray)  # a memory map stays one, as the base
 
 
 class WordEmbedding:
@@ -32,10 +123,9 @@ class WordEmbedding:
     ----------
     words : iterable of str
         The vocabulary, without repetition, in the order of the rows of `vectors`.
+        Unicode is normalized (NFC), here and wherever words are looked up.
     vectors : array-like of shape (n_words, dim)
-        One finite vector per word. Stored as a read-only, C-ordered float32 array;
-        an array that is already all of this, such as a memory map opened for
-        reading, is not copied.
+        One finite vector per word. Stored as a read-only, C-ordered float32 copy.
 
     Attributes
     ----------
@@ -49,8 +139,8 @@ class WordEmbedding:
     Raises
     ------
     InvalidParameterError
-        If a word is not a str or occurs twice, or `vectors` is not a matrix of finite
-        numbers with one row per word.
+        If a word is not a str, or two are equal in NFC, or `vectors` is not a matrix of
+        finite numbers with one row per word.
 
     See Also
     --------
@@ -74,29 +164,61 @@ class WordEmbedding:
     array([0.9, 0.3], dtype=float32)
     """
 
+    words: tuple[str, ...]
     vectors: np.ndarray
-    _index: WordIndex
-    _subwords: SubwordVectors | None = None
+    _subwords: Subwords | None = None
 
     def __init__(self, words: Iterable[str], vectors: Any) -> None:
-        index = check_words(words)
-        self._set(index, check_vectors(vectors, index))
+        composed = tuple(map(_composed, plain_words(words)))
+        rows = _rows_of(composed)
+        stored = _checked("vectors", vectors, len(rows), None, own=False)
+        self.__dict__.update(words=composed, vectors=stored, _rows=rows)
 
     @classmethod
-    def _trusted(cls, index: WordIndex, vectors: np.ndarray, **state: Any) -> Self:
-        """Build from parts that have been checked."""
+    def _trusted(
+        cls,
+        words: tuple[str, ...],
+        vectors: np.ndarray,
+        subwords: Subwords | None,
+        fingerprint: bytes | None = None,
+    ) -> Self:
+        """Build from parts that have been checked; a pickle gives arrays writeable."""
         self = cls.__new__(cls)
-        self._set(index, vectors, **state)
+        if subwords is not None:
+            subwords = subwords._replace(buckets=_frozen(subwords.buckets))
+        self.__dict__.update(words=words, vectors=_frozen(vectors), _subwords=subwords)
+        if fingerprint is not None:
+            self.__dict__["fingerprint"] = fingerprint
         return self
 
     @classmethod
-    def _from_parts(cls, parts: Parts) -> Self:
-        words, vectors, subwords = parts
-        index = words if isinstance(words, WordIndex) else check_words(words)
-        return cls._trusted(index, check_vectors(vectors, index), _subwords=subwords)
+    def _from_parts(cls, parts: Parts, own: bool) -> Self:
+        """Build from what a file or a model holds.
 
-    def _set(self, index: WordIndex, vectors: np.ndarray, **state: Any) -> None:
-        self.__dict__.update(state, vectors=vectors, _index=index)
+        Of words that differ in code points alone, such as the Hindi words of large
+        files do, the first stays: it is the most frequent one. A word that occurs
+        twice as it is written is refused.
+        """
+        words, vectors, ngrams = parts
+        words = list(plain_words(words))
+        n = len(_rows_of(words))
+        vectors = _checked("vectors", vectors, n, None, own)
+        first: dict[str, int] = {}
+        for row, word in enumerate(words):
+            first.setdefault(_composed(word), row)
+        if len(first) < n:
+            vectors = vectors[list(first.values())]
+        subwords = None
+        if ngrams is not None:
+            buckets, (min_n, max_n) = ngrams
+            buckets = _checked("subword vectors", buckets, None, vectors.shape[1], own)
+            if not 0 <= min_n <= max_n:
+                raise InvalidParameterError(
+                    "subword lengths must satisfy 0 <= min_n <= max_n, got "
+                    f"{min_n}, {max_n}."
+                )
+            subwords = Subwords(buckets, min_n, max_n)
+        return cls._trusted(tuple(first), vectors, subwords)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"WordEmbedding is immutable; cannot set {name!r}.")
@@ -112,10 +234,10 @@ class WordEmbedding:
         return int(self.vectors.shape[1])
 
     def __len__(self) -> int:
-        return len(self._index.words)
+        return len(self.words)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._index)
+        return iter(self.words)
 
     def __contains__(self, word: object) -> bool:
         return self._row(word) >= 0
@@ -127,7 +249,11 @@ class WordEmbedding:
         return self.vectors[row]
 
     def _row(self, word: object) -> int:
-        return self._index.row(word) if isinstance(word, str) else -1
+        return self._rows.get(_composed(word), -1) if isinstance(word, str) else -1
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return _rows_of(self.words)
 
     def __repr__(self) -> str:
         subwords = ", with subwords" if self.has_subwords else ""
@@ -137,7 +263,7 @@ class WordEmbedding:
         """Row of each token, -1 where it is unknown.
 
         A token is looked up as written, then lowercased, then capitalised, so that
-        cased and uncased embeddings both work.
+        cased and uncased embeddings both work; each in the composed form of Unicode.
 
         Parameters
         ----------
@@ -156,31 +282,15 @@ class WordEmbedding:
         ...     ["London", "paris", "Rome"])
         array([ 0,  1, -1], dtype=int32)
         """
-        if isinstance(tokens, str | bytes | Set | Mapping) or not isinstance(
-            tokens, Iterable
-        ):
-            raise InvalidParameterError(
-                f"tokens must be a sequence of str, got {kind_of(tokens)}."
-            )
-        tokens = tokens if isinstance(tokens, list) else list(tokens)
-        try:
-            ids = self._index.rows(tokens)
-        except TypeError:  # a list within the list
-            ids = np.full(len(tokens), -1, dtype=np.int32)
-        unknown = np.flatnonzero(ids < 0)
-        for position in unknown:
-            if not isinstance(tokens[position], str):
-                raise InvalidParameterError(
-                    f"tokens must be str, got {kind_of(tokens[position])} at position "
-                    f"{position}."
-                )
+        if not isinstance(tokens, list) or not {str}.issuperset(map(type, tokens)):
+            tokens = list(plain_words(tokens, "tokens"))
+        row = self._rows.get
+        ids = np.fromiter(map(row, tokens, repeat(-1)), np.int32, len(tokens))
         # As written comes first, so that an embedding that has both Us and us keeps
         # them apart.
-        for written in (str.lower, str.capitalize):
-            if not len(unknown):
-                break
-            ids[unknown] = self._index.rows([written(tokens[i]) for i in unknown])
-            unknown = unknown[ids[unknown] < 0]
+        for written in (str, str.lower, str.capitalize):
+            unknown = np.flatnonzero(ids < 0)
+            ids[unknown] = [row(_composed(written(tokens[i])), -1) for i in unknown]
         return ids
 
     @property
@@ -220,24 +330,27 @@ class WordEmbedding:
         row = self.find([word])[0]
         if row >= 0:
             return self.vectors[row]
-        return None if self._subwords is None else self._subwords.infer(word)
+        if self._subwords is None:
+            return None
+        import_gensim("an embedding with subword vectors")
+        from gensim.models.fasttext import ft_ngram_hashes
+
+        buckets, *lengths = self._subwords
+        text = _composed(word).encode(errors="ignore").decode()  # no half surrogates
+        hashes = ft_ngram_hashes(text, *lengths, len(buckets))
+        if not hashes:
+            return None
+        return buckets[hashes].sum(axis=0) / np.float32(len(hashes))
 
     @cached_property
-    def words(self) -> tuple[str, ...]:
-        """The vocabulary, in the order of the rows of `vectors`."""
-        return tuple(self._index)
-
-    @property
     def word_array(self) -> np.ndarray:
         """The words as a read-only object array, for indexing."""
-        return self._index.words
+        return _frozen(np.fromiter(self.words, dtype=object, count=len(self)))
 
     @cached_property
     def half_norms(self) -> np.ndarray:
         """½‖φ‖² of each word, which a search for nearest words takes; read-only."""
-        half_norms = half_squared_norms(self.vectors)
-        half_norms.flags.writeable = False
-        return half_norms
+        return _frozen(half_squared_norms(self.vectors))
 
     # -- subsets ---------------------------------------------------------------
 
@@ -274,33 +387,20 @@ class WordEmbedding:
         >>> embedding.restrict(["c", "a"]).words
         ('c', 'a')
         """
-        if isinstance(words_or_n, str | bytes):
-            raise InvalidParameterError(
-                "words_or_n must be an integer or an iterable of words, got "
-                f"{kind_of(words_or_n)}."
-            )
         if not isinstance(words_or_n, Iterable):
-            n = check_integer("words_or_n", words_or_n, low=1)
-            if n > len(self):
-                raise InvalidParameterError(
-                    f"words_or_n must be <= the number of words ({len(self)}), got {n}."
-                )
-            index, vectors = WordIndex(self.words[:n]), self.vectors[:n]
-            return self._trusted(index, vectors, _subwords=self._subwords)
-        words: Iterable[str] = words_or_n
-        if isinstance(words, set | frozenset):
-            words = sorted(words, key=self._row)
-        index = check_words(words)
-        words = list(index)
-        rows = self._index.rows(words)
-        unknown = np.flatnonzero(rows < 0)
-        if len(unknown):
+            n = check_integer("words_or_n", words_or_n, low=1, high=len(self))
+            return self._trusted(self.words[:n], self.vectors[:n], self._subwords)
+        words = list(plain_words(words_or_n, "words_or_n"))
+        if isinstance(words_or_n, set | frozenset):
+            words.sort(key=self._row)
+        rows = [self._row(word) for word in words]
+        if -1 in rows:
             raise InvalidParameterError(
-                f"words_or_n must hold words of the embedding only, got {len(unknown)} "
-                f"unknown, first {kind_of(words[unknown[0]])} at position {unknown[0]}."
+                "words_or_n must hold words of the embedding only, got "
+                f"{rows.count(-1)} unknown, the first at position {rows.index(-1)}."
             )
-        vectors = freeze(self.vectors[rows])
-        return self._trusted(index, vectors, _subwords=self._subwords)
+        words = list(_rows_of(map(self.words.__getitem__, rows)))
+        return self._trusted(tuple(words), self.vectors[rows], self._subwords)
 
     # -- files and gensim ------------------------------------------------------
 
@@ -311,14 +411,13 @@ class WordEmbedding:
         Parameters
         ----------
         path : str or path-like
-            ``.txt``, ``.vec``: word2vec, fastText or GloVe text, with or without a
-            first line that gives the two sizes; ``.bin``: word2vec binary; each also
-            with ``.gz`` behind. ``.npz``: arrays ``words`` and ``vectors``; one that
-            `save` wrote is memory-mapped: nothing is copied, and processes share the
-            memory.
+            ``.npz``: arrays ``words`` and ``vectors``; ``.bin``: word2vec binary, read
+            by gensim; ``.txt``, ``.vec``: word2vec, fastText or GloVe text, with or
+            without a first line that gives the two sizes. All but ``.npz`` also with
+            ``.gz`` behind.
         n_words : int, default=None
-            Read only the first n words, or all if there are fewer; the rest of a text,
-            binary or compressed file is not read. None: all.
+            Read only the first n words, or all if there are fewer; the rest of a text
+            or binary file is not read. None: all.
 
         Returns
         -------
@@ -330,20 +429,17 @@ class WordEmbedding:
             If the suffix is not one of those, or the file is cut short, holds fewer
             or more words than it promises, words twice, rows of another length, NaN,
             infinite values or a word that is not UTF-8. The message names the line
-            of a text file, the word of a binary one. Also if it exceeds a limit: more
-            than a million dimensions, a line of more than 16 MiB, a compressed file
-            that expands more than 200-fold.
+            of a text file.
         FileNotFoundError
             If there is no such file.
 
         Notes
         -----
-        A text file has a header if its first line is two whole numbers. The exception
-        is an embedding of one dimension without a header: the next two lines also have
-        two fields each, and the second number is not 1.
+        A text file has a header if its first line is two whole numbers. Words of text
+        may hold single blanks, as some of GloVe do.
 
-        Do not write over a file that is memory-mapped in place; `save` is safe, as it
-        puts a new file where the old one was.
+        Unicode is normalized (NFC). Where several words of a file become one, the first
+        stays, so that fewer words than the file holds, or than `n_words`, may be read.
 
         Examples
         --------
@@ -357,7 +453,7 @@ class WordEmbedding:
         """
         parts = read(path, n_words)
         try:
-            return cls._from_parts(parts)
+            return cls._from_parts(parts, own=True)
         except InvalidParameterError as error:
             raise InvalidParameterError(f"{path}: {error}") from None
 
@@ -369,15 +465,15 @@ class WordEmbedding:
         Parameters
         ----------
         path : str or path-like
-            ``.npz`` loads memory-mapped and keeps everything: the best choice.
-            Or one of the other suffixes that `load` knows. Text is written with nine
-            digits, so that vectors come back exactly.
+            ``.npz`` loads fastest and keeps everything: the best choice. Or one of the
+            other suffixes that `load` knows. Text is written with nine digits, so that
+            vectors come back exactly.
 
         Raises
         ------
         InvalidParameterError
-            If the suffix is unknown, or the format cannot hold one of the words (text
-            and binary: with white space).
+            If the suffix is unknown, or the format cannot hold one of the words: binary
+            none with white space, text none with other than single blanks within it.
 
         Warns
         -----
@@ -400,7 +496,7 @@ class WordEmbedding:
         model : KeyedVectors, or a model with word vectors in ``wv``
             Word2Vec, FastText or Doc2Vec. fastText's subword vectors are kept: see
             `infer`. Vectors are copied, so that further training does not change the
-            embedding, unless they are memory-mapped for reading.
+            embedding.
 
         Returns
         -------
@@ -420,7 +516,20 @@ class WordEmbedding:
         >>> WordEmbedding.from_gensim(keyed).words
         ('a', 'b')
         """
-        return cls._from_parts(parts_of(model))
+        import_gensim("WordEmbedding.from_gensim")
+        from gensim.models import KeyedVectors
+        from gensim.models.fasttext import FastTextKeyedVectors
+
+        keyed = getattr(model, "wv", model)  # Word2Vec, FastText, Doc2Vec
+        if not isinstance(keyed, KeyedVectors):
+            raise InvalidParameterError(
+                "model must be a gensim KeyedVectors or a model with word vectors in "
+                f"`wv`, got {type(model).__name__}."
+            )
+        subwords = None
+        if isinstance(keyed, FastTextKeyedVectors) and keyed.bucket:
+            subwords = keyed.vectors_ngrams, (keyed.min_n, keyed.max_n)
+        return cls._from_parts((keyed.index_to_key, keyed.vectors, subwords), own=False)
 
     # -- identity, copies, pickles ---------------------------------------------
 
@@ -429,9 +538,8 @@ class WordEmbedding:
         """32-byte digest of words and vectors; equal for equal embeddings."""
         digest = hashlib.blake2b(digest_size=32, person=b"skdptext-table")
         digest.update(repr(self.vectors.shape).encode())
-        for row, word in enumerate(self):  # a text of them all would stay in the heap
-            text = f"\0{word!r}" if row else repr(word)
-            digest.update(text.encode("utf-8", "surrogatepass"))
+        text = "\0".join(map(repr, self.words))
+        digest.update(text.encode("utf-8", "surrogatepass"))
         arrays = [self.vectors]
         if self._subwords is not None:
             lengths = (self._subwords.min_n, self._subwords.max_n)
@@ -448,18 +556,8 @@ class WordEmbedding:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.fingerprint, self.words, self.vectors, self._subwords)
-
-
-def _restore(
-    fingerprint: bytes,
-    words: tuple[str, ...],
-    vectors: np.ndarray,
-    subwords: SubwordVectors | None,
-) -> WordEmbedding:
-    """An embedding that has been checked, with its fingerprint."""
-    state = {"_subwords": subwords, "fingerprint": fingerprint}
-    return WordEmbedding._trusted(WordIndex(words), freeze(vectors), **state)
+        parts = self.words, self.vectors, self._subwords, self.fingerprint
+        return self._trusted, parts
 
 
 def one_hot_embedding(words: int | Iterable[str]) -> WordEmbedding:
@@ -503,22 +601,9 @@ def check_embedding(
         return one_hot_embedding(one_hot_words)
     raise InvalidParameterError(
         f'embedding must be a WordEmbedding or "one-hot", got {shown(embedding)}. '
-        f"{_advice(embedding)}"
+        "Make one by WordEmbedding.load(path), WordEmbedding.from_gensim(model) or "
+        "WordEmbedding(list(mapping), list(mapping.values()))."
     )
-
-
-def _advice(embedding: Any) -> str:
-    """How to make a WordEmbedding of what was given."""
-    if isinstance(embedding, str | PathLike):
-        return "Read a file by WordEmbedding.load(path)."
-    if isinstance(embedding, Mapping):
-        return (
-            "Make one of a mapping from words to vectors by "
-            "WordEmbedding(list(mapping), list(mapping.values()))."
-        )
-    if hasattr(embedding, "key_to_index") or hasattr(embedding, "wv"):
-        return "Convert a gensim model by WordEmbedding.from_gensim(model)."
-    return "See WordEmbedding.load and skdptext.datasets.load_docstring_embedding."
 
 
 def column_names(X: Any) -> list[str] | None:

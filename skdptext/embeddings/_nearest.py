@@ -12,8 +12,6 @@ _COLUMNS = 2048
 # Scores of few rows, such as a query's, that are made at once, 2 MB of them: every tile
 # costs a dozen calls of NumPy, and more scores than this leave the cache.
 _FEW_SCORES = 2**19
-# Rows from which the norms are a column of the product.
-_JOINED = 512
 _UNIT_ROUNDOFF = 2.0**-24  # of float32
 # Bytes of vectors rescored in float64 at a time; bounds the memory of the worst case.
 _PAIR_BYTES = 2**22
@@ -36,10 +34,9 @@ def nearest_words(
     The nearest word maximises φᵀp − ½‖φ‖². The float32 product gives these scores to
     within δ = (m + 8)·2⁻²⁴·(‖p‖ max‖φ‖ + ½ max‖φ‖²): a dot product of m terms, summed
     in any order, errs by at most about m unit round-offs times ‖p‖‖φ‖
-    (Cauchy-Schwarz). The casts add a few more, and so does the norm, whether it is
-    subtracted or a term of the product. Where the two best scores differ by more than
-    2δ the winner is certain; the other points, a per cent or so, are decided among all
-    words within 2δ of the best by float64 scores.
+    (Cauchy-Schwarz). The casts and the norm add a few more. Where the two best scores
+    differ by more than 2δ the winner is certain; the other points, 1% or so, are
+    decided among all words within 2δ of the best by float64 scores.
     """
     if half_norms is None:
         half_norms = half_squared_norms(vectors)
@@ -47,27 +44,31 @@ def nearest_words(
         return np.empty(0, dtype=np.int32)
     with np.errstate(over="ignore", invalid="ignore"):
         half32 = half_norms.astype(np.float32)
-        slack = twice_error_bound(points, half_norms)
+        slack = _twice_error_bound(points, half_norms)
         ids = np.empty(len(points), dtype=np.int32)
         best = np.empty(len(points), dtype=np.float32)
         second = np.empty_like(best)
         n_rows = _ROWS
-        if memory is not None:  # beside the scores, a tile of the vectors may be copied
-            spare = memory - 4 * _COLUMNS * (points.shape[1] + 1)
-            n_rows = int(np.clip(spare // (4 * _COLUMNS), 64, _ROWS))
+        if memory is not None:
+            n_rows = int(np.clip(memory // (4 * _COLUMNS), 64, _ROWS))
         # few rows have wider tiles, though no wider than the words take
         columns = max(_COLUMNS, min(_FEW_SCORES // len(points), len(vectors)))
-        scores = np.empty((min(n_rows, len(points)), columns), dtype=np.float32)
+        scores = np.empty(min(n_rows, len(points)) * columns, dtype=np.float32)
         for rows in blocks(len(points), n_rows):
             block = points[rows].astype(np.float32)
             ids[rows], best[rows], second[rows] = _top(block, vectors, half32, scores)
         # False for NaN, so that points whose scores overflowed are decided in float64.
-        sure = best - second > slack
+        uncertain = np.flatnonzero(~(best - second > slack))
         floor = best - slack
-        uncertain = np.flatnonzero(~sure)
-        for part in blocks(len(uncertain), _ROWS):
+        del scores
+        for part in blocks(len(uncertain), max(1, n_rows * _COLUMNS // len(vectors))):
             hard = uncertain[part]
-            ids[hard] = _decide(points[hard], vectors, half_norms, half32, floor[hard])
+            near = points[hard].astype(np.float32) @ vectors.T
+            near -= half32
+            for i, row in zip(hard, near, strict=True):
+                words = np.flatnonzero(~(row < floor[i]))
+                point = points[i].astype(np.float64)
+                ids[i] = _first_of_the_nearest(point, vectors, half_norms, words)
     return ids
 
 
@@ -102,7 +103,7 @@ def k_nearest_words(
     half_norms = half_squared_norms(vectors)
     with np.errstate(over="ignore", invalid="ignore"):
         half32 = half_norms.astype(np.float32)
-        slack = twice_error_bound(points, half_norms)
+        slack = _twice_error_bound(points, half_norms)
         slack += _twice_float64_error(points, half_norms)
         n_rows = memory // (64 * len(vectors))
         for rows in blocks(len(points), int(np.clip(n_rows, 1, _ROWS))):
@@ -112,7 +113,7 @@ def k_nearest_words(
             scores -= half32
             if exclude is not None:
                 scores[row, exclude[rows]] = -np.inf
-            floor = _kth_largest(scores, k) - slack[rows]
+            floor = np.partition(scores, -k, axis=1)[:, -k] - slack[rows]
             near = ~(scores < floor[:, None])  # a NaN floor rules nothing out
             if exclude is not None:
                 near[row, exclude[rows]] = False
@@ -125,7 +126,7 @@ def k_nearest_words(
     return ids, distances
 
 
-def twice_error_bound(points: np.ndarray, half_norms: np.ndarray) -> np.ndarray:
+def _twice_error_bound(points: np.ndarray, half_norms: np.ndarray) -> np.ndarray:
     """2δ per point: scores further apart than this are ordered as in exact arithmetic.
 
     The last term covers products that underflow float32; inf where some may overflow,
@@ -147,13 +148,6 @@ def _twice_float64_error(points: np.ndarray, half_norms: np.ndarray) -> np.ndarr
 
 def _norms(points: np.ndarray) -> np.ndarray:
     return np.sqrt(np.einsum("ij,ij->i", points, points, dtype=np.float64))
-
-
-def _kth_largest(scores: np.ndarray, k: int) -> np.ndarray:
-    if k == 1:
-        return scores.max(axis=1)
-    place = scores.shape[1] - k
-    return np.partition(scores, place, axis=1)[:, place]
 
 
 def _distances(
@@ -178,21 +172,11 @@ def _top(
     ids = np.zeros(len(block), dtype=np.int32)
     best = np.full(len(block), -np.inf, dtype=np.float32)
     second = best.copy()
-    # For many rows, copies of the vectors with the norms as one more column cost less
-    # than another pass over the scores.
-    joined = None
-    if len(block) >= _JOINED:
-        block = np.column_stack([block, np.full(len(block), -1, dtype=np.float32)])
-        joined = np.empty((_COLUMNS, block.shape[1]), dtype=np.float32)
-    for words in blocks(len(vectors), scores.shape[1]):
+    for words in blocks(len(vectors), len(scores) // len(block)):
         n = words.stop - words.start
-        tile = scores[: len(block), :n]
-        if joined is None:
-            np.matmul(block, vectors[words].T, out=tile)
-            tile -= half32[words]
-        else:
-            joined[:n, :-1], joined[:n, -1] = vectors[words], half32[words]
-            np.matmul(block, joined[:n].T, out=tile)
+        tile = scores[: len(block) * n].reshape(-1, n)  # argmax copies what has gaps
+        np.matmul(block, vectors[words].T, out=tile)
+        tile -= half32[words]
         winner = tile.argmax(axis=1)
         top = tile[row, winner]
         # We take the best one out to find the runner-up: how far they are apart decides
@@ -206,52 +190,14 @@ def _top(
     return ids, best, second
 
 
-def _decide(
-    points: np.ndarray,
-    vectors: np.ndarray,
-    half_norms: np.ndarray,
-    half32: np.ndarray,
-    threshold: np.ndarray,
-) -> np.ndarray:
-    """Nearest word by float64 scores among the words that reach the threshold."""
-    block = points.astype(np.float32)
-    ids = np.zeros(len(points), dtype=np.int32)
-    best = np.full(len(points), -np.inf)
-    for words in blocks(len(vectors), _COLUMNS):
-        scores = block @ vectors[words].T - half32[words]
-        rows, columns = np.nonzero(~(scores < threshold[:, None]))
-        winner, exact = best_of_pairs(
-            points, vectors, half_norms, rows, columns + words.start
-        )
-        better = exact > best  # of equal scores the lower index, met before, stays
-        ids[better], best[better] = winner[better], exact[better]
-    return ids
-
-
-def best_of_pairs(
-    points: np.ndarray,
-    vectors: np.ndarray,
-    half_norms: np.ndarray,
-    rows: np.ndarray,
-    words: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Best word of each point by float64 scores, among the pairs (row, word) given.
-
-    Of equal scores it is the lowest index. Returned with the scores, which are -inf for
-    a point without a pair.
-    """
-    ids = np.zeros(len(points), dtype=np.int32)
-    best = np.full(len(points), -np.inf)
-    for part in blocks(len(rows), max(1, _PAIR_BYTES // (12 * points.shape[1]))):
-        row, word = rows[part], words[part]
-        exact = np.einsum("ij,ij->i", points[row], vectors[word], dtype=np.float64)
-        exact -= half_norms[word]
-        # By point, then the best score, then the lowest index: the first of each point
-        # is its answer.
-        order = np.lexsort((word, -exact, row))
-        pick = order[np.unique(row[order], return_index=True)[1]]
-        row, word, exact = row[pick], word[pick], exact[pick]
-        tie = (exact == best[row]) & (word < ids[row])
-        better = (exact > best[row]) | tie
-        ids[row[better]], best[row[better]] = word[better], exact[better]
-    return ids, best
+def _first_of_the_nearest(
+    point: np.ndarray, vectors: np.ndarray, half_norms: np.ndarray, words: np.ndarray
+) -> int:
+    """The word of the best float64 score among some; of equal ones the first."""
+    scores = np.empty(len(words))
+    for part in blocks(len(words), max(1, _PAIR_BYTES // (8 * len(point)))):
+        # Row by row alike, so that equal vectors get equal scores.
+        block = vectors[words[part]].astype(np.float64)
+        scores[part] = np.einsum("ij,j->i", block, point)
+    scores -= half_norms[words]
+    return int(words[scores.argmax()])

@@ -112,7 +112,7 @@ def test_without_gensim_all_but_its_formats_works(by_counting, tmp_path):
     bags = perturber.fit_transform(texts)[::9]
     model = WMDKNNClassifier(by_counting, n_neighbors=1).fit(bags, labels[::9])
     assert model.score(bags, labels[::9]) == 1
-    for suffix in (".npz", ".txt", ".bin"):
+    for suffix in (".npz", ".txt"):
         by_counting.restrict(50).save(tmp_path / f"words{suffix}")
         again = WordEmbedding.load(tmp_path / f"words{suffix}")
         assert again.words == by_counting.words[:50]

@@ -74,18 +74,6 @@ def test_workers_map_one_file_of_a_table_in_memory(large, tmp_path):
     assert {tuple(line[2:]) for line in workers} == {("False", expected)}
 
 
-@pytest.mark.no_cover
-def test_workers_map_the_very_file_of_a_mapped_table(large, tmp_path):
-    path = tmp_path / "large.npz"
-    large.save(path)
-    table = WordEmbedding.load(path)
-    for part in (table, table.restrict(2_000)):
-        described = Parallel(n_jobs=2)(delayed(describe)(part) for _ in range(4))
-        assert os.getpid() not in {process for process, *_ in described}
-        expected = (str(path), False, float(part.vectors[-1].sum()))
-        assert {line[1:] for line in described} == {expected}
-
-
 def is_one(one, two):
     return one is two
 

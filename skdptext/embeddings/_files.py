@@ -1,0 +1,257 @@
+"""Files of embeddings: NumPy's ``.npz``, word2vec binary, and text."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import warnings
+from array import array
+from codecs import BOM_UTF8
+from functools import partial
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from skdptext.exceptions import InvalidParameterError
+from skdptext.utils import check_integer, check_path, import_gensim, replacing
+
+# What a file holds, by its suffix.
+_FORMS = {
+    ".npz": "arrays `words`, of dtype str, and `vectors`",
+    ".bin": "word2vec binary (for a fastText model take gensim's load_facebook_model, "
+    "and WordEmbedding.from_gensim)",
+    ".txt": "lines of a word and its numbers",
+    ".vec": "lines of a word and its numbers",
+}
+# Bytes of a line: without a bound, a small file that unpacks to one endless line would
+# fill the memory.
+_MAX_LINE = 1 << 24
+
+# Words, vectors, and fastText's vectors of n-grams with the lengths of n-grams.
+Parts = tuple[Any, Any, tuple[Any, tuple[int, int]] | None]
+
+
+def read(path: Any, n_words: Any) -> Parts:
+    """The first words and vectors of a file, and all its subword vectors."""
+    path, suffix, _ = _place(path)
+    if n_words is not None:
+        n_words = check_integer("n_words", n_words, low=1)
+    if not path.exists():
+        raise FileNotFoundError(
+            f'There is no embedding file {str(path)!r}. Where to get one: see "Load '
+            'vectors and data" in the documentation.'
+        )
+    reader = {".npz": _read_npz, ".bin": _read_binary}.get(suffix, _read_text)
+    try:
+        return reader(path, n_words)
+    except (InvalidParameterError, ImportError):
+        raise
+    except Exception as error:
+        # Those of zipfile, gzip, NumPy and gensim are of a dozen kinds, and may quote
+        # the file, which may be one of private documents given by mistake.
+        raise InvalidParameterError(
+            f"{path}: is broken, or does not hold {_FORMS[suffix]} "
+            f"({type(error).__name__})."
+        ) from None
+
+
+def write(
+    path: Any, words: tuple[str, ...], vectors: np.ndarray, subwords: Any
+) -> None:
+    """Write an embedding in the format that the suffix names, completely or not."""
+    path, suffix, packed = _place(path)
+    for i, word in enumerate(words):
+        if not _is_held(word, suffix):
+            raise InvalidParameterError(
+                f"words must be such that {suffix} files can hold them, got "
+                f"{word[:40]!r} at position {i}. Save as .npz, which holds every text "
+                "that does not end in a null character."
+            )
+    if subwords is not None and suffix != ".npz":
+        warnings.warn(
+            f"{suffix} files hold no subword vectors: {str(path)!r} will hold the "
+            "words and their vectors only. Save as .npz to keep them.",
+            UserWarning,
+            stacklevel=3,  # the caller of WordEmbedding.save
+        )
+    # through a link, as open() would
+    with replacing(Path(os.path.realpath(path))) as file:
+        if suffix == ".npz":
+            arrays: Any = {"vectors": vectors, "words": np.array(words)}
+            if subwords is not None:
+                arrays["subword_buckets"] = subwords.buckets
+                arrays["subword_lengths"] = np.array(subwords[1:])
+            np.savez(file, **arrays)
+            return
+        # without name and time, so that equal embeddings give equal files
+        out: Any = gzip.GzipFile("", "wb", 6, file, mtime=0) if packed else file
+        out.write(f"{len(words)} {vectors.shape[1]}\n".encode())
+        # Nine digits tell every float32 from every other
+        numbers = " ".join(["%.9g"] * vectors.shape[1])
+        for word, row in zip(words, vectors.astype("<f4", copy=False), strict=True):
+            if suffix == ".bin":
+                out.write(word.encode() + b" " + row.tobytes())
+            else:
+                out.write(f"{word} {numbers % tuple(row.tolist())}\n".encode())
+        if packed:
+            out.close()
+
+
+def _place(path: Any) -> tuple[Path, str, bool]:
+    """The path, the suffix of its format, and whether it is compressed by gzip."""
+    path = check_path("path", path)
+    name = path.name.lower()
+    packed = name.endswith(".gz")
+    # gensim downloads text under names that end in .gz alone
+    suffix = Path(name.removesuffix(".gz")).suffix or (".txt" if packed else "")
+    if suffix not in _FORMS or (packed and suffix == ".npz"):
+        raise InvalidParameterError(
+            "path must end in .npz, .bin, .txt, .vec, .bin.gz, .txt.gz or .vec.gz, got "
+            f"{str(path)!r}."
+        )
+    return path, suffix, packed
+
+
+# -- NumPy's arrays --------------------------------------------------------------------
+
+
+def _read_npz(path: Path, n_words: int | None) -> Parts:
+    with np.load(path, allow_pickle=False) as file:
+        words, vectors, subwords = file["words"], file["vectors"], None
+        if "subword_buckets" in file:
+            min_n, max_n = map(int, file["subword_lengths"])
+            subwords = file["subword_buckets"], (min_n, max_n)
+    if len(words) != len(vectors):
+        raise ValueError
+    if n_words is not None:  # a copy of them, so that the others are let go
+        words, vectors = words[:n_words], vectors[:n_words].copy()
+    return words.tolist(), vectors, subwords
+
+
+# -- word2vec binary -------------------------------------------------------------------
+
+
+def _read_binary(path: Path, n_words: int | None) -> Parts:
+    import_gensim("an embedding in word2vec binary")
+    from gensim.models import KeyedVectors
+
+    with _opened(path) as file:
+        n_promised, dim = map(int, file.readline(64).split())
+    wanted = min(n_promised, n_words or n_promised)
+    packed = path.name.lower().endswith(".gz")
+    if not packed and path.stat().st_size < wanted * (4 * dim + 2):
+        raise InvalidParameterError(
+            f"{path}: the header promises {n_promised} words of {dim} dimensions, but "
+            "the file is too short to hold them."
+        )
+    keyed = KeyedVectors.load_word2vec_format(path, binary=True, limit=n_words)
+    if len(keyed) < wanted:
+        raise InvalidParameterError(
+            f"{path}: a word occurs twice; words must be unique."
+        )
+    return keyed.index_to_key, keyed.vectors, None
+
+
+# -- text: word2vec, GloVe, fastText ---------------------------------------------------
+
+
+def _read_text(path: Path, n_words: int | None) -> Parts:
+    words: dict[str, int] = {}  # and the lines that they stand in
+    numbers = array("f")
+    promised: int | None = None
+    dim = number = 0
+
+    def broken(problem: str) -> InvalidParameterError:
+        return InvalidParameterError(f"{path}, line {number}: {problem}")
+
+    with _opened(path) as file:
+        for number, line in enumerate(iter(partial(file.readline, _MAX_LINE), b""), 1):
+            if number == 1:
+                line = line.removeprefix(BOM_UTF8)
+                promised, dim = _sizes(line)
+                if dim < 1:
+                    raise broken("no vector: expected a word, then its numbers.")
+                if promised is not None:
+                    continue
+            if not line.strip():
+                continue
+            try:
+                # From the right: a GloVe word may hold blanks (". . .").
+                word, *fields = line.rsplit(None, dim)
+                if len(fields) < dim or len(line) == _MAX_LINE or not _is_word(word):
+                    raise ValueError
+                if b"_" in line[len(word) :]:  # Python takes 1_0 for ten
+                    raise ValueError
+                text = word.decode()
+                numbers.extend(map(float, fields))
+            except (ValueError, OverflowError):
+                # Not quoted: the file may be one of documents.
+                origin = "as in line 1" if promised is None else "by the header"
+                raise broken(
+                    f"expected a word in UTF-8 and {dim} numbers ({origin}), got "
+                    "something else."
+                ) from None
+            if words.setdefault(text, number) != number:
+                raise broken(
+                    f"the word occurs already, in line {words[text]}; words must be "
+                    "unique."
+                )
+            if len(words) == n_words:
+                break
+    if promised not in (None, len(words)) and len(words) != n_words:
+        raise broken(
+            f"the header promises {promised} words, but the file holds {len(words)}."
+        )
+    if not words:
+        raise InvalidParameterError(f"{path}, line 1: no vector: the file is empty.")
+    vectors = np.frombuffer(numbers, np.float32).reshape(-1, dim)
+    infinite = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+    if len(infinite):
+        number = list(words.values())[infinite[0]]
+        raise broken("vectors must be finite in float32.")
+    return words, vectors, None
+
+
+def _opened(path: Path) -> Any:
+    packed = path.name.lower().endswith(".gz")
+    return gzip.open(path) if packed else open(path, "rb")
+
+
+def _sizes(line: bytes) -> tuple[int | None, int]:
+    """Number of words, where the first line is a header, and of dimensions."""
+    fields = line.split()
+    if len(fields) == 2 and all(field.isdigit() for field in fields):
+        return int(fields[0]), int(fields[1])
+    return None, sum(1 for _ in takewhile(_is_number, reversed(fields[1:])))
+
+
+def _is_number(field: bytes) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_word(word: bytes) -> bool:
+    """Whether a word comes back from a line of text.
+
+    It may hold single blanks. But a part of it that reads as a number would be taken
+    for one of the vector, in a line that has one too many.
+    """
+    parts = word.split()
+    whole = bool(parts) and word == b" ".join(parts)
+    return whole and (len(parts) == 1 or not _is_number(parts[-1]))
+
+
+def _is_held(word: str, suffix: str) -> bool:
+    """Whether a word comes back from a file of a format."""
+    try:
+        raw = word.encode()
+    except UnicodeEncodeError:
+        return False
+    if suffix == ".npz":
+        return not word.endswith("\0")  # which NumPy drops
+    return _is_word(raw) and not (suffix == ".bin" and b" " in raw)
