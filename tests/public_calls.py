@@ -301,7 +301,6 @@ VALID: dict[Any, Valid] = {
     DPTextClassifier.predict_proba: Valid(lambda: (learned(), TEXTS)),
     DPTextClassifier.sample: Valid(lambda: (learned(), 2)),
     PrivacyGuarantee.delta_at: Valid(lambda: (learned().guarantee(), 1.0)),
-    PrivacyGuarantee.epsilon_at: Valid(lambda: (learned().guarantee(), 0.0)),
     PrivacyGuarantee.found_at_most: Valid(lambda: (learned().guarantee(), 100)),
     # -- mechanisms ------------------------------------------------------------
     mechanisms.Exponential: MECHANISM,

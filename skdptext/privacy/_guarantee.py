@@ -25,12 +25,11 @@ from skdptext.utils import (
     check_real,
     kind_of,
     rounded_up,
-    shown,
 )
 
 FORMAT, VERSION = "skdptext guarantee", 1
-# Releases that are counted, and what a file may hold: more than anyone has.
-_MOST_RELEASES, _MOST_PARTS, _MOST_TEXT = 10**9, 100, 2**20
+# What a file may hold: more than anyone has.
+_MOST_PARTS, _MOST_TEXT = 100, 2**20
 # What reading a file that nobody wrote may raise.
 _RAISED = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
 
@@ -218,9 +217,21 @@ class PrivacyGuarantee:
         n_words: int | None = None,
         caveats: Iterable[str] = (),
     ) -> None:
-        releases = check_integer("releases", releases, low=1, high=_MOST_RELEASES)
-        given = {"releases": releases, "caveats": tuple(caveats)}
-        self.parts = (WordPart.checked(mechanism, reader, ordered, n_words, **given),)
+        if not (isinstance(mechanism, WordMechanism) and hasattr(mechanism, "lam")):
+            raise InvalidParameterError(
+                "mechanism must be a prepared mechanism, such as "
+                f"perturber.mechanism_, got {kind_of(mechanism)}."
+            )
+        if reader is None:
+            reader = DocumentReader(mechanism.embedding, oov="error")
+        check_kind(reader, DocumentReader, "reader must be a DocumentReader")
+        if reader.document_length is not None:
+            n_words = None  # the reader makes them so
+        part = WordPart(
+            mechanism, reader, ordered, n_words,
+            releases=releases, caveats=tuple(caveats),
+        )  # fmt: skip
+        self.parts = (part,)
 
     @classmethod
     def of(cls, parts: Iterable[Part]) -> PrivacyGuarantee:
@@ -243,16 +254,17 @@ class PrivacyGuarantee:
             if part.key in merged:
                 known = merged[part.key]
                 caveats = dict.fromkeys([*known.caveats, *part.caveats])
-                releases = _counted(known.releases + part.releases)
+                releases = known.releases + part.releases
                 part = replace(known, releases=releases, caveats=tuple(caveats))
             merged[part.key] = part
         made = cls.__new__(cls)
         made.parts = tuple(p for group in _groups(merged.values()) for p in group)
-        words = [part.embedding for part in made.parts if isinstance(part, WordPart)]
-        if len({embedding.fingerprint for embedding in words}) > 1:
+        tables = [part.embedding for part in made.parts if part.kind == "words"]
+        if len({table.fingerprint for table in tables}) > 1:
+            sizes = " and ".join(str(len(table)) for table in tables)
             raise InvalidParameterError(
                 "other must be a guarantee over the same embedding, got embeddings of "
-                f"{' and '.join(str(len(embedding)) for embedding in words)} words."
+                f"{sizes} words."
             )
         return made
 
@@ -349,16 +361,8 @@ class PrivacyGuarantee:
         """
         if isinstance(other, PrivacyGuarantee):
             return self.of([*self.parts, *other.parts])
-        try:
-            k = check_integer("other", other, low=1)
-        except InvalidParameterError:
-            raise InvalidParameterError(
-                "other must be an integer >= 1 or a PrivacyGuarantee, got "
-                f"{shown(other)}."
-            ) from None
-        return self.of(
-            replace(part, releases=_counted(k * part.releases)) for part in self.parts
-        )
+        k = check_integer("other", other, low=1)
+        return self.of(replace(part, releases=k * part.releases) for part in self.parts)
 
     def with_caveat(self, caveat: str) -> PrivacyGuarantee:
         """The same promise, below a sentence on what voids it.
@@ -373,7 +377,6 @@ class PrivacyGuarantee:
         guarantee : PrivacyGuarantee
             With the sentence.
         """
-        check_kind(caveat, str, "caveat must be a sentence")
         return self.of(
             replace(part, caveats=tuple(dict.fromkeys((caveat, *part.caveats))))
             for part in self.parts
@@ -431,7 +434,7 @@ class PrivacyGuarantee:
             If a single word is unknown, if a list holds a text that is not split into
             words, if a release would refuse a document, such as one shorter than
             `n_words`, or if `delta` breaks its rule; if the guarantee is of sums over
-            people, which have `epsilon_at`.
+            people, which have `delta_at`.
 
         Warns
         -----
@@ -483,13 +486,8 @@ class PrivacyGuarantee:
         pure = float(sum(part.exponent(x, y) for part in self.parts))
         if not delta or not pure:
             return pure
-        bounds = [part.losses(x, y) for part in self.parts]
-        # the same choice for every δ, so that the result cannot grow with it
-        totals = [
-            LossDistribution.total(each[min(i, len(each) - 1)] for each in bounds)
-            for i in range(max(map(len, bounds)))
-        ]
-        return min(pure, *(losses.exponent(delta) for losses in totals))
+        total = LossDistribution.total(part.losses(x, y) for part in self.parts)
+        return min(pure, total.exponent(delta))
 
     def _inputs(self, what: str, x: Any, y: Any) -> tuple[Any, Any]:
         """Both, such that they can be read several times."""
@@ -560,24 +558,20 @@ class PrivacyGuarantee:
                 "either factor or found must be given, got "
                 f"{'neither' if factor is None else 'both'}."
             )
-        if found is not None:
-            kind = self._one("epsilon_for(found=)", "stand-ins")
-            n = check_integer("n_candidates", n_candidates, low=1)
+        if found is None:
+            allowed = math.log(check_real("factor", factor, low=1, open_low=True))
+            x, y = self._inputs("epsilon_for", x, y)
+        else:
+            self._one("epsilon_for(found=)", "stand-ins")
             allowed = check_real("found", found, low=0, high=1, open_low=True)
             # found_at_most rounds up, which an ε that attains the share must not miss
             allowed *= 1 + 2.0**-39
 
-            def total(epsilon: float) -> float:
-                at = [part.at_epsilon(epsilon) for part in self.parts]
-                return float(kind.found_at_most(at, n))
-
-        else:
-            allowed = math.log(check_real("factor", factor, low=1, open_low=True))
-            x, y = self._inputs("epsilon_for", x, y)
-
-            def total(epsilon: float) -> float:
-                at = (part.at_epsilon(epsilon) for part in self.parts)
-                return float(sum(part.exponent(x, y) for part in at))
+        def total(epsilon: float) -> float:
+            at = self.of(part.at_epsilon(epsilon) for part in self.parts)
+            return (
+                at.exponent(x, y) if found is None else at.found_at_most(n_candidates)
+            )
 
         return _largest_within(total, allowed)
 
@@ -622,25 +616,6 @@ class PrivacyGuarantee:
     def epsilon_replace(self) -> float:
         """The ε of one person in the sums replaced by another, at `delta`."""
         return float(self._one("epsilon_replace", "sums").of_person(self.parts, 1)[0])
-
-    def epsilon_at(self, delta: float, *, neighbours: str = "add/remove") -> float:
-        """The ε of sums that holds but for a probability δ.
-
-        Parameters
-        ----------
-        delta : float in [0, 1)
-            The δ.
-        neighbours : {"add/remove", "replace"}, default="add/remove"
-            Whether one person more or less is in the sums, or another one.
-
-        Returns
-        -------
-        epsilon : float
-            Inf where only a δ above 0 is promised.
-        """
-        kind = self._one("epsilon_at", "sums")
-        delta = check_real("delta", delta, low=0, high=1, open_high=True)
-        return float(kind.loss_of(self.parts, neighbours).epsilon(delta))
 
     def delta_at(self, epsilon: float, *, neighbours: str = "add/remove") -> float:
         """The δ of sums that goes with an ε.
@@ -796,16 +771,8 @@ class PrivacyGuarantee:
         return json.dumps(self._stored(), allow_nan=False)
 
     def _stored(self) -> dict[str, Any]:
-        parts = [
-            {
-                "kind": part.kind,
-                "releases": part.releases,
-                "caveats": list(part.caveats),
-                **part.options(),
-            }
-            for part in self.parts
-        ]
-        return {"format": FORMAT, "version": VERSION, "parts": parts}
+        stored = [part.stored() for part in self.parts]
+        return {"format": FORMAT, "version": VERSION, "parts": stored}
 
     @classmethod
     def from_json(cls, x: Any, *, embedding: Any = None) -> PrivacyGuarantee:
@@ -838,7 +805,7 @@ class PrivacyGuarantee:
             stored = x["guarantee"]["stored"] if "guarantee" in x else x
             if not len(stored["parts"]) <= _MOST_PARTS:
                 raise ValueError
-            made = cls.of(_read_part(dict(each), embedding) for each in stored["parts"])
+            made = cls.of(Part.read(each, embedding) for each in stored["parts"])
             # what was read is what was written, to the type of every number
             text, again = (
                 json.dumps(each, sort_keys=True) for each in (stored, made._stored())
@@ -904,19 +871,6 @@ def _groups(parts: Iterable[Any]) -> list[list[Any]]:
     for part in parts:
         groups.setdefault((part.kind, part.unit), []).append(part)
     return list(groups.values())
-
-
-def _counted(releases: int) -> int:
-    return check_integer("releases", releases, low=1, high=_MOST_RELEASES)
-
-
-def _read_part(stored: dict[str, Any], embedding: Any) -> Part:
-    kind = Part.KINDS[stored.pop("kind")]
-    releases, caveats = _counted(stored.pop("releases")), stored.pop("caveats")
-    if not all(isinstance(caveat, str) for caveat in caveats):
-        raise ValueError
-    given = {"releases": releases, "caveats": tuple(caveats)}
-    return kind.of_options(stored, embedding, **given)
 
 
 def _largest_within(total: Any, allowed: float) -> float:

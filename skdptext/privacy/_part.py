@@ -8,6 +8,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from skdptext.exceptions import InvalidParameterError
+from skdptext.utils import check_integer
+
+# Releases that are counted: more than anyone has.
+_MOST_RELEASES = 10**9
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -31,6 +35,11 @@ class Part(ABC):
     def __init_subclass__(cls) -> None:
         Part.KINDS[cls.kind] = cls
 
+    def __post_init__(self) -> None:
+        check_integer("releases", self.releases, low=1, high=_MOST_RELEASES)
+        if not all(isinstance(caveat, str) for caveat in self.caveats):
+            raise InvalidParameterError("caveats must be sentences.")
+
     @property
     @abstractmethod
     def key(self) -> Hashable:
@@ -46,6 +55,20 @@ class Part(ABC):
         cls, options: Mapping[str, Any], embedding: Any, **common: Any
     ) -> Part:
         """The part whose `options` were stored; a ValueError or the like if none."""
+
+    def stored(self) -> dict[str, Any]:
+        """All fields, as JSON holds them."""
+        common = {"releases": self.releases, "caveats": list(self.caveats)}
+        return {"kind": self.kind, **common, **self.options()}
+
+    @staticmethod
+    def read(stored: Mapping[str, Any], embedding: Any) -> Part:
+        """The part that was `stored`; a ValueError or the like if none."""
+        options = dict(stored)
+        kind = Part.KINDS[options.pop("kind")]
+        common = {name: options.pop(name) for name in ("releases", "caveats")}
+        common["caveats"] = tuple(common["caveats"])
+        return kind.of_options(options, embedding, **common)
 
     @property
     def numerical_delta(self) -> float | None:

@@ -34,9 +34,17 @@ _NEIGHBOURS_TOLD = math.log(100)
 # Words of a short message: what a printed guarantee speaks of where the length of
 # documents is not fixed.
 _MESSAGE = 10
-_COLUMNS = "Labels, ids and other columns: released as they are."
-_NOTHING = "NOTHING USEFUL IS PROMISED FOR "
-_KEY = "Against holders of the key or an integer random_state: they can undo the noise."
+_PROVED = "Proved against anyone"
+#: What nothing protects; and what no release of documents does.
+_NEVER = (
+    "Anything, if vectors, public texts, groups or settings come from private texts.",
+    "Against holders of the key or an integer random_state: they can undo the noise.",
+)
+_LIMITS = (
+    "A further release, or a person's other documents: exponents add up.",
+    "Labels, ids and other columns: released as they are.",
+    *_NEVER,
+)
 
 
 class Statement(NamedTuple):
@@ -164,17 +172,14 @@ def _words(guarantee: Any) -> Statement:
     return Statement(
         f"Noise on words: {title}.",
         _verdict(parts, tables),
-        "Proved against anyone, whatever they know. At the median of the embedding, "
-        "the odds change at most by a factor of:",
+        f"{_PROVED}, whatever they know. At the median of sampled words, the odds "
+        "change at most by a factor of:",
         rows,
         " ".join([note, *said]),
         [
             *(length if any(part.n_words is None for part in parts) else []),
-            _COLUMNS,
-            "A further release, or a person's other documents: exponents add up.",
-            "Anything, if vectors, vocabulary, ε or λ come from the private texts.",
             "Unknown words, stop words and the time that a release takes.",
-            _KEY,
+            *_LIMITS,
         ],
     )
 
@@ -197,27 +202,17 @@ def _released(part: Any) -> str:
 def _word_rows(part: Any) -> list[dict[str, Any]]:
     """Two words, at their nearest and at random; then documents of such words."""
     n = part.n_words or _MESSAGE
-    every = f"documents, all {n} words become"
-    cases = [
-        (1, "a word and its nearest neighbour", "two random words"),
-        (n, f"{every} neighbours", f"{every} random words"),
-    ]
+    names = ["a word and its nearest neighbour", "two random words"]
     if part.resampled:  # one word that changes may change all the draws
-        one, changed = "one released word: ", "documents in which "
-        cases = [
-            (1, f"{one}its neighbour instead", f"{one}a random word instead"),
-            (
-                n,
-                f"{changed}a word becomes its neighbour",
-                f"{changed}it becomes a random word",
-            ),
-        ]
-    elif n == 1:
-        del cases[1]
+        names.append("documents in which a word becomes its neighbour")
+        names.append("documents in which it becomes a random word")
+    elif n > 1:
+        every = f"documents, all {n} words become"
+        names += [f"{every} neighbours", f"{every} random words"]
+    bounds = part.bounds(*(1, n)[: len(names) // 2])
     return [
         _odds(name, pure, DELTA, but)
-        for times, *names in cases
-        for name, (pure, but) in zip(names, part.bounds(times), strict=True)
+        for name, (pure, but) in zip(names, bounds, strict=True)
     ]
 
 
@@ -253,73 +248,52 @@ def _verdict(parts: Any, tables: list[list[dict[str, Any]]]) -> list[str]:
 
 
 def _stand_ins(guarantee: Any) -> Statement:
-    n, groups, epsilon = _CANDIDATES, guarantee.n_groups, guarantee.epsilon
-    whose, ones, alike = "documents", "documents", ""
-    which = "WHICH DOCUMENT IT WAS IS"
-    limits = [
-        "How many documents there are, and in which order.",
-        "A further release, or a person's other documents: their ε add up.",
-    ]
+    n, epsilon, ones = _CANDIDATES, guarantee.epsilon, f"{guarantee.unit}s"
+    whose, alike, which = "documents", "", "WHICH DOCUMENT IT WAS IS"
+    count = "How many documents there are, and in which order."
     if guarantee.unit == "person":
-        whose, ones, alike = "persons' documents", "persons", " with as many documents"
+        whose, alike = "persons' documents", " with as many documents"
         which = "WHOSE DOCUMENTS THEY WERE IS"
-        limits = [
-            "How many documents a person has, and which rows these are.",
-            "A further release, or documents under another name: their ε add up.",
-        ]
+        count = "How many documents a person has, and which rows these are."
+    groups = guarantee.n_groups
     over = "" if groups is None else f" over {groups} public groups"
     times = f", {guarantee.releases} releases" if guarantee.releases > 1 else ""
     shares = {n: guarantee.found_at_most(n) for n in (10, n, 1000)}
-    levels = (
-        f"{which} HIDDEN.",
-        f"{which} PARTLY HIDDEN.",
-        _NOTHING + f"{ones.upper()}.",
-    )
+    most = math.ceil(shares[n] * n * (1 - 1e-12))
+    levels = f"{which} HIDDEN.", f"{which} PARTLY HIDDEN.", _nothing_for(ones)
+    found = [
+        _share(f"identified among {n:,} candidates", share, 1 / n)
+        for n, share in shares.items()
+    ]
+    odds = f"odds between any two {ones} multiplied by"
     return Statement(
         f"Stand-ins for {whose}{over}, ε = {rounded_up(epsilon)}{times}.",
         [
             levels[exposure(shares[n], 1 / n)],
             f"Of {n} equally likely candidates{alike}, nobody identifies more than "
-            f"{math.ceil(shares[n] * n * (1 - 1e-12))} on average.",
+            f"{most} on average.",
             "The group, such as the topic, is what the release is meant to reveal.",
         ],
-        "Proved against anyone, if all candidates are equally likely. At most, on "
-        "average:",
-        [
-            *(
-                _share(f"identified among {n:,} candidates", s, 1 / n)
-                for n, s in shares.items()
-            ),
-            _odds(f"odds between any two {ones} multiplied by", epsilon, 0.0, epsilon),
-        ],
+        f"{_PROVED}, if all candidates are equally likely. At most, on average:",
+        [*found, _odds(odds, epsilon, 0.0, epsilon)],
         "Within one group odds do not change at all.",
         [
-            *limits,
+            count,
             "The author, where few write about the group, and that of the stand-in.",
-            "Anything, if public documents, labels, groups or ε come from the private "
-            "texts.",
-            _COLUMNS,
-            _KEY,
+            *_LIMITS,
         ],
     )
 
 
 def _sums(guarantee: Any) -> Statement:
     one, right, n = guarantee.unit, guarantee.right_at_most, _CANDIDATES
-    add, swap = guarantee.epsilon, guarantee.epsilon_replace
-    found, result = guarantee.found_at_most(n), "odds of any result"
+    add, (swap, _) = guarantee.epsilon, guarantee.epsilon_of(1)
+    found, result = guarantee.found_at_most(n), f"odds of any result, one {one}"
     times = f", {guarantee.releases} models" if guarantee.releases > 1 else ""
     delta = f"δ = {rounded_up(guarantee.delta, 3)}" if guarantee.delta else ""
-    others, more = "everybody else's texts and labels", []
-    if one == "document":
-        others = "all other texts and labels"
-        more = ["Authors, who were not given: documents of one person add up."]
     part = f"WHETHER ONE {one.upper()} TOOK PART IS"
-    levels = (
-        f"{part} HARD TO TELL.",
-        f"{part} PARTLY HIDDEN.",
-        f"{_NOTHING}A {one.upper()}.",
-    )
+    levels = f"{part} HARD TO TELL.", f"{part} PARTLY HIDDEN.", _nothing_for(f"a {one}")
+    authors = ["Authors, who were not given: documents of one person add up."]
     return Statement(
         f"A model of noisy sums, ε = {rounded_up(add)}"
         f"{delta and f', {delta}'}, for a {one}{times}.",
@@ -330,25 +304,27 @@ def _sums(guarantee: Any) -> Statement:
             "The holder of the texts is trusted. What is made of the model is "
             "protected, too.",
         ],
-        f"Proved against anyone who knows {others}, if all candidates are equally "
-        "likely. At most:",
+        f"{_PROVED} who knows all other texts and labels, if all candidates are "
+        "equally likely. At most:",
         [
             _share(f"right about whether one {one} is in it", right, 0.5),
             _share(f"right about which of {n} {one}s is in it", found, 1 / n),
-            _odds(f"{result}, one {one} added or removed", add, 0.0, add),
-            _odds(f"{result}, one {one} replaced by another", swap, 0.0, swap),
+            _odds(f"{result} added or removed", add, 0.0, add),
+            _odds(f"{result} replaced by another", swap, 0.0, swap),
         ],
         delta and f"But for a probability of {delta}.",
         [
             "Anything against the holder, who reads all texts and adds the noise.",
-            "A further fit, or a search over private text: their ε add up.",
             "What many people have in common: it is learned.",
-            "Anything, if public documents, encoder, classes, n_expected, ε or δ come "
-            "from the private texts.",
-            *more,
-            _KEY,
+            "A further fit, or a search over private text: their ε add up.",
+            *(authors if one == "document" else []),
+            *_NEVER,
         ],
     )
+
+
+def _nothing_for(ones: str) -> str:
+    return f"NOTHING USEFUL IS PROMISED FOR {ones.upper()}."
 
 
 _OF_KIND = {"words": _words, "stand-ins": _stand_ins, "sums": _sums}

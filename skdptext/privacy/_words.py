@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from scipy.special import logsumexp
 
 from skdptext.documents import DocumentReader
-from skdptext.embeddings import WordEmbedding
+from skdptext.embeddings import WordEmbedding, k_nearest_words
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import (
     MECHANISMS,
@@ -34,13 +34,11 @@ from skdptext.utils import (
     check_bags,
     check_flag,
     check_integer,
-    check_kind,
     check_option,
     check_real,
     kind_of,
     shown_words,
     warn_once,
-    working_memory_bytes,
 )
 
 # Added to exponents: more than all rounding in the logarithms they come from.
@@ -74,6 +72,18 @@ class WordPart(Part):
 
     kind = "words"
     unit = "word"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.embedding.fingerprint != self.mechanism.embedding.fingerprint:
+            raise InvalidParameterError(
+                "reader must read words of the mechanism's embedding, got one of "
+                f"{len(self.embedding)} words, of another fingerprint."
+            )
+        check_real("epsilon", self.mechanism.epsilon, low=0, high=_LARGEST)
+        check_flag("ordered", self.ordered)
+        if self.size is not None:
+            check_integer("n_words", self.size, low=1, high=_MOST_WORDS)
 
     @property
     def key(self) -> Hashable:
@@ -190,35 +200,9 @@ class WordPart(Part):
         prepared = mechanism.prepare(embedding, options["epsilon"], options["lam"])
         reader = DocumentReader(embedding, **options["reading"])
         fixed = options["ordered"], options["n_words"]
-        part = cls.checked(prepared, reader, *fixed, **common)
+        part = cls(prepared, reader, *fixed, **common)
         stated = options["relative_to"]
         return part if stated is None else part.relative_to(*stated)
-
-    @classmethod
-    def checked(
-        cls, mechanism: Any, reader: Any, ordered: Any, n_words: Any, **common: Any
-    ) -> WordPart:
-        """Of what draws and reads, checked."""
-        prepared = isinstance(mechanism, WordMechanism) and hasattr(mechanism, "lam")
-        if not prepared:
-            raise InvalidParameterError(
-                "mechanism must be a prepared mechanism, such as "
-                f"perturber.mechanism_, got {kind_of(mechanism)}."
-            )
-        if reader is None:
-            reader = DocumentReader(mechanism.embedding, oov="error")
-        check_kind(reader, DocumentReader, "reader must be a DocumentReader")
-        if reader.vocabulary.fingerprint != mechanism.embedding.fingerprint:
-            raise InvalidParameterError(
-                "reader must read words of the mechanism's embedding, got one of "
-                f"{len(reader.vocabulary)} words, of another fingerprint."
-            )
-        check_real("epsilon", mechanism.epsilon, low=0, high=_LARGEST)
-        if n_words is not None:
-            n_words = check_integer("n_words", n_words, low=1, high=_MOST_WORDS)
-            if reader.document_length is not None:
-                n_words = None  # the reader makes them so
-        return cls(mechanism, reader, check_flag("ordered", ordered), n_words, **common)
 
     # -- the metric --------------------------------------------------------------
 
@@ -324,8 +308,8 @@ class WordPart(Part):
         if np.array_equal(words, others) and np.array_equal(supply, demand):
             return 0.0
         # Known in full: t = max_z ln p_x(z)/p_y(z) is the smallest there is.
-        if self._tabled and not self.converted:
-            x, y = self._drawn_log_proba(self._tabled, one, two)
+        if isinstance(self.mechanism, TableMechanism) and not self.converted:
+            x, y = self._drawn_log_proba(self.mechanism, one, two)
             gaps = x[np.isfinite(x)] - y[np.isfinite(x)]
             return max(0.0, float(gaps.max()) + _ROUNDING)
         exponents = self._code_exponents(words, others)
@@ -338,11 +322,6 @@ class WordPart(Part):
         # The second is proved where it is computed. The smaller of two bounds is one.
         return min(longest, mixture_exponent(supply, demand, exponents))
 
-    @property
-    def _tabled(self) -> TableMechanism | None:
-        """The mechanism, if its probabilities are known in full."""
-        return self.mechanism if isinstance(self.mechanism, TableMechanism) else None
-
     def _drawn_log_proba(
         self, mechanism: TableMechanism, *documents: np.ndarray
     ) -> list[np.ndarray]:
@@ -352,11 +331,10 @@ class WordPart(Part):
         """
         clear = np.unique(np.concatenate(documents))
         clear, logs = clear[clear < 0], []
-        n_rows = max(1, working_memory_bytes() // (64 * len(self.embedding)))
         for codes in documents:
             words, counts = np.unique(codes[codes >= 0], return_counts=True)
             noisy = np.full(len(self.embedding), -math.inf)
-            for block in blocks(len(words), n_rows):
+            for block in blocks(len(words), 64):
                 rows = mechanism.checked_log_proba(words[block])
                 rows = rows + np.log(counts[block])[:, None]
                 noisy = np.logaddexp(noisy, logsumexp(rows, axis=0))
@@ -375,83 +353,85 @@ class WordPart(Part):
 
     # -- with a small δ --------------------------------------------------------
 
-    def losses(self, x: Any, y: Any) -> tuple[LossDistribution, ...]:
-        """Bounds on the privacy loss of all releases; each of them holds.
+    def losses(self, x: Any, y: Any) -> LossDistribution:
+        """A bound on the privacy loss of all releases.
 
         Released words have independent noise, so in a text their losses add up. A bag
         is a function of the text, whatever the order in which it is written down, so
         the sum over any matching is a bound; here the one that is cheapest in
         exponents. The redrawn words of a document are independent, each from the same
-        mixture: `_drawn_losses`.
+        mixture: `_drawn_loss`.
         """
         one, two = self._read(x, y)
         if drawn := self._drawn(x):
-            times = drawn * self.releases
-            return tuple(loss.times(times) for loss in self._drawn_losses(one, two))
+            return self._drawn_loss(one, two).times(drawn * self.releases)
         if len(one) != len(two):
-            return (LossDistribution.of_exponents(math.inf, math.inf),)
+            return LossDistribution.of_exponents(math.inf, math.inf)
         x, y, counts, _ = self._matched(one, two)
-        moved, totals = x != y, []
-        for losses, each in self._pair_losses(x[moved], y[moved], counts[moved]):
-            alike: Counter[LossDistribution] = Counter()  # equal ones are one object
-            for loss, n in zip(losses, each.tolist(), strict=True):
-                alike[loss] += n
-            totals.append(
-                LossDistribution.total(loss.times(n) for loss, n in alike.items())
-            )
-        return (LossDistribution.total(totals).times(self.releases),)
+        moved = x != y
+        losses = self._pair_losses(x[moved], y[moved])
+        alike: Counter[LossDistribution] = Counter()  # equal ones are one object
+        for loss, n in zip(losses, counts[moved].tolist(), strict=True):
+            alike[loss] += n
+        total = LossDistribution.total(loss.times(n) for loss, n in alike.items())
+        return total.times(self.releases)
 
-    def _drawn_losses(self, one: np.ndarray, two: np.ndarray) -> list[LossDistribution]:
-        """Bounds on the privacy loss of one redrawn word.
+    def _drawn_loss(self, one: np.ndarray, two: np.ndarray) -> LossDistribution:
+        """A bound on the privacy loss of one redrawn word.
 
         Where the mechanism's distributions are known in full, so is the mixture's, and
         its loss. Elsewhere a redrawn word comes from a pair of words, one of each
         document, drawn by a plan that moves one's word frequencies to the other's, and
         the loss is bounded by that where the pair is seen; here the plan is the
-        cheapest one with the smallest possible longest step. Or it is bounded by the
-        worst that the exponents of the mixtures allow, in which the pair is not seen.
+        cheapest one with the smallest possible longest step.
         """
-        if self._tabled:
-            both = self._drawn_log_proba(self._tabled, one, two)
-            return [LossDistribution.of_log_proba(*both)]
+        if isinstance(self.mechanism, TableMechanism):
+            both = self._drawn_log_proba(self.mechanism, one, two)
+            return LossDistribution.of_log_proba(*both)
         words, supply, others, demand = _counted(one, two)
         exponents = self._code_exponents(words, others)
         longest = bottleneck_distance(supply, demand, exponents)
         exponents[exponents > longest] = math.inf
         plan = matching_plan(supply, demand, exponents)
         i, j = plan.nonzero()
-        parts, weights = [], []
-        for losses, counts in self._pair_losses(words[i], others[j], plan[i, j]):
-            parts.append(LossDistribution.mixture(losses, counts / counts.sum()))
-            weights.append(counts.sum() / plan.sum())
-        seen = LossDistribution.mixture(parts, weights)
-        forth, back = self._drawn_exponent(one, two), self._drawn_exponent(two, one)
-        return [seen, LossDistribution.of_exponents(forth, back)]
+        losses = self._pair_losses(words[i], others[j])
+        return LossDistribution.mixture(losses, plan[i, j] / plan.sum())
 
-    def _pair_losses(
-        self, x: np.ndarray, y: np.ndarray, counts: np.ndarray
-    ) -> Iterator[tuple[list[LossDistribution], np.ndarray]]:
-        """Losses of pairs of codes with their counts, some pairs at a time."""
-        moved, clear = x != y, (x < 0) | (y < 0)
-        noisy = (moved & ~clear).nonzero()[0]
-        for rows in blocks(len(noisy), 256):
-            at = noisy[rows]
-            yield self.mechanism.losses(x[at], y[at]), counts[at]
-        # an unknown word that is kept is released as it is
-        for pairs, exponent in ((moved & clear, math.inf), (~moved, 0.0)):
-            if pairs.any():
-                loss = LossDistribution.of_exponents(exponent, exponent)
-                yield [loss], counts[pairs].sum(keepdims=True)
+    def _pair_losses(self, x: np.ndarray, y: np.ndarray) -> list[LossDistribution]:
+        """Of pairs of codes; an unknown word that is kept is released as it is."""
+        same, told = (LossDistribution.of_exponents(t, t) for t in (0.0, math.inf))
+        losses = [same if equal else told for equal in x == y]
+        (noisy,) = ((x != y) & (x >= 0) & (y >= 0)).nonzero()
+        if len(noisy):
+            bounds = self.mechanism.losses(x[noisy], y[noisy])
+            for at, loss in zip(noisy, bounds, strict=True):
+                losses[at] = loss
+        return losses
 
     # -- on a human scale --------------------------------------------------------
 
-    def bounds(self, times: int) -> list[tuple[float, float]]:
+    def bounds(self, *sizes: int) -> list[tuple[float, float]]:
         """Exponents of so many typical words, pure and with δ: near and random ones."""
-        key = self.mechanism.fingerprint, self.converted
-        scale = _scales.get(key, lambda: _measured(self))
-        n = times * self.releases
+        key = self.mechanism.fingerprint, self.converted, self.releases, sizes
+        return _bounds.get(key, lambda: self._measured(sizes))
+
+    def _measured(self, sizes: tuple[int, ...]) -> list[tuple[float, float]]:
+        """From the medians of sampled words."""
+        table, scale = self.embedding, []
+        sample, *others = _sampled.get(table.fingerprint, lambda: _sample_of(table))
+        for ids in others:
+            pairs = [
+                self.word_exponents(sample[rows], ids[rows]).diagonal()
+                for rows in blocks(len(sample), 10)
+            ]
+            apart = np.concatenate(pairs)
+            at = np.argsort(apart, kind="stable")[[len(apart) // 2]]
+            scale.append(
+                (float(np.median(apart)), self.mechanism.losses(sample[at], ids[at])[0])
+            )
         return [
             (n * pure, min(n * pure, loss.times(n).exponent(DELTA)))
+            for n in (size * self.releases for size in sizes)
             for pure, loss in scale
         ]
 
@@ -517,9 +497,7 @@ def _counted(
 
 def _word_ids(embedding: WordEmbedding, words: list[str]) -> np.ndarray:
     """Numbers of single words; of unknown ones with subwords, the nearest word's."""
-    ids = embedding.find(words)
-    if (ids < 0).any():
-        ids = DocumentReader(embedding, oov="keep").read([words]).codes
+    ids = DocumentReader(embedding, oov="keep").read([words]).codes
     unknown = [word for word, i in zip(words, ids, strict=True) if i < 0]
     if unknown:
         raise InvalidParameterError(
@@ -565,54 +543,20 @@ def _plain(value: Any) -> Any:
 
 # -- how far typical words of an embedding are apart ----------------------------------
 
-# To show a guarantee must not take seconds: a sample of words, and the words among
-# which their neighbours are sought: the first of the embedding, mostly frequent ones.
-_SAMPLE = 500
-_AMONG = 50_000
-#: Median exponents of a word and its nearest one, and of two; losses of pairs there.
-_scales: Memo[list[tuple[float, LossDistribution]]] = Memo(32)
-_neighbours: Memo[np.ndarray] = Memo(8)
+# To show a guarantee must take no time: a fixed sample of words, and the words among
+# which their neighbors are sought: the first of the embedding, mostly frequent ones.
+SAMPLE, _AMONG = 50, 10_000
+_sampled: Memo[tuple[np.ndarray, ...]] = Memo(8)
+_bounds: Memo[list[tuple[float, float]]] = Memo(64)
 
 
-def _measured(part: WordPart) -> list[tuple[float, LossDistribution]]:
-    """From a fixed sample."""
-    n = min(len(part.embedding), _AMONG)
-    rng = np.random.default_rng(0)
-    sample = rng.permutation(n)[:_SAMPLE]
+def _sample_of(table: WordEmbedding) -> tuple[np.ndarray, ...]:
+    """Words with the nearest other word, by Euclidean distance, and a random one."""
+    rng, vectors = np.random.default_rng(0), table.vectors[:_AMONG]
+    n = len(vectors)
+    sample = rng.permutation(n)[:SAMPLE]
     others = (sample + rng.integers(1, max(2, n), len(sample))) % n
-    key = part.embedding.fingerprint, part.metric and part._ruler
-    near = _neighbours.get(key, lambda: _nearest(part, sample))
-    scale = []
-    for ids in (near, others):
-        pairs = [
-            np.diag(part.word_exponents(sample[block], ids[block]))
-            for block in blocks(len(sample), 50)
-        ]
-        apart = np.concatenate(pairs)
-        at = np.argsort(apart, kind="stable")[[len(apart) // 2]]
-        (loss,) = part.mechanism.losses(sample[at], ids[at])
-        scale.append((float(np.median(apart)), loss))
-    return scale
-
-
-def _nearest(part: WordPart, sample: np.ndarray) -> np.ndarray:
-    """The nearest other word of each, in the metric if there is one."""
-    vectors, metric = part.embedding.vectors[:_AMONG], part.metric
-    centre = vectors.mean(axis=0, dtype=np.float64)
-
-    def points(rows: Any) -> np.ndarray:
-        moved = vectors[rows] - centre  # float32 finds no neighbours far from 0
-        return (moved if metric is None else metric.whiten(moved)).astype(np.float32)
-
-    near, least = sample.copy(), np.full(len(sample), np.inf)
-    ours = points(sample)
-    for rows in blocks(len(vectors), 2048):
-        theirs = points(rows)
-        gaps = (theirs**2).sum(axis=1) / 2 - ours @ theirs.T
-        own = np.flatnonzero((sample >= rows.start) & (sample < rows.stop))
-        gaps[own, sample[own] - rows.start] = np.inf
-        at = gaps.argmin(axis=1)
-        found = gaps[np.arange(len(sample)), at]
-        near = np.where(found < least, rows.start + at, near)
-        least = np.minimum(found, least)
-    return near
+    near = sample[:, None]
+    if n > 1:
+        near, _ = k_nearest_words(vectors[sample], vectors, 1, exclude=sample)
+    return sample, near[:, 0], others

@@ -90,8 +90,8 @@ class ReplacementPart(Part):
         g, h = self._groups_of(x, y)
         return self.releases * self.epsilon if g != h else 0.0
 
-    def losses(self, x: Any, y: Any) -> tuple[LossDistribution, ...]:
-        return (self.mechanism.losses(*self._groups_of(x, y)).times(self.releases),)
+    def losses(self, x: Any, y: Any) -> LossDistribution:
+        return self.mechanism.losses(*self._groups_of(x, y)).times(self.releases)
 
     @staticmethod
     def of_person(parts: Sequence[Any], n_documents: int) -> tuple[float, float]:

@@ -383,6 +383,3 @@ def test_other_refusals(small_embedding):
         fixed.utility_probability(-1.0)
     with pytest.raises(InvalidParameterError, match=r"document_length=3 .* document 0"):
         fixed.exponent(["w1"], ["w1", "w2", "w3"])
-    drawn = guaranteed(1.0, 0.5, small_embedding, n_words=3, resampled=True)
-    with pytest.raises(InvalidParameterError, match=r"2\^31 pairs of words"):
-        drawn.exponent(["w1"] * 46_341, ["w2"] * 23_171 + ["w3"] * 23_171)
