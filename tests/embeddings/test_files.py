@@ -255,9 +255,7 @@ def test_npz_of_earlier_versions_is_read(tmp_path):
 # -- paths --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "name", ["t", "t.csv", "t.npz.gz", "t.kv", "npz", None, 3, b"t"]
-)
+@pytest.mark.parametrize("name", ["t", "t.csv", "t.npz.gz", "npz", None, 3, b"t"])
 def test_unknown_suffixes_and_what_is_no_path(tmp_path, name):
     path = tmp_path / name if isinstance(name, str) else name
     for act in (FIXED.save, WordEmbedding.load):
