@@ -495,6 +495,11 @@ class DocumentReader:
         return lambda text: tokenize(preprocess(text))
 
     @property
+    def options(self) -> dict[str, Any]:
+        """All of them but the embedding."""
+        return {name: getattr(self, name) for name in _OPTIONS}
+
+    @property
     def vocabulary(self) -> WordEmbedding:
         """The embedding, or one that knows no word."""
         return NO_WORDS if self.embedding is None else self.embedding

@@ -29,7 +29,6 @@ from skdptext.mechanisms._noise import (
     NoiseMechanism as NoiseMechanism,
     Spectrum as Spectrum,
     embedding_spectrum as embedding_spectrum,
-    scaled_covariance as scaled_covariance,
 )
 
 #: The mechanisms that have a name, for grids, files of settings and the command line.

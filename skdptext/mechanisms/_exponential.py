@@ -31,9 +31,6 @@ _ROUNDING = 2.0**-40
 _MARGIN = 2.0**-33
 # Words that the search for a rate starts with, and pairs that each failure adds.
 _FIRST, _MORE = 256, 32
-# If fewer than one word in this many is asked about, only their rows are computed, and
-# no pass over all pairs. Chosen, not measured.
-_FEW = 30
 
 # Rates found last, keyed by all that they depend on.
 _rates: Memo[tuple[float, np.ndarray, float]] = Memo(32)
@@ -127,12 +124,15 @@ class Exponential(TableMechanism):
         if self.max_distance is not None:
             check_real("max_distance", self.max_distance, low=0, open_low=True)
         if self.lam > 0:  # which "half" would look at only when it draws
-            MahalanobisMetric(self.lam, embedding_spectrum(self.embedding))
+            self._metric()
         if self.calibration == "half":
             self.rate: float = self.epsilon / 2
-            return
-        self.rate, logs, attained = _rates.get(self.fingerprint, self._calibrated)
-        self.__dict__ |= {"log_normalizers": logs, "attained": attained}
+        else:
+            found = _rates.get(self.fingerprint, self._calibrated)
+            self.rate, self._log_normalizers, self.attained = found
+
+    def _metric(self) -> MahalanobisMetric:
+        return MahalanobisMetric(self.lam, embedding_spectrum(self.embedding))
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
@@ -143,18 +143,14 @@ class Exponential(TableMechanism):
     @cached_property
     def _right(self) -> np.ndarray:
         """Rows (x, 1, ‖x‖²) of points between which the metric is Euclid's."""
-        points = self.embedding.vectors.astype(np.float64)
+        # equal vectors are exactly 0 apart, however a product rounds
+        different, at = np.unique(self.embedding.vectors, axis=0, return_inverse=True)
+        points = different.astype(np.float64)
         if self.lam > 0:
-            spectrum = embedding_spectrum(self.embedding)
-            points = MahalanobisMetric(self.lam, spectrum).whiten(points)
+            points = self._metric().whiten(points)
         # Distances do not change when all points move. Around the mean the squares are
         # smallest, and so is what their difference loses to rounding.
-        points -= points.mean(axis=0)
-        # equal vectors are exactly 0 apart, however a product rounds
-        vectors = np.ascontiguousarray(self.embedding.vectors + 0.0)  # −0 is 0
-        raw = vectors.view(np.dtype((np.void, vectors[0].nbytes))).ravel()
-        _, first, same = np.unique(raw, return_index=True, return_inverse=True)
-        points = points[first[same]]
+        points = (points - points.mean(axis=0))[at.ravel()]
         squares = np.einsum("ij,ij->i", points, points)
         return np.column_stack([points, np.ones(len(points)), squares])
 
@@ -200,9 +196,9 @@ class Exponential(TableMechanism):
         return np.where(apart > 0, np.maximum(exponents + _ROUNDING, 0), 0.0)
 
     def _logs(self, words: np.ndarray) -> np.ndarray:
-        """ln C_w of words, by all pairs only if these are many."""
-        if "log_normalizers" in vars(self) or len(words) * _FEW > len(self.embedding):
-            return self.log_normalizers[words]
+        """ln C_w of words."""
+        if self.calibration == "exact":
+            return self._log_normalizers[words]
         logs = np.empty(len(words))
         for rows in blocks(len(words), self._n_rows()):
             proba = self.log_proba(words[rows])
@@ -210,14 +206,9 @@ class Exponential(TableMechanism):
         return logs
 
     @cached_property
-    def log_normalizers(self) -> np.ndarray:
-        """ln C_w of every word, shape (n_words,)."""
-        return self._normalizers(self.rate)
-
-    @cached_property
     def attained(self) -> float:
         """The largest privacy loss per unit of distance over all pairs; at most ε."""
-        return self._attained(self.rate, self.log_normalizers)[0]
+        return self._attained(self.rate, self._normalizers(self.rate))[0]
 
     # -- what a rate proves ----------------------------------------------------
 
@@ -275,19 +266,13 @@ class Exponential(TableMechanism):
         metric = "Euclidean" if self.lam == 0 else f"Mahalanobis (λ = {self.lam:g})"
         calibration, cap = self.calibration, self.max_distance
         most = self.attained if calibration == "exact" else self.epsilon
-        said = [
+        return [
             "A word w becomes the word z with probability proportional to "
             f"exp(−{self.rate:.4g}·d(w, z)), where d is the {metric} distance of their "
             f"vectors{'' if cap is None else f', at most {cap:g}'} (calibration "
             f'"{calibration}"); no two words lose more than {rounded_up(most)} per '
             "unit of d."
         ]
-        if cap is not None:
-            said.append(
-                "Between any two words, however far apart, the exponent is at most "
-                f"{rounded_up(most * cap)}."
-            )
-        return said
 
 
 def _largest_rate(rows: np.ndarray, among: np.ndarray, top: float, aim: float) -> float:

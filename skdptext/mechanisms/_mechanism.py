@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, Self
 
@@ -299,8 +299,7 @@ class TableMechanism(WordMechanism):
         # factor keeps each product below its sum, so that the search ends at a word.
         below = draws[0] * (1 - 2.0**-53)
         noisy = np.full(len(words), -1)  # a release refuses what is not a word
-        for block in blocks(len(distinct), self._n_rows()):
-            rows = self._checked(distinct[block])[1]
+        for block, rows in probabilities(self, distinct):
             np.cumsum(rows, axis=1, out=rows)
             for at, upto in zip(groups[block], rows, strict=True):
                 noisy[at] = upto.searchsorted(below[at] * upto[-1], side="right")
@@ -405,33 +404,29 @@ def check_exponents(
 
 def _described(value: Any) -> str:
     """An option, or a mechanism with all of its own, as text that no other one has."""
-    inner: Iterable[str]
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, BaseEstimator):
         params = sorted(value.get_params(deep=False).items())
-        inner = (f"{name}={_described(option)}" for name, option in params)
+        inner = [f"{name}={_described(option)}" for name, option in params]
     elif isinstance(value, float):
-        inner = [float(value).hex()]
+        inner = [value.hex()]
     elif isinstance(value, str):
         inner = [str.__repr__(value)]  # however a subclass prints itself
-    elif isinstance(value, bytes | int | np.generic) or value is None:
+    elif isinstance(value, bytes | int) or value is None:
         inner = [repr(value)]
-    elif _is_plain_array(value):
-        inner = [value.dtype.str, repr(value.shape), value.tobytes().hex()]
-    elif isinstance(value, Mapping):
-        inner = sorted(f"{_described(k)}: {_described(v)}" for k, v in value.items())
-    elif isinstance(value, Set):
-        inner = sorted(map(_described, value))
-    elif isinstance(value, Sequence | np.ndarray) and not np.ma.isMaskedArray(value):
-        inner = map(_described, value)
+    elif isinstance(value, list | tuple):
+        inner = [_described(each) for each in value]
+    elif (
+        isinstance(value, np.ndarray)
+        and value.dtype != object
+        and not np.ma.isMaskedArray(value)
+    ):  # mapped into the memory of a worker or not
+        return f"array({value.dtype.str}, {value.shape}, {value.tobytes().hex()})"
     else:
         raise InvalidParameterError(
-            "the options of a mechanism must be numbers, str, arrays, collections of "
-            "them or mechanisms, so that they can key its noise, got "
+            "the options of a mechanism must be numbers, str, arrays, lists or tuples "
+            "of them or mechanisms, so that they can key its noise, got "
             f"{type(value).__name__}."
         )
     return f"{type(value).__module__}.{type(value).__qualname__}({', '.join(inner)})"
-
-
-def _is_plain_array(value: Any) -> bool:
-    plain = isinstance(value, np.ndarray) and not np.ma.isMaskedArray(value)
-    return plain and value.dtype != object

@@ -27,18 +27,20 @@ class Spectrum(NamedTuple):
     eigenvalues: np.ndarray  # s, (m,), ascending, >= 0
     eigenvectors: np.ndarray  # U, (m, m), one per column
 
-    @property
-    def is_singular(self) -> bool:
-        """Whether the smallest eigenvalue is zero to within rounding."""
-        smallest, largest = self.eigenvalues[0], self.eigenvalues[-1]
-        return bool(smallest <= largest * len(self.eigenvalues) * np.finfo(float).eps)
+
+# Keyed by content, so that all copies of an embedding share one.
+_spectra: Memo[Spectrum] = Memo(8)
 
 
-def scaled_covariance(vectors: np.ndarray) -> np.ndarray:
-    """Sample covariance of the rows over the mean column variance, so its trace is m.
+def embedding_spectrum(embedding: WordEmbedding) -> Spectrum:
+    """The read-only spectrum of an embedding, computed once per process and shared."""
+    return _spectra.get(embedding.fingerprint, lambda: _spectrum(embedding.vectors))
 
-    In float64; Xu, Aggarwal, Feyisetan, Teissier (2020), section 3. It is an
-    InvalidParameterError if there are fewer than two different vectors.
+
+def _spectrum(vectors: np.ndarray) -> Spectrum:
+    """Of the sample covariance over the mean column variance, so that its trace is m.
+
+    In float64; Xu, Aggarwal, Feyisetan, Teissier (2020), section 3.
     """
     n_words, dim = vectors.shape
     if n_words < 2:
@@ -58,20 +60,6 @@ def scaled_covariance(vectors: np.ndarray) -> np.ndarray:
             f"learned, got {n_words} equal ones."
         )
     covariance *= dim / trace
-    return covariance
-
-
-# Keyed by content, so that all copies of an embedding share one.
-_spectra: Memo[Spectrum] = Memo(8)
-
-
-def embedding_spectrum(embedding: WordEmbedding) -> Spectrum:
-    """The read-only spectrum of an embedding, computed once per process and shared."""
-    return _spectra.get(embedding.fingerprint, lambda: _spectrum(embedding.vectors))
-
-
-def _spectrum(vectors: np.ndarray) -> Spectrum:
-    covariance = scaled_covariance(vectors)
     eigenvalues, eigenvectors = np.linalg.eigh(covariance)
     spectrum = Spectrum(covariance, np.maximum(eigenvalues, 0), eigenvectors)
     for array in spectrum:
@@ -118,17 +106,20 @@ class MahalanobisMetric:
     """
 
     def __init__(self, lam: float, spectrum: Spectrum) -> None:
-        if lam == 1 and spectrum.is_singular:
+        # the smallest is zero to within rounding
+        smallest, largest = spectrum.eigenvalues[0], spectrum.eigenvalues[-1]
+        dim = len(spectrum.eigenvalues)
+        if lam == 1 and smallest <= largest * dim * np.finfo(float).eps:
             raise InvalidParameterError(
                 "lam must be < 1 where the covariance of the embedding is singular "
-                f"(smallest eigenvalue {spectrum.eigenvalues[0]:.1e}), as it is with "
+                f"(smallest eigenvalue {smallest:.1e}), as it is with "
                 "no more words than dimensions or with dependent columns, got lam=1. "
                 "Try lam=0.9."
             )
         self.lam = lam
         self.spectrum = spectrum
         #: Length of a vector.
-        self.dim = len(spectrum.eigenvalues)
+        self.dim = dim
 
     @property
     def name(self) -> str:

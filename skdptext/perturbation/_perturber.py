@@ -59,8 +59,6 @@ from skdptext.utils import (
     warn_once,
 )
 
-# What a manifest says of how documents are read.
-_READING = ("resize", "oov", "lowercase", "stop_words", "token_pattern", "tokenizer")
 # About how many words a canary perturbs; each worker does it once.
 _CANARY_WORDS = 256
 # ε at which randomized response keeps every word
@@ -75,19 +73,13 @@ _LENGTHS = (
 )
 _ORDER = (
     'output is not "bow": the order of the words is released, which tells which '
-    "document it was. With 99 % of the words changed, at least 99 of 100 documents "
-    'were found by their order, and 18 as bags. Use output="bow", or say order="keep" '
-    "if that is meant."
+    'document it was. Use output="bow", or say order="keep" if that is meant.'
 )
 _IN_CLEAR = 'oov="keep": unknown words, often names, are released in the clear.'
 _VOCABULARY = (
-    'embedding="one-hot" takes the vocabulary from the documents given to fit, which '
-    "releases it. If it is public, say so: embedding=one_hot_embedding(words), of "
-    "skdptext.embeddings."
-)
-_ONE_HOT = (
-    "The vocabulary was taken from the columns of the documents given to fit: which "
-    "words there are is released, and outside this promise."
+    "The vocabulary was taken from the columns of the documents given to fit "
+    '(embedding="one-hot"): which words there are is released, and outside the '
+    "promise. If it is public, say so: embedding=one_hot_embedding(words)."
 )
 
 
@@ -347,15 +339,14 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         # equal documents get equal releases in a `transform` without ids only
         self._warn_of_leaks(has_ids=True)
         # Only now is anything written: a refused fit leaves no trace.
-        self.__dict__.pop("feature_names_in_", None)
+        for name in ("feature_names_in_", "covariance_", "noise_factor_"):
+            self.__dict__.pop(name, None)
         self.n_features_in_ = len(embedding)
         if bags is not None:
             validate_data(self, X, skip_check_array=True)
         self.mechanism_ = mechanism
         self.embedding_ = embedding
         self._reader = replace(reader, embedding=embedding)
-        for name in ("covariance_", "noise_factor_"):
-            self.__dict__.pop(name, None)
         if mechanism.metric is not None:
             self.covariance_ = mechanism.metric.spectrum.covariance
             self.noise_factor_ = mechanism.metric.factor
@@ -761,7 +752,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
                 f"n_words must be document_length={self.document_length}, got "
                 f"{shown(n_words)}."
             )
-        caveats = [_ONE_HOT] if isinstance(self.embedding, str) else []
+        caveats = [_VOCABULARY] if isinstance(self.embedding, str) else []
         if isinstance(self.random_state, Integral):
             caveats.append(REPEATABLE)
         return PrivacyGuarantee(
@@ -802,8 +793,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
             "mechanism": clone(self.mechanism_),
             "epsilon": float(self.epsilon),
             "lam": float(self.lam),
-            "document_length": int(self.document_length or 0),
-            "reading": {name: getattr(reader, name) for name in _READING},
+            "reading": reader.options,
             "embedding": {
                 "words": len(embedding),
                 "dimensions": embedding.dim,

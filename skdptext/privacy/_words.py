@@ -6,7 +6,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -166,8 +166,7 @@ class WordPart(Part):
     @property
     def _reading(self) -> dict[str, Any]:
         """Options of the reader; of a tokenizer its name."""
-        options = {f.name: getattr(self.reader, f.name) for f in fields(self.reader)}
-        del options["embedding"]
+        options = self.reader.options
         if not isinstance(options["stop_words"], str | None):
             options["stop_words"] = sorted(options["stop_words"])
         return {name: _plain(value) for name, value in options.items()}

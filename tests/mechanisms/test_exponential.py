@@ -14,7 +14,6 @@ from sklearn import config_context
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.audit import audit_word_privacy
-from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import (
     Exponential,
     TableMechanism,
@@ -212,15 +211,10 @@ def test_the_ends_of_the_uniforms():
     assert prepared.apply(np.empty(0, int), (np.empty(0),)).shape == (0,)
 
 
-# -- releases --------------------------------------------------------------------------
-
-TABLE = random_table(40, 3, 7, equal=2)
-
-
 def test_a_few_words_of_a_large_table_need_no_pass_over_all_pairs(monkeypatch):
     vectors = np.random.default_rng(0).normal(size=(3000, 2))
     prepared = Exponential("half").prepare(named(vectors), 20.0, 0.0)
-    monkeypatch.setattr(Exponential, "_normalizers", None)
+    monkeypatch.setattr(Exponential, "_pairs", None)
     words = np.array([3, 700])
     t = prepared.exponents(words, words)
     logs = [np.log(np.exp(-10 * np.linalg.norm(vectors - vectors[w], axis=1)).sum())
@@ -317,46 +311,3 @@ def test_tem_is_max_distance_and_its_published_mistake_is_caught(epsilon, cap):
     # mldp-text 0.1.2 scores all others together by ln(V / |near|)
     wrong = tem(D, epsilon, at, lambda n, near: n / near)
     assert loss_beyond(wrong, epsilon, capped if cap else D) > 0.5
-
-
-def unnamed_rows_fall_back(P):
-    """The benchmark's SanText: where the drawn row has no word, the true one."""
-    named_ = np.arange(len(P)) % 3 > 0
-    return np.where(named_, P, 0) + np.diag(P[:, ~named_].sum(axis=1))
-
-
-def far_words_fall_back(P):
-    """pyPANTERA's TEM: where a word beyond the distance is drawn, the true one."""
-    far = distances(TABLE) > 1.0
-    return np.where(far, 0, P) + np.diag(np.where(far, P, 0).sum(axis=1))
-
-
-def the_least_similar(P):
-    """pyPANTERA's CusText: the eight candidates sorted the wrong way round."""
-    far = distances(TABLE).argsort(axis=1)[:, -8:]
-    wrong = np.zeros_like(P)
-    np.put_along_axis(wrong, far, np.take_along_axis(P, far, axis=1), axis=1)
-    return wrong / wrong.sum(axis=1, keepdims=True)
-
-
-@pytest.mark.parametrize(
-    "mistake", [unnamed_rows_fall_back, far_words_fall_back, the_least_similar]
-)
-def test_published_mistakes_break_the_claim(mistake):
-    P, _ = all_of(Exponential("half", 1.0).prepare(TABLE, 2.0, 0.0))
-    D = distances(TABLE, cap=1.0)
-    assert loss_beyond(P, 2.0, D) <= 1e-9
-    wrong = mistake(P)
-    np.testing.assert_allclose(wrong.sum(axis=1), 1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = np.log(wrong)[:, None] - np.log(wrong)[None]
-    assert (
-        np.nanmax(ratios.max(axis=2, where=wrong[:, None] > 0, initial=0) - 2 * D) > 1
-    )
-
-
-@pytest.mark.parametrize("calibration", ["half", "exact"])
-def test_a_singular_covariance_is_refused_before_anything_is_drawn(calibration):
-    table = named(np.array([[1.0, 0, 0], [0, 1, 0], [1, 1, 0]]))
-    with pytest.raises(InvalidParameterError, match="lam must be < 1 where the covar"):
-        Exponential(calibration).prepare(table, 1.0, 1.0)
