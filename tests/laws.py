@@ -65,19 +65,6 @@ def assert_bound(delta, exact, ts, tolerance=1e-12):
         assert delta(t) >= exact(t) * (1 - 1e-12) - tolerance
 
 
-def assert_not_refuted(loss, losses, ts, n_tests):
-    """δ(t) is above a lower confidence bound (empirical Bernstein) on the drawn one.
-
-    False alarms: below ALPHA for all tests together.
-    """
-    log = math.log(2 * n_tests / ALPHA)
-    for t in ts:
-        drawn = -np.expm1(np.minimum(t - losses, 0))
-        spread = math.sqrt(2 * drawn.var() * log / len(drawn))
-        lowest = drawn.mean() - spread - 7 * log / (3 * (len(drawn) - 1))
-        assert loss.delta(t) >= lowest
-
-
 def assert_answers_follow(releaser, documents, n=600, alpha=ALPHA, seed=0):
     """Answers to documents have the stated probabilities, and share no noise.
 

@@ -90,3 +90,9 @@ def test_too_few_different_vectors():
         embedding_spectrum(WordEmbedding(["a"], [[1.0, 2.0]]))
     with pytest.raises(InvalidParameterError, match="2 different vectors"):
         embedding_spectrum(WordEmbedding(["a", "b"], [[1.0, 2.0]] * 2))
+
+
+def test_normals_are_drawn_in_float64(small_embedding):
+    """A float32 normal is exactly 0 once in 2^23 draws, which can be detected."""
+    _, normals = channel(1.0, 0.2, small_embedding).draw(np.random.default_rng(0), 99)
+    assert (normals != normals.astype(np.float32)).mean() > 0.99

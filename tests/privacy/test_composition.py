@@ -10,11 +10,10 @@ import pytest
 from scipy.stats import laplace
 
 from skdptext import WordEmbedding
-from skdptext.audit import audit_word_privacy
 from skdptext.exceptions import InvalidParameterError
 from skdptext.privacy import PrivacyGuarantee
 from tests.channels import guaranteed
-from tests.mistakes import LINE, Perturber, Several
+from tests.mistakes import LINE
 
 X, Y = ["w1", "w2", "w3"], ["w4", "w2", "w9"]
 
@@ -157,23 +156,6 @@ def test_one_metric_for_all(parts):
     relative = composed.relative_to(0.7)
     expected = parts[0].relative_to(0.7).epsilon + 6
     assert relative.epsilon == pytest.approx(expected)
-
-
-def test_joint_releases_keep_the_sum_and_break_less():
-    """By the audit: the sum is attained, and the cost of one release is too little."""
-    perturbers = [Perturber(LINE, e, 0.0, seed=s) for s, e in enumerate((1.0, 2.0))]
-    first, second = (p.guarantee() for p in perturbers)
-    right = Several(*perturbers, claim=first.compose(second))
-    audit = audit_word_privacy(
-        right, [("b", "c")], n_draws=50_000, confidence=1 - 1e-6, random_state=0
-    )
-    assert audit.claimed[0] == 1.5
-    assert not audit.violated.any()
-    assert audit.lower_bound[0] > 1.2
-    wrong = Several(*perturbers, claim=second)
-    assert audit_word_privacy(
-        wrong, [("b", "c")], n_draws=50_000, random_state=0
-    ).violated.all()
 
 
 def test_refusals(parts, small_embedding):

@@ -17,12 +17,12 @@ from skdptext.documents import DocumentReader
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import (
     LossDistribution,
-    RandomizedResponse,
     TableMechanism,
     WordMechanism,
 )
 from skdptext.privacy import PrivacyGuarantee
 from tests.channels import channel, guaranteed
+from tests.laws import nearest_on_a_line
 
 WORDS = WordEmbedding(list("abcd"), np.arange(4.0)[:, None])
 DELTAS = (1e-9, 1e-4, 0.01, 0.1, 0.4, 0.9)
@@ -214,12 +214,7 @@ def test_compositions_by_enumeration(known):
 def test_noise_on_a_line_by_enumeration(positions, x, y, ordered, drawn, epsilon, lam):
     """The noise is Laplace noise, and each word's law a difference of its values."""
     at = np.array(positions) / 4
-    order = np.argsort(at)
-    ends = np.append((at[order][1:] + at[order][:-1]) / 2, np.inf)
-    gaps = epsilon * (ends - at[:, None])
-    upto = np.where(gaps > 0, 1 - np.exp(-gaps) / 2, np.exp(np.minimum(gaps, 0)) / 2)
-    rows = np.empty((4, 4))
-    rows[:, order] = np.diff(upto, axis=1, prepend=0)
+    rows = nearest_on_a_line(at, epsilon)
     table = WordEmbedding(list("abcd"), at[:, None])
     perturber = DPWordPerturber(
         table,
@@ -256,16 +251,6 @@ def test_documents_that_show_their_difference():
     x, y = ["a"] * 19 + ["?"], ["a"] * 20
     assert drawn.exponent(x, y) == drawn.exponent(x, y, delta=0.04) == math.inf
     assert drawn.exponent(x, y, delta=0.06) == 0.0
-
-
-def test_one_empty_reading_of_two():
-    """A part in which nothing is released adds nothing."""
-    reader = DocumentReader(WORDS, stop_words=["a", "b"])
-    nothing = PrivacyGuarantee(channel(1.0, 0.0, WORDS), reader)
-    whole = guaranteed(1.0, 0.0, WORDS)
-    exponent = whole.compose(nothing).exponent(["a"], ["b"], delta=0.1)
-    alone = whole.exponent(["a"], ["b"], delta=0.1)
-    assert exponent == pytest.approx(alone, rel=1e-4)
 
 
 def test_releases_and_words_are_the_same_sum():
@@ -309,11 +294,3 @@ def test_many_different_distances_are_rounded_up():
 
 
 # -- what a mechanism says -------------------------------------------------------------
-
-
-def test_randomized_response_is_exact():
-    guarantee = PrivacyGuarantee(RandomizedResponse().prepare(WORDS, 1.0, 0.0))
-    kept, moved = math.e / (math.e + 3), 1 / (math.e + 3)
-    for t in (0.2, 0.9):
-        delta = kept - math.exp(t) * moved
-        assert guarantee.exponent("a", "b", delta=delta) == pytest.approx(t, abs=1e-3)

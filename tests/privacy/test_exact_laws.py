@@ -30,7 +30,7 @@ from skdptext.mechanisms import (
     TableMechanism,
 )
 from tests.channels import Stated
-from tests.expected import no_warning, refusals
+from tests.expected import no_warning
 from tests.laws import largest_loss, nearest_on_a_line, on_a_line, vickrey_rule
 
 # "the" is a stop word of English and a word of the table; so may be any other.
@@ -251,26 +251,6 @@ def test_a_stated_length_cuts_nothing():
         perturber.guarantee(0)
 
 
-def test_stop_words_do_not_count():
-    """As in the attack on 0.1.0, where the exponent was 0."""
-    table = WordEmbedding(
-        ["the", "of", "good", "great", "bad", "awful"],
-        np.array([0.0, 0.1, 2.0, 2.1, -2.0, -2.2])[:, None],
-    )
-    perturber = DPWordPerturber(
-        table,
-        epsilon=3.0,
-        lam=0.0,
-        document_length=2,
-        resize="truncate",
-        stop_words="english",
-    ).fit([])
-    guarantee = perturber.guarantee()
-    x, y = ["the", "of", "good", "great"], ["the", "of", "bad", "awful"]
-    assert guarantee.exponent(x, y) == pytest.approx(3 * (4.0 + 4.3), rel=1e-5)
-    assert guarantee.epsilon_for(x, y, factor=2.0) < 0.1
-
-
 # -- what is said first --------------------------------------------------------------
 
 
@@ -279,113 +259,11 @@ def test_one_hot_takes_its_vocabulary_from_the_documents():
     perturber = DPWordPerturber("one-hot", document_length=1)
     with pytest.warns(PrivacyLeakWarning, match="vocabulary .*one-hot"):
         perturber.fit(bags)
-    guarantee = perturber.guarantee()
-    first = str(guarantee).split("\n\n")[1]
+    first = str(perturber.guarantee()).split("\n\n")[1]
     assert first.startswith("WARNING. The vocabulary was taken from the columns")
-    assert "The vocabulary was taken" in guarantee._repr_html_()
-    both = guarantee.compose(guarantee)
-    assert "The vocabulary was taken" in " ".join(str(both).split())
     public = DPWordPerturber(one_hot_embedding(["a", "b", "c"]), document_length=1)
     with no_warning():
         assert "The vocabulary was" not in str(public.fit(bags).guarantee())
-
-
-def test_an_integer_seed_is_an_equality_oracle(small_embedding):
-    def make(seed):
-        return DPWordPerturber(
-            small_embedding, document_length=2, resize="truncate", random_state=seed
-        )
-
-    seeded = make(2**100 + 1)
-    with no_warning():  # it may be given ids
-        seeded.fit([])
-    assert "\n\nWARNING. The noise is repeatable" in str(seeded.guarantee())
-    with no_warning():
-        fresh = make(None).fit([])
-    assert "The noise is repeatable" not in str(fresh.guarantee())
-    documents = [["w1", "w2"], ["w3", "w4"], ["w1", "w2"]]
-    with pytest.warns(PrivacyLeakWarning, match="equal documents get equal releases"):
-        bags = seeded.transform(documents).toarray()
-    assert (bags[0] == bags[2]).all()
-
-
-def noisy_pairs(random_state, ids, n=4000):
-    """Two equal documents of one word each: whether the words came out equal."""
-    table = WordEmbedding(["a", "b"], [[0.0], [1.0]])
-    perturber = DPWordPerturber(
-        table, epsilon=0.5, lam=0.0, output="tokens", document_length=n,
-        resize="truncate",
-        random_state=random_state,
-    ).fit([])  # fmt: skip
-    one, two = perturber.transform([["a"] * n] * 2, document_ids=ids)
-    return np.mean(np.array(one) == np.array(two)), perturber
-
-
-@pytest.mark.parametrize("ids", [["x", "y"], [1, 2], [b"1", b"2"], [1, "1"]])
-def test_equal_documents_of_different_ids_get_independent_noise(ids):
-    stays = 1 - math.exp(-0.25) / 2
-    expected = stays**2 + (1 - stays) ** 2
-    share, perturber = noisy_pairs(2**100, ids)
-    assert abs(share - expected) < 6 * math.sqrt(expected * (1 - expected) / 4000)
-    assert noisy_pairs(2**100, None)[0] == 1
-    # and the release is repeatable, whatever is released with it
-    documents = [["a"] * 4000] * 2
-    again = perturber.transform(documents[:1], document_ids=ids[:1])[0]
-    assert again == perturber.transform(documents, document_ids=ids)[0]
-    other = perturber.transform(documents, document_ids=ids[::-1])
-    assert other[1] == again
-
-
-def test_an_edited_document_gets_other_noise_under_the_same_id():
-    table = WordEmbedding(["a", "b"], [[0.0], [1.0]])
-    perturber = DPWordPerturber(
-        table,
-        epsilon=0.5,
-        output="tokens",
-        document_length=3000,
-        resize="truncate",
-        random_state=2**100,
-    ).fit([])
-    one = perturber.transform([["a"] * 3000], document_ids=["i"])[0]
-    two = perturber.transform([["a"] * 3001], document_ids=["i"])[0]
-    assert 0.2 < np.mean(np.array(one) == np.array(two)) < 0.8
-
-
-@refusals(
-    ("ab", "document_ids must be an iterable of str, int or bytes, got str"),
-    (3, "must be an iterable .* got int"),
-    ([1.5, 2], "must be str, int or bytes, got float at position 0"),
-    ([1, None], "got NoneType at position 1"),
-    ([1, True], "got bool at position 1"),
-    (["a", "a"], "must differ, .* positions 0 and 1 hold the same"),
-    (["a"], "must hold one id per document [(]2[)], got 1"),
-    (["a", "b", "c"], "must hold one id per document [(]2[)], got 3"),
-)
-@pytest.mark.parametrize("random_state", [None, 2**100])
-def test_bad_ids(small_embedding, random_state, ids):
-    perturber = DPWordPerturber(
-        small_embedding, document_length=1, random_state=random_state
-    ).fit([])
-    perturber.transform([["w1"], ["w2"]], document_ids=ids)
-
-
-def test_ids_are_routed_as_metadata(small_embedding):
-    import sklearn
-    from sklearn.feature_extraction.text import TfidfTransformer
-    from sklearn.pipeline import make_pipeline
-
-    perturber = DPWordPerturber(
-        small_embedding, document_length=2, resize="truncate", random_state=2**100
-    )
-    documents, ids = [["w1", "w2"]] * 3, ["a", "b", "c"]
-    with sklearn.config_context(enable_metadata_routing=True):
-        perturber.set_transform_request(document_ids=True)
-        pipeline = make_pipeline(perturber, TfidfTransformer()).fit(
-            documents, document_ids=ids
-        )
-        routed = pipeline[:-1].transform(documents, document_ids=ids)
-    direct = perturber.fit_transform(documents, document_ids=ids)
-    np.testing.assert_array_equal(routed.toarray(), direct.toarray())
 
 
 # -- finite arithmetic ---------------------------------------------------------------
@@ -398,31 +276,6 @@ def test_numerical_delta(small_embedding):
     guarantee = perturber.guarantee()
     assert guarantee.numerical_delta == 20 * 2.0**-50
     assert guarantee.compose(3).numerical_delta == 60 * 2.0**-50
-    assert guarantee.compose(guarantee).numerical_delta == 40 * 2.0**-50
     with pytest.warns(PrivacyLeakWarning):
         word = DPWordPerturber(small_embedding).fit([]).guarantee()
     assert word.numerical_delta == 2.0**-50
-
-
-class Zeros:
-    """A generator that draws float32 normals of exactly 0, as float32 does at times."""
-
-    def __init__(self):
-        self.dtypes = []
-
-    def gamma(self, shape, scale, size):
-        return np.full(size, shape * scale)
-
-    def standard_normal(self, size, dtype=np.float64):
-        self.dtypes.append(np.dtype(dtype))
-        return np.ones(size)
-
-
-@pytest.mark.parametrize("dim", [1, 16, 300])
-def test_normals_are_float64_in_every_dimension(dim):
-    rng = np.random.default_rng(0)
-    table = WordEmbedding([f"w{i}" for i in range(9)], rng.normal(size=(9, dim)))
-    channel = DPWordPerturber(table, lam=0.2, document_length=1).fit([]).mechanism_
-    source = Zeros()
-    channel.draw(source, 3)
-    assert source.dtypes == [np.dtype(np.float64)]

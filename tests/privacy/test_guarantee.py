@@ -104,14 +104,6 @@ def test_resampled_empty_document_stands_for_the_vocabulary(small_embedding):
     assert guarantee.exponent(["w0", "w1"], ["w1", "w0", "w0", "w1"]) == 0.0
 
 
-def test_documents_of_different_size_are_not_protected(small_embedding):
-    guarantee = guaranteed(1.0, 0.5, small_embedding)
-    assert guarantee.exponent(["w1"], ["w1", "w1"]) == math.inf
-    assert guarantee.exponent([], []) == 0.0
-    fixed = guaranteed(1.0, 0.5, small_embedding, n_words=1)
-    assert fixed.exponent(["w1"], ["w1", "w2"]) == 0.0
-
-
 def test_one_hot_words_are_equally_far_apart():
     bags = np.eye(3, dtype=int) * 2
     perturber = DPWordPerturber(
@@ -245,19 +237,6 @@ def test_epsilon_for_is_the_inverse_of_the_exponent(small_embedding, kind, lam):
             assert again.exponent(*inputs) == pytest.approx(math.log(factor), rel=1e-12)
 
 
-def test_epsilon_for_at_the_ends(small_embedding):
-    guarantee = guaranteed(7.0, 0.5, small_embedding)
-    # the same to the mechanism: any ε will do; told apart by size: none will
-    assert guarantee.epsilon_for("w1", "w1", factor=2) == math.inf
-    assert guarantee.epsilon_for(["w1", "w2"], ["w2", "w1"], factor=2) == math.inf
-    assert guarantee.epsilon_for(["w1"], ["w1", "w1"], factor=2) == 0.0
-    for factor in (1, 0.5, math.inf, "2"):
-        with pytest.raises(InvalidParameterError, match="factor must be a finite num"):
-            guarantee.epsilon_for("w1", "w2", factor=factor)
-    with pytest.raises(InvalidParameterError, match="known to the embedding"):
-        guarantee.epsilon_for("w1", "zzz", factor=2)
-
-
 # -- utility ------------------------------------------------------------------------
 
 
@@ -301,30 +280,21 @@ def test_utility_in_another_metric_is_a_lower_bound(small_embedding, lam, other)
         assert 0 < bound <= (distances <= delta).mean()
 
 
-def test_utility_at_the_ends(small_embedding):
-    guarantee = guaranteed(2.0, 0.5, small_embedding, n_words=3)
-    assert guarantee.utility_probability(0) == 0
-    assert guarantee.utility_probability(1e6) == 1
-
-
 # -- from a perturber, in words, refused ---------------------------------------------
 
 
 def test_perturber_hands_on_what_it_does(small_embedding):
-    def guarantee(**params):
+    def told(n_words=None, **params):
         perturber = DPWordPerturber(small_embedding, epsilon=4.0, lam=0.2, **params)
-        return perturber.fit([]).guarantee()
+        made = perturber.fit([]).guarantee(n_words)
+        return made.epsilon, made.lam, made.n_words, made.ordered, made.resampled
 
-    plain = guarantee()
-    assert (plain.epsilon, plain.lam, plain.n_words) == (4.0, 0.2, None)
-    assert not plain.ordered
-    assert guarantee(output="tokens").ordered
-    assert guarantee(output="text").ordered
-    assert guarantee(document_length=9, resize="truncate").n_words == 9
-    assert not guarantee(document_length=9, resize="truncate").resampled
-    assert guarantee(document_length=9, resize="sample").resampled
-    perturber = DPWordPerturber(small_embedding).fit([])
-    assert perturber.guarantee(n_words=3).n_words == 3
+    assert told() == (4.0, 0.2, None, False, False)
+    assert told(output="tokens") == told(output="text") == (4.0, 0.2, None, True, False)
+    for resize in ("truncate", "sample"):
+        drawn = resize == "sample"
+        assert told(document_length=9, resize=resize) == (4.0, 0.2, 9, False, drawn)
+    assert told(3) == (4.0, 0.2, 3, False, False)
 
 
 @refusals(
@@ -368,18 +338,17 @@ def test_unknown_words_are_not_left_out_in_silence(small_embedding):
         assert guarantee.exponent(["w1", "w2"], np.eye(200)[1] + np.eye(200)[3]) > 0
 
 
-def test_other_refusals(small_embedding):
-    guarantee = guaranteed(1.0, 0.5, small_embedding)
-    with pytest.raises(InvalidParameterError, match="by must be one of"):
-        guarantee.relative_to(0, by="trace")
-    with pytest.raises(InvalidParameterError, match="lam must be"):
-        guarantee.relative_to(1.5)
+@refusals(
+    (lambda g, drawn: g.relative_to(0, by="trace"), "by must be one of"),
+    (lambda g, drawn: g.relative_to(1.5), "lam must be"),
+    (lambda g, drawn: g.utility_probability(1.0), "n_words must be given"),
+    (lambda g, drawn: drawn.utility_probability(-1.0), "delta must be a finite num"),
+    (lambda g, drawn: drawn.exponent(["w1"], ["w1"] * 3), "document_length=3 .*ment 0"),
+)
+def test_other_refusals(small_embedding, call):
+    call(*(guaranteed(1.0, 0.5, small_embedding, n_words=n) for n in (None, 3)))
+
+
+def test_a_singular_metric_is_refused(small_embedding):
     with pytest.raises(InvalidParameterError, match="singular"):
         guaranteed(1.0, 0.5, small_embedding.restrict(5)).relative_to(1)
-    with pytest.raises(InvalidParameterError, match="n_words must be given"):
-        guarantee.utility_probability(1.0)
-    fixed = guaranteed(1.0, 0.5, small_embedding, n_words=3)
-    with pytest.raises(InvalidParameterError, match="delta must be a finite number"):
-        fixed.utility_probability(-1.0)
-    with pytest.raises(InvalidParameterError, match=r"document_length=3 .* document 0"):
-        fixed.exponent(["w1"], ["w1", "w2", "w3"])

@@ -100,32 +100,29 @@ def test_words_that_have_neighbours_are_deniable_among_them_only():
     assert "SINGLE WORDS ARE PARTLY DENIABLE, AGAINST SIMILAR WORDS ONLY." in said
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "groups", "verdict"),
-    [
-        (4.0, 4, "WHICH DOCUMENT IT WAS IS HIDDEN."),
-        (4.0, 6, "WHICH DOCUMENT IT WAS IS PARTLY HIDDEN."),
-        (9.0, 30, "WHICH DOCUMENT IT WAS IS PARTLY HIDDEN."),
-        (20.0, 80, "NOTHING USEFUL IS PROMISED FOR DOCUMENTS."),
-    ],
-)
-def test_the_verdict_on_stand_ins(epsilon, groups, verdict):
+def stand_ins(epsilon, groups):
     texts = [f"topic{i}" for i in range(groups)]
     made = DPDocumentReplacer(texts, public_labels=range(groups), epsilon=epsilon)
-    assert f"\n\n{verdict}\n" in str(made.fit().guarantee())
+    return made.fit().guarantee()
+
+
+def sums(epsilon):
+    return PrivacyGuarantee.of([LearningPart("person", epsilon, 0.0, 0.0, 0)])
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "verdict"),
+    ("made", "verdict"),
     [
-        (1.0, "WHETHER ONE PERSON TOOK PART IS HARD TO TELL."),
-        (2.0, "WHETHER ONE PERSON TOOK PART IS PARTLY HIDDEN."),
-        (4.0, "NOTHING USEFUL IS PROMISED FOR A PERSON."),
+        (lambda: stand_ins(4.0, 4), "WHICH DOCUMENT IT WAS IS HIDDEN."),
+        (lambda: stand_ins(4.0, 6), "WHICH DOCUMENT IT WAS IS PARTLY HIDDEN."),
+        (lambda: stand_ins(20.0, 80), "NOTHING USEFUL IS PROMISED FOR DOCUMENTS."),
+        (lambda: sums(1.0), "WHETHER ONE PERSON TOOK PART IS HARD TO TELL."),
+        (lambda: sums(2.0), "WHETHER ONE PERSON TOOK PART IS PARTLY HIDDEN."),
+        (lambda: sums(4.0), "NOTHING USEFUL IS PROMISED FOR A PERSON."),
     ],
 )
-def test_the_verdict_on_models(epsilon, verdict):
-    part = LearningPart("person", epsilon, 0.0, 0.0, 0)
-    assert f"\n\n{verdict}\n" in str(PrivacyGuarantee.of([part]))
+def test_the_verdict_on_stand_ins_and_sums(made, verdict):
+    assert f"\n\n{verdict}\n" in str(made())
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,73 @@
+"""Ids of documents: equal documents of different ids do not share noise."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from sklearn import config_context
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.pipeline import make_pipeline
+
+from skdptext import DPWordPerturber, WordEmbedding
+from tests.expected import refusals
+
+N = 4000
+WORDS = ["a"] * N
+
+
+@pytest.fixture
+def perturber():
+    table = WordEmbedding(["a", "b"], [[0.0], [1.0]])
+    return DPWordPerturber(
+        table, epsilon=0.5, lam=0.0, output="tokens", document_length=N,
+        resize="truncate", random_state=2**100,
+    ).fit([])  # fmt: skip
+
+
+def agreement(one, two):
+    return np.mean(np.array(one) == np.array(two))
+
+
+@pytest.mark.parametrize("ids", [["x", "y"], [1, 2], [b"1", b"2"], [1, "1"]])
+def test_equal_documents_of_different_ids_get_independent_noise(perturber, ids):
+    one, two = perturber.transform([WORDS] * 2, document_ids=ids)
+    stays = 1 - math.exp(-0.25) / 2
+    expected = stays**2 + (1 - stays) ** 2
+    deviation = math.sqrt(expected * (1 - expected) / N)
+    assert abs(agreement(one, two) - expected) < 6 * deviation
+    # the release is repeatable, with any other documents
+    assert perturber.transform([WORDS], document_ids=ids[:1])[0] == one
+    assert perturber.transform([WORDS] * 2, document_ids=ids[::-1]) == [two, one]
+    # and an edited document has other noise under the same id
+    edited = perturber.transform([[*WORDS, "a"]], document_ids=ids[:1])[0]
+    assert abs(agreement(edited, one) - expected) < 6 * deviation
+
+
+@refusals(
+    ("ab", "document_ids must be an iterable of str, int or bytes, got str"),
+    (3, "must be an iterable .* got int"),
+    ([1.5, 2], "must be str, int or bytes, got float at position 0"),
+    ([1, None], "got NoneType at position 1"),
+    ([1, True], "got bool at position 1"),
+    (["a", "a"], "must differ, .* positions 0 and 1 hold the same"),
+    (["a"], "must hold one id per document [(]2[)], got 1"),
+    (["a", "b", "c"], "must hold one id per document [(]2[)], got 3"),
+)
+@pytest.mark.parametrize("random_state", [None, 2**100])
+def test_bad_ids(perturber, random_state, ids):
+    perturber.set_params(random_state=random_state).fit([])
+    perturber.transform([WORDS, WORDS], document_ids=ids)
+
+
+def test_ids_are_routed_as_metadata(perturber):
+    documents, ids = [WORDS] * 3, ["a", "b", "c"]
+    perturber.set_params(output="bow")
+    direct = perturber.fit_transform(documents, document_ids=ids)
+    with config_context(enable_metadata_routing=True):
+        perturber.set_transform_request(document_ids=True)
+        pipeline = make_pipeline(perturber, TfidfTransformer())
+        pipeline.fit(documents, document_ids=ids)
+        routed = pipeline[:-1].transform(documents, document_ids=ids)
+    np.testing.assert_array_equal(routed.toarray(), direct.toarray())
