@@ -10,6 +10,8 @@ False alarms: 1e-6 for each, at a rate of exactly 5 %.
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.stats import binom
@@ -99,7 +101,8 @@ def of_a_search(seed):
             "mean_test_score": [scores.mean()],
         }
         results |= {f"split{i}_test_score": [x] for i, x in enumerate(scores)}
-        found = search_results(results, test_over_train=ratio).scores["score"]
+        search = SimpleNamespace(estimator=DPWordPerturber(), cv_results_=results)
+        found = search_results(search, test_over_train=ratio).scores["score"]
         yield type(cv).__name__, found.low[0], 0.5, found.high[0]
 
 

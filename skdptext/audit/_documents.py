@@ -203,7 +203,7 @@ def closest_bound(
 
 
 def learned_scores(counts: sp.csr_array) -> np.ndarray:
-    """Scores of the releases of two texts, by what the first quarter of each suggests.
+    """Scores of the releases of two texts, by what the first eighth of each suggests.
 
     `counts` has a row for each release, those of the first text first, and a column for
     each thing that may be in a release. Returned are, of shape (2, n_rest, n_scores),
@@ -211,7 +211,7 @@ def learned_scores(counts: sp.csr_array) -> np.ndarray:
     by itself.
     """
     n = counts.shape[0] // 2
-    learn = n // 4
+    learn = n // 8
     first = counts[:learn], counts[n : n + learn]
     hits = np.vstack([np.asarray(part.sign().sum(axis=0)) for part in first])
     odds = np.log((hits + _SHRINKAGE) / (learn - hits + _SHRINKAGE))

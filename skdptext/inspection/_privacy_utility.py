@@ -140,8 +140,8 @@ class PrivacyUtilityDisplay:
 
         Parameters
         ----------
-        search : fitted search, or mapping
-            ``GridSearchCV`` or a similar search, or its ``cv_results_``.
+        search : fitted search
+            ``GridSearchCV`` or a similar one.
         privacy : str, default=None
             Name of the score on the horizontal axis. None: that of
             `~skdptext.metrics.words_changed_scorer`; without one, that of
@@ -158,8 +158,7 @@ class PrivacyUtilityDisplay:
         chance : float, default=None
             The utility that guessing reaches, such as the share of the most frequent
             label for ``"accuracy"``. None: known for ``"balanced_accuracy"``, one over
-            the number of labels, and for ``"roc_auc"``, where the search itself is
-            given; else no line.
+            the number of labels, and for ``"roc_auc"``; else no line.
 
         Returns
         -------

@@ -20,7 +20,6 @@ from skdptext.metrics._wmd import (
 )
 from skdptext.metrics._words import (
     find_perturber as find_perturber,
-    has_perturber as has_perturber,
     words_changed_scorer,
     words_unchanged as words_unchanged,
 )

@@ -25,10 +25,8 @@ class DensityStatistics:
         Euclidean distance of each word to its nearest neighbour.
     sparsest, densest : ndarray of str objects, shape (n_extreme,)
         Words with the largest distances, and with the smallest.
-    n_words : int
-        Size of the vocabulary.
-    d_max, d_min, max_over_min : float
-        Extreme distances and their ratio; inf where two words have the same vector.
+    max_over_min : float
+        Ratio of the extreme distances; inf where two words have the same vector.
     sparse_over_dense : float
         Mean distance of the sparsest words over the densest words' mean distance.
     n_records : int or None
@@ -46,9 +44,6 @@ class DensityStatistics:
     distances: np.ndarray
     sparsest: np.ndarray
     densest: np.ndarray
-    n_words: int
-    d_max: float
-    d_min: float
     max_over_min: float
     sparse_over_dense: float
     n_records: int | None = None
@@ -60,7 +55,7 @@ class DensityStatistics:
     def __repr__(self) -> str:
         corpus = "" if self.n_records is None else f", {self.n_records} records"
         return (
-            f"DensityStatistics({self.n_words} words{corpus}, "
+            f"DensityStatistics({len(self.words)} words{corpus}, "
             f"max/min {self.max_over_min:.3g}, "
             f"sparse/dense {self.sparse_over_dense:.3g})"
         )
@@ -135,7 +130,6 @@ def density_statistics(
     order = np.argsort(distances, kind="stable")
     dense, sparse = order[:n_extreme], order[::-1][:n_extreme]
     names = embedding.word_array[ids]
-    d_min, d_max = float(distances.min()), float(distances.max())
     corpus: dict[str, Any] = {}
     if bags is not None:
         holds = bags[:, ids[sparse]]
@@ -153,16 +147,12 @@ def density_statistics(
         distances=distances,
         sparsest=names[sparse],
         densest=names[dense],
-        n_words=len(ids),
-        d_max=d_max,
-        d_min=d_min,
-        max_over_min=_ratio(d_max, d_min),
-        sparse_over_dense=_ratio(
-            float(distances[sparse].mean()), float(distances[dense].mean())
-        ),
+        max_over_min=_ratio(distances.max(), distances.min()),
+        sparse_over_dense=_ratio(distances[sparse].mean(), distances[dense].mean()),
         **corpus,
     )
 
 
-def _ratio(over: float, under: float) -> float:
-    return over / under if under > 0 else float("inf" if over > 0 else "nan")
+def _ratio(over: np.floating, under: np.floating) -> float:
+    with np.errstate(divide="ignore", invalid="ignore"):  # inf; NaN if all are equal
+        return float(over / under)

@@ -56,11 +56,6 @@ def find_perturber(estimator: Any) -> Any:
     return only_held(estimator, perturbs_words, "word perturber")[0]
 
 
-def has_perturber(estimator: Any) -> bool:
-    """Whether an estimator is a perturber, or holds one or more."""
-    return any(True for _ in _held(estimator, perturbs_words))
-
-
 def only_held(
     estimator: Any, wanted: Callable[[Any], bool], kind: str
 ) -> tuple[Any, Callable[[Any], Any]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import operator
 from collections.abc import Mapping
 from typing import Any
@@ -10,8 +9,6 @@ from typing import Any
 import numpy as np
 
 from skdptext.exceptions import InvalidParameterError, NoFeasibleCandidateError
-from skdptext.metrics import has_perturber
-from skdptext.perturbation import DPWordPerturber
 from skdptext.utils import (
     check_real,
     check_tuned_on,
@@ -21,10 +18,6 @@ from skdptext.utils import (
 )
 
 _RELATIONS = {">=": operator.ge, "<=": operator.le}
-# Parameters of a perturber that change the release are recognized by name, so
-# random_state is left out, which most classifiers have.
-_OTHERS = {"random_state", "order", "n_jobs", "verbose"}
-_OF_RELEASE = set(inspect.signature(DPWordPerturber).parameters) - _OTHERS
 
 
 def best_under_constraint(
@@ -44,11 +37,10 @@ def best_under_constraint(
         Bounds on mean test scores: ``0.8`` or ``(">=", 0.8)`` for at least,
         ``("<=", 0.3)`` for at most.
     tuned_on : {"private", "public", "released"}, default="private"
-        What the search is fitted on. ``"private"``: the documents to be protected; a
-        search over ε, λ or any other parameter that changes the release then warns.
-        ``"public"``: public documents. ``"released"``: text that was released before,
-        by this library or otherwise. Tuning on one of the latter two is recommended,
-        and does not warn.
+        What the search is fitted on. ``"private"``: the documents to be protected; the
+        rule then warns. ``"public"``: public documents. ``"released"``: text that was
+        released before, by this library or otherwise. Tuning on one of the latter two
+        is recommended, and does not warn.
 
     Returns
     -------
@@ -67,10 +59,8 @@ def best_under_constraint(
     Warns
     -----
     PrivacyLeakWarning
-        With ``tuned_on="private"``, when the rule is called on a search over
-        perturbers, over parameters named like a parameter of a perturber that changes
-        the release, such as ``perturb__document_length``, or over the options of a
-        mechanism, such as ``perturb__mechanism__calibration``.
+        When the rule is called, unless what the search is fitted on is declared public
+        or released.
 
     See Also
     --------
@@ -95,12 +85,10 @@ def best_under_constraint(
     the search did not see.
 
     *Privacy.* A choice made by scores on private documents depends on them, which the
-    guarantee of the release does not count. Tune on public documents of the same
-    kind, or on text released before. The rule sees only the names of parameters, so a
-    search that does not warn may still cost privacy. A search over the classifier alone
-    releases the documents anew for every candidate and split, if the perturber is a
-    step of the pipeline; a search over a step before the perturber, or over its
-    `random_state`, also chooses by private documents.
+    guarantee of the release does not count, whichever parameters are searched. Tune on
+    public documents of the same kind, or on text released before. Where the perturber
+    is a step of the pipeline, a search over the classifier alone releases the documents
+    once more for every candidate and split: release them first, then search.
 
     References
     ----------
@@ -130,10 +118,6 @@ def best_under_constraint(
 
 
 def _bound(name: Any, bound: Any) -> tuple[str, float]:
-    if not isinstance(name, str):
-        raise InvalidParameterError(
-            f"subject_to must have names of scores as keys, got {shown(name)}."
-        )
     relation = ">="
     if isinstance(bound, tuple | list) and len(bound) == 2:
         relation, bound = bound
@@ -157,7 +141,11 @@ class _Rule(str):
 
     def __call__(self, cv_results: Mapping[str, Any]) -> int:
         """Index of the chosen candidate."""
-        self._warn(cv_results.get("params", ()))
+        warn_of_private_tuning(
+            self.tuned_on,
+            "A candidate is chosen by scores",
+            "the documents of this search",
+        )
         scores = {
             name: np.array(cv_results.get(f"mean_test_{name}", [np.nan]), float)
             for name in (str(self), *self.subject_to)
@@ -173,21 +161,6 @@ class _Rule(str):
         rows = np.flatnonzero(feasible)
         # lexsort: the last key counts most, and it is stable
         return int(rows[np.lexsort((-margin[rows], -scores[self][rows]))[0]])
-
-    def _warn(self, candidates: Any) -> None:
-        searched: set[str] = set()
-        for key, value in (item for each in candidates for item in each.items()):
-            *path, last = key.split("__")
-            # every option of a mechanism changes the release
-            searched.add("mechanism" if "mechanism" in path else last)
-            if has_perturber(value):  # the step itself, with its ε and λ
-                searched |= {"epsilon", "lam"}
-        if searched & _OF_RELEASE:
-            warn_of_private_tuning(
-                self.tuned_on,
-                f"{', '.join(sorted(searched & _OF_RELEASE))} chosen by scores",
-                "the documents of this search",
-            )
 
     def _explain(self, scores: Mapping[str, np.ndarray]) -> str:
         """What was wanted, and what each score reaches."""

@@ -11,9 +11,7 @@ from sklearn.base import clone
 from skdptext.exceptions import InvalidParameterError
 from skdptext.metrics import find_perturber
 from skdptext.perturbation import resolve_mechanism
-from skdptext.utils import check_real, import_pandas, split_interval, warn_once
-
-_NOISE = ("epsilon", "lam")
+from skdptext.utils import check_real, import_pandas, split_interval
 
 
 class Scores(NamedTuple):
@@ -32,8 +30,8 @@ class SearchResults(NamedTuple):
     Attributes
     ----------
     params : dict of str to ndarray or list
-        ``"epsilon"``, ``"lam"``, and other searched parameters under their own names.
-        Estimators are named by their class, or printed where several are of one class.
+        ``"epsilon"``, ``"lam"``, and other searched parameters under their own names,
+        where estimators are printed.
     scores : dict of str to Scores
         By the name of the score: `mean` and `std` over the splits, the ends `low` and
         `high` of the interval, and `n_splits`.
@@ -64,34 +62,18 @@ def search_results(
     Raises
     ------
     InvalidParameterError
-        If a parameter breaks a rule, or no ε or λ is found in the search.
-
-    Examples
-    --------
-    >>> from skdptext.model_selection import search_results
-    >>> results = search_results({
-    ...     "params": [{"epsilon": 5, "lam": 0.5}], "mean_test_accuracy": [0.8],
-    ...     "split0_test_accuracy": [0.7], "split1_test_accuracy": [0.9]})
-    >>> results.scores["accuracy"].mean.tolist()
-    [0.8]
+        As `search_results_frame`.
     """
+    if not hasattr(search, "cv_results_"):
+        raise InvalidParameterError(
+            f"search must be a fitted search, got {type(search).__name__}."
+        )
     if test_over_train is not None:
         test_over_train = check_real("test_over_train", test_over_train, low=0)
-    results = getattr(search, "cv_results_", search)
-    if not isinstance(results, Mapping) or "params" not in results:
-        raise InvalidParameterError(
-            "search must be a fitted search or its cv_results_, got "
-            f"{type(search).__name__}."
-        )
-    if "iter" in results and callable(getattr(search, "refit", None)):
-        warn_once(
-            "A halving search never calls its refit: it chose by its own rule, "
-            "whatever constraint was given. Use GridSearchCV or RandomizedSearchCV.",
-            UserWarning,
-        )
+    results = search.cv_results_
     names = [key[10:] for key in results if key.startswith("mean_test_")]
     return SearchResults(
-        _params(search, list(results["params"])),
+        _params(search),
         {score: _scores(results, score, test_over_train) for score in names},
         getattr(search, "best_index_", None),
     )
@@ -102,10 +84,9 @@ def search_results_frame(search: Any, *, test_over_train: float | None = None) -
 
     Parameters
     ----------
-    search : fitted search, or mapping
-        ``GridSearchCV``, ``RandomizedSearchCV`` or a similar search, or its
-        ``cv_results_``. If the search is given, an ε or λ that was not searched is read
-        from its perturber, whatever the name of the step.
+    search : fitted search
+        ``GridSearchCV``, ``RandomizedSearchCV`` or a similar search. ε and λ are read
+        from its perturber, whatever the name of the step, searched or not.
     test_over_train : float, default=None
         Ratio of test to training documents in a split. None: 1/(n_splits − 1), as in
         k-fold cross-validation. Give it for other splitters: 0.3/0.7 for
@@ -115,17 +96,17 @@ def search_results_frame(search: Any, *, test_over_train: float | None = None) -
     -------
     frame : pandas.DataFrame
         Columns: ``candidate``, the row in ``cv_results_``; ``epsilon`` and ``lam``;
-        other searched parameters under their own names, with estimators named by
-        their class (printed where several are of one class); ``score``, the name of the
-        score; ``mean`` and ``std`` over the splits (n − 1 in the divisor); ``low`` and
-        ``high``, the ends of a 95% interval; ``n_splits``; ``chosen``, whether the
-        search chose the candidate. A single split has NaN for ``std``, ``low`` and
-        ``high``.
+        other searched parameters under their own names, with estimators printed;
+        ``score``, the name of the score; ``mean`` and ``std`` over the splits (n − 1 in
+        the divisor); ``low`` and ``high``, the ends of a 95% interval; ``n_splits``;
+        ``chosen``, whether the search chose the candidate. A single split has NaN for
+        ``std``, ``low`` and ``high``.
 
     Raises
     ------
     InvalidParameterError
-        If a parameter breaks a rule, or no ε or λ is found in the search.
+        If a parameter breaks a rule, the search is not fitted, or does not hold
+        exactly one word perturber.
     ImportError
         If pandas is not installed.
 
@@ -154,13 +135,17 @@ def search_results_frame(search: Any, *, test_over_train: float | None = None) -
 
     Examples
     --------
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from skdptext import DPWordPerturber, WordEmbedding
+    >>> from skdptext.metrics import words_changed_scorer
     >>> from skdptext.model_selection import search_results_frame
-    >>> frame = search_results_frame({
-    ...     "params": [{"noise__epsilon": 5, "noise__lam": 0.5}],
-    ...     "mean_test_accuracy": [0.8],
-    ...     "split0_test_accuracy": [0.7], "split1_test_accuracy": [0.9]})
-    >>> frame[["epsilon", "lam", "score", "mean"]].values.tolist()
-    [[5.0, 0.5, 'accuracy', 0.8]]
+    >>> embedding = WordEmbedding(["aa", "bb"], [[0.0], [1.0]])
+    >>> search = GridSearchCV(
+    ...     DPWordPerturber(embedding, mechanism="exponential", document_length=1),
+    ...     {"epsilon": [0.1, 1e6], "lam": [0]}, cv=2, scoring=words_changed_scorer)
+    >>> frame = search_results_frame(search.fit([["aa"], ["bb"]]))
+    >>> frame[["epsilon", "lam", "score"]].values.tolist()
+    [[0.1, 0.0, 'score'], [1000000.0, 0.0, 'score']]
     """
     results = search_results(search, test_over_train=test_over_train)
     pd = import_pandas("search_results_frame")
@@ -183,10 +168,6 @@ def _scores(
     columns: list[np.ndarray] = []
     while (key := f"split{len(columns)}_test_{name}") in results:
         columns.append(np.asarray(results[key], dtype=np.float64))
-    if not columns:
-        raise InvalidParameterError(
-            f"cv_results must hold the scores of each split, got no split0_test_{name}."
-        )
     by_split, k = np.stack(columns, axis=1), len(columns)
     mean = by_split.mean(axis=1)
     if k == 1:
@@ -197,56 +178,29 @@ def _scores(
     return Scores(mean, by_split.std(axis=1, ddof=1), low, high, k)
 
 
-def _params(search: Any, params: list[Mapping[str, Any]]) -> dict[str, Any]:
+def _params(search: Any) -> dict[str, Any]:
     """ε, λ and the other parameters of each candidate, as columns."""
-    keys = {}
-    for name in _NOISE:
-        matching = {k for p in params for k in p if f"__{k}".endswith(f"__{name}")}
-        if len(matching) == 1 and all(matching <= set(p) for p in params):
-            keys[name] = matching.pop()
-    rows = [_row(search, candidate, keys) for candidate in params]
-    columns: dict[str, Any] = {}
-    for name in _NOISE:
-        if not all(name in row for row in rows):
-            raise InvalidParameterError(
-                f"search must vary one parameter {name}, got "
-                f"{sorted(set().union(*params))}. Give the search itself instead of "
-                "its cv_results_: a fixed value is read from its perturber."
-            )
-        columns[name] = np.array([float(row[name]) for row in rows])
-    for key in sorted(set().union(*params) - set(keys.values())):
-        values = [row.get(key) for row in rows]
-        if f"__{key}".endswith("__mechanism"):
+    candidates = search.cv_results_["params"]
+    # of several grids, one may not vary what another one does: the model tells
+    models = [
+        clone(search.estimator).set_params(**clone(dict(each), safe=False))
+        for each in candidates
+    ]
+    columns: dict[str, Any] = {
+        name: np.array(
+            [getattr(find_perturber(m), name, np.nan) for m in models], float
+        )
+        for name in ("epsilon", "lam")
+    }
+    options = [model.get_params() for model in models]
+    for key in sorted(set().union(*candidates)):
+        values = [each.get(key) for each in options]
+        name = key.rpartition("__")[2]
+        if name == "mechanism":
             values = [resolve_mechanism(value) for value in values]
-        columns[key] = _named(values)
+        if name not in columns or not np.array_equal(values, columns[name]):
+            columns[key] = [
+                " ".join(str(value).split()) if hasattr(value, "get_params") else value
+                for value in values
+            ]
     return columns
-
-
-def _row(
-    search: Any, candidate: Mapping[str, Any], keys: Mapping[str, str]
-) -> dict[str, Any]:
-    """A candidate's parameters, and its ε and λ under these names."""
-    if not hasattr(search, "estimator"):
-        return {**candidate, **{name: candidate[key] for name, key in keys.items()}}
-    made = clone(search.estimator).set_params(**clone(dict(candidate), safe=False))
-    noise = find_perturber(made)
-    # of several grids, one may not vary what another one does
-    return (
-        made.get_params()
-        | dict(candidate)
-        | {name: getattr(noise, name, np.nan) for name in _NOISE}
-    )
-
-
-def _named(values: list[Any]) -> list[Any]:
-    """Values, with estimators by their classes, or as they print if these are equal."""
-    printed: dict[str, dict[int, str]] = {}
-    for i, value in enumerate(values):
-        if hasattr(value, "get_params") and not isinstance(value, type):
-            text = " ".join(str(value).split())
-            printed.setdefault(type(value).__name__, {})[i] = text
-    names = list(values)
-    for kind, texts in printed.items():
-        for i, text in texts.items():
-            names[i] = kind if len(set(texts.values())) == 1 else text
-    return names

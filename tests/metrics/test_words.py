@@ -18,7 +18,6 @@ from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.metrics import (
     find_perturber,
-    has_perturber,
     identified_scorer,
     plausible_deniability,
     words_changed_scorer,
@@ -87,7 +86,6 @@ def test_perturbers_among_other_columns(small_embedding):
 
 def test_exactly_one_is_found():
     none, two = LogisticRegression(), make_pipeline(*2 * [DPWordPerturber()])
-    assert [has_perturber(e) for e in (none, two, 0.5)] == [False, True, False]
     for estimator, n in ((none, 0), (two, 2)):
         for find in (find_perturber, lambda e: words_changed_scorer(e, ["w1"])):
             with refused(f"exactly one word perturber, got {n}"):
@@ -100,11 +98,10 @@ def test_exactly_one_is_found():
     "use",
     [
         find_perturber,
-        has_perturber,
         lambda pipeline: find_perturber(GridSearchCV(pipeline, {})),
         lambda pipeline: words_changed_scorer(pipeline.fit(["aa"], [0]), ["aa"]),
     ],
-    ids=["find", "has", "search", "scorer"],
+    ids=["find", "search", "scorer"],
 )
 def test_a_pipeline_that_keeps_texts_in_files_is_warned_of(tmp_path, use):
     def cached(memory):

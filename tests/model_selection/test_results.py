@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import statistics
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import MultinomialNB
@@ -21,19 +23,15 @@ from skdptext.model_selection import (
     search_results,
     search_results_frame,
 )
-from tests.expected import refused
+from tests.expected import refusals
 
 
-def results(*splits, params=None, name="a"):
-    """cv_results_ of one score, given by split."""
-    by_split = {f"split{i}_test_{name}": np.array(s) for i, s in enumerate(splits)}
-    n = len(splits[0])
-    default = [{"noise__epsilon": i + 1, "noise__lam": 0.5} for i in range(n)]
-    return {
-        "params": default if params is None else params,
-        f"mean_test_{name}": np.mean(splits, axis=0),
-        **by_split,
-    }
+def search(*splits):
+    """A search with one score, given by split."""
+    params = [{"epsilon": i + 1.0} for i in range(len(splits[0]))]
+    by_split = {f"split{i}_test_a": np.array(s) for i, s in enumerate(splits)}
+    results = {"params": params, "mean_test_a": np.mean(splits, axis=0), **by_split}
+    return SimpleNamespace(estimator=DPWordPerturber(lam=0.2), cv_results_=results)
 
 
 def fitted(model, grid, embedding, **options):
@@ -81,101 +79,61 @@ def test_the_table_is_what_the_search_scored(small_embedding):
 )
 def test_interval_is_the_corrected_t_interval(scores, lowest, highest, ratio):
     k = len(scores)
-    found = search_results(results(*([s] for s in scores)), test_over_train=ratio)
+    found = search_results(search(*([s] for s in scores)), test_over_train=ratio)
     extra = 1 / (k - 1) if ratio is None else ratio
     error = statistics.stdev(scores) * (1 / k + extra) ** 0.5
     margin, mean = stats.t.ppf(0.975, k - 1) * error, np.mean(scores)
     assert found.scores["a"].low[0] == pytest.approx(max(lowest, mean - margin))
     assert found.scores["a"].high[0] == pytest.approx(min(highest, mean + margin))
-    assert found.chosen is None
 
 
-def test_a_single_split_has_no_interval():
-    frame = search_results_frame(results([0.5, 0.6]))
+def test_a_single_split_has_no_interval_and_arrays_need_no_pandas(monkeypatch):
+    one = search([0.5, 0.6])
+    frame = search_results_frame(one)
     assert frame[["std", "low", "high"]].isna().all(axis=None)
     assert frame["n_splits"].tolist() == [1, 1]
-
-
-def test_arrays_need_no_pandas(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    summary = search_results(results([0.5, 0.9], [0.7, 0.9]))
-    assert summary.params["epsilon"].tolist() == [1, 2]
-    assert summary.params["lam"].tolist() == [0.5, 0.5]
-    np.testing.assert_allclose(summary.scores["a"].mean, [0.6, 0.9])
-    assert summary.chosen is None
+    found = search_results(one)
+    assert found.params["epsilon"].tolist() == [1, 2]
+    assert found.params["lam"].tolist() == [0.2, 0.2]
+    np.testing.assert_allclose(found.scores["a"].mean, [0.5, 0.6])
+    assert found.chosen is None
     with pytest.raises(ImportError, match="needs pandas"):
-        search_results_frame(results([0.5]))
-
-
-def test_the_step_itself_may_be_searched(small_embedding):
-    steps = [
-        DPWordPerturber(small_embedding, epsilon=e, lam=0.3, document_length=1)
-        for e in (3.0, 7.0)
-    ]
-    model = Pipeline([("p", steps[0]), ("c", LogisticRegression())])
-    search = fitted(model, {"p": steps, "c__C": [1.0, 2.0]}, small_embedding)
-    frame = search_results_frame(search)
-    assert sorted(frame["epsilon"]) == [3, 3, 7, 7]
-    assert frame["lam"].eq(0.3).all()
+        search_results_frame(one)
 
 
 def test_what_a_grid_leaves_out_is_what_the_search_fits(small_embedding):
-    """Of two grids, one of which varies a mechanism: no NaN and no None."""
+    """Of grids that vary a mechanism, the classifier, or the whole step: no NaN."""
     perturber = DPWordPerturber(small_embedding, lam=0.3, document_length=1)
     model = Pipeline([("p", perturber), ("c", LogisticRegression(C=0.7))])
+    half, other = Exponential("half"), clone(perturber).set_params(epsilon=7.0)
     grid = [
-        {"p__epsilon": [3.0]},
-        {"p__epsilon": [3.0], "p__mechanism": [Exponential(), Exponential("half"),
-         "randomized-response"], "c__C": [2.0]},
-    ]  # fmt: skip
+        {"p__epsilon": [3.0], "p__mechanism": [half, "randomized-response"]},
+        {"p": [other], "c__C": [2.0], "c__class_weight": [{0: 1, 1: 2}]},
+    ]
     frame = search_results_frame(fitted(model, grid, small_embedding))
+    assert frame["epsilon"].tolist() == [3, 3, 7]
+    assert "p__epsilon" not in frame
+    assert frame["lam"].eq(0.3).all()
     assert frame["p__mechanism"].tolist() == [
-        "MahalanobisNoise", "Exponential()", "Exponential(calibration='half')",
-        "RandomizedResponse",
+        "Exponential(calibration='half')", "RandomizedResponse()", "MahalanobisNoise()"
     ]  # fmt: skip
-    assert frame["c__C"].tolist() == [0.7, 2.0, 2.0, 2.0]
+    assert frame["c__C"].tolist() == [0.7, 0.7, 2.0]
+    assert frame["c__class_weight"].tolist() == [None, None, {0: 1, 1: 2}]
 
 
-def test_values_that_are_no_numbers():
-    params = [{"epsilon": 1, "lam": 0, "ngram_range": (1, n)} for n in (1, 2)]
-    frame = search_results_frame(results([0.5, 0.6], params=params))
-    assert frame["ngram_range"].tolist() == [(1, 1), (1, 2)]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((DPWordPerturber(),), "fitted search or its cv_results_, got DPWordPerturber"),
-        (({},), "fitted search or its cv_results_, got dict"),
-        ((results([1.0], params=[{"p__epsilon": 1}]),), "vary one parameter lam"),
-        (
-            (results([1.0], params=[{"a__epsilon": 1, "b__epsilon": 1}]),),
-            "vary one parameter epsilon",
+@refusals(
+    (DPWordPerturber(), {}, "search must be a fitted search, got DPWordPerturber"),
+    (search([1.0]).cv_results_, {}, "search must be a fitted search, got dict"),
+    (search([1.0]), {"test_over_train": -1}, "test_over_train must be a finite .* 0"),
+    (
+        SimpleNamespace(
+            estimator=Pipeline([(n, DPWordPerturber()) for n in "ab"]),
+            cv_results_={"params": [{"a__epsilon": 1}]},
         ),
-        (
-            ({"params": [{"epsilon": 1, "lam": 0}], "mean_test_a": [1.0]},),
-            "got no split0_test_a",
-        ),
-        ((results([1.0]), -1), "test_over_train must be a finite number >= 0"),
-    ],
+        {},
+        "exactly one word perturber, got 2",
+    ),
 )
-def test_bad_tables(arguments, message):
-    search, *rest = arguments
-    options = dict(zip(("test_over_train",), rest, strict=False))
-    with refused(message):
-        search_results_frame(search, **options)
-
-
-def test_a_search_over_two_perturbers_is_refused():
-    search = GridSearchCV(Pipeline([(n, DPWordPerturber()) for n in "ab"]), {})
-    search.cv_results_ = results([0.5]) | {"params": [{"a__epsilon": 1}]}
-    with refused("exactly one word perturber, got 2"):
-        search_results(search)
-
-
-def test_a_halving_search_never_calls_its_rule():
-    rule = best_under_constraint(maximize="a", subject_to={"a": 2}, tuned_on="public")
-    search = GridSearchCV(DPWordPerturber(), {}, refit=rule)
-    search.cv_results_ = results([0.5], params=[{"epsilon": 1}]) | {"iter": [0]}
-    with pytest.warns(UserWarning, match="never calls its refit"):
-        search_results(search)
+def test_bad_searches(given, options):
+    search_results_frame(given, **options)

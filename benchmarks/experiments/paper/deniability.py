@@ -187,7 +187,7 @@ def density_cell(plan: Plan, table: str) -> Cell:
                 "words per record": (
                     f"{density.mean_record_size:.1f} ± {density.std_record_size:.1f}"
                 ),
-                "vocabulary": density.n_words,
+                "vocabulary": len(density.words),
                 "d_max / d_min": density.max_over_min,
                 "sparse / dense": density.sparse_over_dense,
                 "records per sparse word, %": 100 * density.records_per_sparse,
