@@ -122,11 +122,11 @@ def audit_document_pair(
     releaser: no other test is better for a text in order, if the mechanism does what it
     says (Neyman and Pearson). The others need no mechanism. They count what the
     releases show: each token (also unknown ones), the number of tokens, the release as
-    a whole, and weighted averages of their presence. A quarter of the releases learns
-    the weights, a quarter chooses a statistic and a threshold, which define an event S.
-    On the other half, Clopper–Pearson limits bound ln(Pr[S | x] / Pr[S | y]) from
-    below, and no true exponent is smaller than this. The bound is valid however rough
-    the statistic is.
+    a whole, and weighted averages of their presence. An eighth of the releases learns
+    the weights; a quarter of the others chooses a statistic and a threshold, which
+    define an event S. On the rest, Clopper–Pearson limits bound ln(Pr[S | x] / Pr[S |
+    y]) from below, and no true exponent is smaller than this. The bound is valid
+    however rough the statistic is.
 
     *Noise.* It is the releaser's own. Where its `random_state` is an integer, each
     release has a document id of its own.
@@ -134,7 +134,7 @@ def audit_document_pair(
     *Limits.* A fault is found if it moves the likelihood ratio or the counts of tokens.
     One that hides in the order of words, in counts of several words together, or
     outside the released text, such as in time or memory, is not. Nor is one that occurs
-    with other documents only. Bounds above `largest_bound`, about ln(n_releases) − 2.4,
+    with other documents only. Bounds above `largest_bound`, about ln(n_releases) − 2.2,
     cannot be shown; exponents between documents are usually far larger.
 
     *Privacy.* An audit can show a violation; it never proves privacy. The result is

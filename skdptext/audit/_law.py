@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from scipy import special, stats
 
-from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import NoiseMechanism
 from skdptext.utils import check_integer, check_methods, check_real, check_rng, wrapped
 
@@ -83,8 +82,7 @@ def audit_noise_law(
     Raises
     ------
     InvalidParameterError
-        If a parameter breaks a rule, the mechanism does not add noise to vectors, or
-        the noise has the wrong shape.
+        If a parameter breaks a rule, or the mechanism does not add noise to vectors.
     sklearn.exceptions.NotFittedError
         If the perturber is not fitted.
 
@@ -141,11 +139,6 @@ def audit_noise_law(
         rule = "source must add noise to vectors, or have sample, whiten and epsilon"
         check_methods(mechanism, ["sample", "whiten"], rule)
         noise, whiten = np.asarray(mechanism.sample(rng, n_draws)), mechanism.whiten
-    if noise.ndim != 2 or len(noise) != n_draws:
-        raise InvalidParameterError(
-            f"sample must return {n_draws} rows of noise, got an array of shape "
-            f"{noise.shape}."
-        )
     epsilon = check_real("epsilon", mechanism.epsilon, low=0, open_low=True)
     if not np.isfinite(noise).all():
         return NoiseLawAudit({"finite": 0.0}, alpha)

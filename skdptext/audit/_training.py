@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from inspect import signature
@@ -113,7 +113,6 @@ def audit_training(
     neighbours: str = "add/remove",
     epsilon: float | None = None,
     delta: float | None = None,
-    statistic: Callable[[Any], Any] | None = None,
     n_fits: int = 1000,
     confidence: float = 0.99,
     random_state: Any = None,
@@ -151,16 +150,14 @@ def audit_training(
         ``epsilon_replace`` where a person is replaced.
     delta : float in [0, 1), default=None
         The δ of the claim; 0 where only `epsilon` is given.
-    statistic : callable, default=None
-        Takes a fitted estimator, and returns what to look at: numbers, texts, or what
-        holds them. None: see Notes.
     n_fits : int >= 100, default=1000
         Fits with the person, and as many without.
     confidence : float in [0.5, 1), default=0.99
         Probability that a true claim is not called violated.
     random_state : None, int or numpy.random.Generator, default=None
-        For one of the persons that are tried, and for the random states of estimators
-        that have one. Other noise is the estimator's.
+        For the random states of estimators that have one. Other noise is the
+        estimator's.
+
     Returns
     -------
     audit : TrainingAudit
@@ -177,10 +174,11 @@ def audit_training(
 
     Notes
     -----
-    *Method.* A quarter of the fits, 1,000 at most, suggests statistics. A third of the
-    others chooses one and a threshold, and so an event S. On the rest, Clopper–Pearson
-    limits bound ln((Pr[S | with] − δ) / Pr[S | without]) from below, and the same with
-    both exchanged; no true ε is smaller. The bound is valid however S was found.
+    *Method.* A quarter of the fits, 1,000 at most, suggests statistics. A quarter of
+    the others chooses one and a threshold, and so an event S. On the rest,
+    Clopper–Pearson limits bound ln((Pr[S | with] − δ) / Pr[S | without]) from below,
+    and the same with both exchanged; no true ε is smaller. The bound is valid however S
+    was found.
 
     *What is looked at.* All that a pickle of the fitted estimator would hold, public or
     not: numbers; texts and shapes, by whether they are the same; the lowest bits of
@@ -197,7 +195,7 @@ def audit_training(
     ``guarantee()`` has ``delta_at(epsilon)``, all its pairs of ε and δ are claims, and
     one of the others is tested, too, each with half of the error rate.
 
-    *Limits.* Bounds above `largest_bound`, about ln(n_fits) − 2.5, cannot be shown:
+    *Limits.* Bounds above `largest_bound`, about ln(n_fits) − 2.4, cannot be shown:
     audit at a small ε, since the same program runs at every ε. Other persons and data
     than the tested ones remain unknown, as do times and messages; so do 9 of 10 numbers
     of an array of 100,000. Whole numbers of which floating-point numbers are made can
@@ -246,12 +244,12 @@ def audit_training(
     confidence = check_real("confidence", confidence, low=0.5, high=1, open_high=True)
     check_option("neighbours", neighbours, ("add/remove", "replace"))
     data = _Rows(X, y, authors)
-    fits = _Fits(estimator, data, statistic, neighbours, check_rng(random_state))
+    fits = _Fits(estimator, data, neighbours, check_rng(random_state))
     if person is not None:
         data.of(person)
     claimed, delta, delta_at = fits.claim(epsilon, delta)
     if person is None:
-        tried = data.candidates(fits.rng)
+        tried = data.candidates()
         n = max(n_fits // _PILOT, 20)
         clearest = [Reading([*fits.pairs(each, n)]).clearest for each in tried]
         person = tried[int(np.argmax(clearest))]
@@ -268,7 +266,7 @@ def audit_training(
     lower, column = bound(p, q, delta)
     if delta_at is not None and lower <= claimed:
         # What chooses the event chooses another pair of ε and δ, too.
-        n = len(p) // 3
+        n = len(p) // 4
         pairs = [(e, min(delta_at(e), 1.0)) for e in claimed * np.arange(20) / 20]
         e, d = max(pairs, key=lambda pair: bound(p[:n], q[:n], pair[1])[0] - pair[0])
         other, its_column = bound(p, q, d)
@@ -324,15 +322,15 @@ class _Rows:
             raise InvalidParameterError(f"person must be {rule}, got {shown(person)}.")
         return rows
 
-    def candidates(self, rng: np.random.Generator) -> list[Any]:
+    def candidates(self) -> list[Any]:
         """Persons in whom mistakes show first."""
         # Mistakes show in extremes: who has the most rows (no bound per person), who is
         # far from all others (no clipping), who is nearly alone in a class (counts
-        # without noise). The fourth is anyone.
+        # without noise).
         writes_most = Counter(self.people.tolist()).most_common(1)[0][0]
         like = Counter(self.y.tolist())
         rarest = np.argmin([like[label] for label in self.y.tolist()])
-        rows = np.array([self._distances().argmax(), rarest, rng.integers(len(self.y))])
+        rows = np.array([self._distances().argmax(), rarest])
         return [*dict.fromkeys([writes_most, *self.people[rows].tolist()])]
 
     def _distances(self) -> np.ndarray:
@@ -354,11 +352,10 @@ class _Fits:
         self,
         estimator: Any,
         data: _Rows,
-        statistic: Callable[[Any], Any] | None,
         neighbours: str,
         rng: np.random.Generator,
     ) -> None:
-        self._estimator, self._data, self._statistic = estimator, data, statistic
+        self._estimator, self._data = estimator, data
         self._replaces, self.rng = neighbours == "replace", rng
         self._passes_authors = (
             data.has_authors and "authors" in signature(estimator.fit).parameters
@@ -433,8 +430,6 @@ class _Fits:
             if hasattr(model, name):
                 with quiet(Warning):
                     parts[name] = getattr(model, name)(theirs)
-        if self._statistic is not None:
-            parts = {"the statistic": self._statistic(model)}
         found: Look = {}
         for part, value in parts.items():
             if part != "random_state":

@@ -10,16 +10,21 @@ from scipy.stats import binom
 
 from skdptext import WordEmbedding
 from skdptext.audit import audit_word_privacy
-from skdptext.exceptions import InvalidParameterError
-from tests.channels import guaranteed
-from tests.expected import no_warning, refusals
+from tests.channels import guaranteed, sample
+from tests.expected import refusals
 from tests.mistakes import (
     CLOUD,
     LINE,
     Perturber,
     Several,
+    elementwise_root,
+    from_a_pool,
     keep_if_far,
     one_in_clear,
+    renormalised,
+    scale_for_rate,
+    scaled_by_all_entries,
+    vickrey,
 )
 
 
@@ -58,15 +63,15 @@ def test_false_alarms_at_the_stated_rate(embedding, lam, pairs):
 
 @pytest.mark.parametrize("pairs", [[("b", "c")], [("a", "b"), ("c", "d")]])
 def test_bound_of_words_that_never_change(pairs):
-    # The half of the draws that tests shows k = n and k = 0, where Clopper and
-    # Pearson's limits are a^(1/n) and 1 - a^(1/n); two limits and two directions of
+    # 125 draws learn and 218 choose. The other 657 show k = n and k = 0, where Clopper
+    # and Pearson's limits are a^(1/n) and 1 - a^(1/n); two limits and two directions of
     # each pair share the error rate.
     class Faithful(Perturber):
         def perturb_words(self, words, n_draws=1):
             return np.repeat(np.array(words, dtype=object)[:, None], n_draws, axis=1)
 
     result = audit(Faithful(LINE, 1.0, 0.0), pairs, n_draws=1000, confidence=0.9)
-    low = (0.1 / (4 * len(pairs))) ** (1 / 500)
+    low = (0.1 / (4 * len(pairs))) ** (1 / 657)
     np.testing.assert_allclose(result.lower_bound, math.log(low / (1 - low)))
 
 
@@ -76,14 +81,47 @@ def test_bounds_come_close_to_the_exponent():
     assert 0.45 < result.lower_bound[0] <= 0.5 == result.claimed[0]
 
 
-# -- false claims; noise of a wrong law is in test_audits_compared ------------------
+# -- false claims ------------------------------------------------------------------
 
 
-@pytest.mark.no_cover
-def test_keeping_the_original_word_in_a_few_per_cent_is_caught():
+def noisy(sampler, epsilon=3.0, lam=1.0):
+    return Perturber(CLOUD, epsilon, lam, sample=sampler)
+
+
+def stepping(choose):
     perturber = Perturber(CLOUD, 1.0, 0.0)
-    perturber.choose = keep_if_far(perturber, 5.0)
-    assert audit(perturber, pairs=10, n_draws=10_000).violated.any()
+    perturber.choose = choose(perturber)
+    return perturber
+
+
+def twice_epsilon(mechanism, rng, n):
+    return sample(mechanism, rng, n) / 2
+
+
+# What takes most draws, and what resembles another, is left to the slow tests.
+@pytest.mark.no_cover
+@pytest.mark.parametrize(
+    ("make", "n_draws"),
+    [
+        pytest.param(lambda: noisy(renormalised), 50_000, marks=pytest.mark.slow),
+        (lambda: noisy(scaled_by_all_entries(CLOUD.vectors)), 5000),
+        pytest.param(lambda: noisy(scale_for_rate, 0.5), 5000, marks=pytest.mark.slow),
+        pytest.param(lambda: noisy(elementwise_root), 5000, marks=pytest.mark.slow),
+        (lambda: noisy(twice_epsilon, 1.0, 0.5), 5000),
+        (lambda: noisy(from_a_pool, 1.0), 10_000),
+        (lambda: stepping(lambda p: vickrey(p, looks=True)), 5000),
+        (lambda: stepping(lambda p: keep_if_far(p, 2.0)), 5000),
+        (lambda: stepping(lambda p: keep_if_far(p, 5.0)), 20_000),  # a few per cent
+        (lambda: stepping(lambda p: one_in_clear(p, 7)), 5000),
+    ],
+)
+def test_mistakes_are_caught(make, n_draws):
+    result = audit(make(), 10, n_draws=n_draws, confidence=1 - 1e-6)
+    assert result.violated.any()
+    said = " ".join(str(result).split())
+    assert said.startswith(f"{result.violated.sum()} of 10 pairs violate")
+    word, other = result.pairs[np.argmax(result.lower_bound - result.claimed)]
+    assert f"{word!r} / {other!r}" in said
 
 
 def test_epsilon_given_twice_as_large_is_caught():
@@ -124,35 +162,16 @@ def test_equal_vectors_promise_equal_outputs():
 
 
 def test_chosen_pairs_are_close_different_and_repeatable():
-    perturber = Perturber(CLOUD, 1.0, 0.0)
-    result = audit(perturber, pairs=8, n_draws=1000)
+    result = audit(Perturber(CLOUD, 1.0, 0.0), pairs=8, n_draws=1000)
     assert len(set(map(frozenset, result.pairs))) == len(result.pairs) == 8
     gaps = np.linalg.norm(CLOUD.vectors[:, None] - CLOUD.vectors, axis=2)
     gaps[np.diag_indices(60)] = np.inf
-    first, other = np.unravel_index(gaps.argmin(), gaps.shape)
-    closest = {CLOUD.words[first], CLOUD.words[other]}
+    closest = {CLOUD.words[i] for i in np.unravel_index(gaps.argmin(), gaps.shape)}
     assert set(result.pairs[0]) == closest
     assert (np.diff(result.claimed[:4]) >= 0).all()
-    assert result.claimed[4:].max() > 3 * result.claimed[:4].max()
     same = audit(Perturber(CLOUD, 1.0, 0.0), pairs=8, n_draws=1000)
     assert same.pairs == result.pairs
-    other = audit(perturber, pairs=8, n_draws=1000, random_state=1)
-    assert other.pairs != result.pairs
-
-
-def test_no_more_pairs_than_the_table_has():
-    assert len(audit(Perturber(LINE, 1.0, 0.0), pairs=50).pairs) <= 6
-
-
-@pytest.mark.no_cover
-def test_pairs_of_a_table_larger_than_the_sample():
-    rng = np.random.default_rng(0)
-    table = WordEmbedding([f"w{i}" for i in range(2100)], rng.normal(size=(2100, 3)))
-    perturber = Perturber(table, 3.0, 0.5)
-    perturber.guaranteed = Claiming(0.5)  # what two thousand real claims are takes long
-    perturber.guaranteed.embedding = table
-    result = audit(perturber, pairs=5, n_draws=200)
-    assert len(result.pairs) == 5
+    assert len(audit(Perturber(LINE, 1.0, 0.0), pairs=50).pairs) <= 6  # no more
 
 
 # -- the sweep ---------------------------------------------------------------------
@@ -198,27 +217,6 @@ def test_pairs_that_the_sweep_found_are_tested_by_new_draws():
 # -- the result --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("pairs", [None, [("a", "b"), ("b", "c")]])
-@pytest.mark.parametrize("claim", [39.0, math.inf])
-def test_an_audit_that_cannot_refute_says_so(pairs, claim):
-    perturber = Perturber(LINE, 4.0, 0.0)
-    with no_warning():
-        assert audit(perturber, pairs).largest_bound < 8
-    perturber.guaranteed = Claiming(claim)
-    with pytest.warns(UserWarning, match=f"below 7.* smallest is {claim:.3g}"):
-        assert not audit(perturber, pairs).violated.any()
-
-
-def test_printed_it_names_the_worst_pair():
-    perturber = Perturber(CLOUD, 1.0, 0.0)
-    perturber.choose = keep_if_far(perturber, 2.0)
-    result = audit(perturber, pairs=10, n_draws=5000)
-    word, other = result.pairs[np.argmax(result.lower_bound - result.claimed)]
-    said = " ".join(str(result).split())
-    assert said.startswith(f"{result.violated.sum()} of 10 pairs violate")
-    assert f"{word!r} / {other!r}" in said
-
-
 class Misshapen(Perturber):
     def perturb_words(self, words, n_draws=1):
         return super().perturb_words(words, n_draws)[:, :-1]
@@ -257,42 +255,22 @@ class Stated:
     (Perturber(LINE, 1.0, 0.0), {"random_state": -1}, "random_state must be"),
     (Stated({}), {"pairs": None}, "pairs must be given where"),
     (Misshapen(LINE, 1.0, 0.0), {}, r"must return .* got shape \(\d, \d+9\)"),
+    *(
+        (
+            Stated({("a", "b"): claim, ("b", "a"): claim}),
+            {"pairs": [("a", "b")]},
+            "exponent of the guarantee must be a finite number >= 0, got ",
+        )
+        for claim in (math.nan, None, -math.inf, -0.5, "1", np.array([1.0]))
+    ),
 )
 def test_bad_input(perturber, params):
     audit(perturber, **params)
 
 
-class Claiming:
-    """A guarantee that claims the same of every pair of words."""
-
-    embedding = LINE
-
-    def __init__(self, claim):
-        self.exponent = lambda word, other: claim
-
-
-@pytest.mark.parametrize("pairs", [None, [("b", "c")]])
-@pytest.mark.parametrize(
-    "claim", [math.nan, None, -math.inf, -0.5, "1", np.array([1.0])], ids=repr
-)
-def test_a_claim_must_be_a_finite_number(claim, pairs):
-    perturber = Perturber(LINE, 1.0, 0.0)
-    perturber.guaranteed = Claiming(claim)
-    message = "exponent of the guarantee must be a finite number >= 0, got "
-    with pytest.raises(InvalidParameterError, match=message):
-        audit(perturber, pairs)
-
-
-@pytest.mark.parametrize("claim", [0.5, np.float32(0.5), np.array(0.5), np.int64(1)])
-def test_a_claim_may_be_of_any_kind_of_number(claim):
-    perturber = Perturber(LINE, 1.0, 0.0)
-    perturber.guaranteed = Claiming(claim)
-    assert audit(perturber, [("b", "c")], n_draws=100).claimed[0] == float(claim)
-
-
 @pytest.mark.parametrize("pair", [("a", "b"), ("b", "a")])
 def test_claims_that_depend_on_the_order_are_each_held_to_their_own(pair):
-    lost = {("a", "b"): math.log(0.9 / 0.6), ("b", "a"): math.log(0.4 / 0.1)}
+    lost = {("a", "b"): np.log(0.9 / 0.6), ("b", "a"): np.array(np.log(0.4 / 0.1))}
     assert not audit(Stated(lost), [pair], confidence=1 - 1e-6).violated.any()
     for which in lost:
         result = audit(Stated({**lost, which: lost[which] / 2}), [pair])

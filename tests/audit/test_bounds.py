@@ -65,16 +65,16 @@ def test_samples_of_one_distribution_show_nothing():
 
 @pytest.mark.parametrize("delta", [0.0, 0.2])
 def test_samples_apart_show_the_most_that_their_number_can(delta):
-    """Two thirds measure: limits of Clopper and Pearson are a^(1/n) and 1 - a^(1/n)."""
-    low = 0.05 ** (1 / 600)
+    """Three quarters measure: the limits are a^(1/n) and 1 - a^(1/n)."""
+    low = 0.05 ** (1 / 675)
     bound = lower_bound(np.ones(900), np.zeros(900), 0.9, delta)
     assert bound == pytest.approx(math.log((low - delta) / (1 - low)))
 
 
 def test_rows_that_choose_do_not_measure():
-    """The first third is told apart, the rest is not."""
+    """The first quarter is told apart, the rest is not."""
     p, q = np.zeros((2, 900))
-    p[:300] = 1
+    p[:225] = 1
     assert lower_bound(p, q, 0.9) == 0
     unlike = np.arange(900.0)  # no value comes twice
     assert lower_bound(unlike, unlike + 0.5, 0.9) == 0

@@ -409,15 +409,6 @@ def test_a_claim_about_a_person_replaced_is_tested_by_replacing():
     assert audited("rows for people", neighbours="replace").violated
 
 
-def test_a_statistic_of_ones_own_is_taken():
-    audit = audited("rows for people", statistic=lambda m: m.noisy_sums_[2].sum())
-    assert audit.violated
-    assert "the statistic" in audit.event
-    nothing = audited("rows for people", statistic=lambda m: 0.0)
-    assert nothing.lower_bound == 0
-    assert not nothing.violated
-
-
 def test_few_fits_say_nothing_about_a_large_claim():
     audit = audited(strength=9.0, n_fits=100)
     assert audit.largest_bound < 9
