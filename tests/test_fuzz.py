@@ -166,7 +166,6 @@ def run(form, n_files, seed):
         resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
         for i in range(n_files):
             rng = np.random.default_rng([seed, i])
-            path.unlink()  # the old one may be mapped
             path.write_bytes(mutated_file(rng, form, content))
             start = time.perf_counter()
             try:

@@ -66,8 +66,7 @@ def write(
         if not _is_held(word, suffix):
             raise InvalidParameterError(
                 f"words must be such that {suffix} files can hold them, got "
-                f"{word[:40]!r} at position {i}. Save as .npz, which holds every text "
-                "that does not end in a null character."
+                f"{word[:40]!r} at position {i}; .npz holds nearly any."
             )
     if subwords is not None and suffix != ".npz":
         warnings.warn(
@@ -140,7 +139,7 @@ def _read_binary(path: Path, n_words: int | None) -> Parts:
     with _opened(path) as file:
         n_promised, dim = map(int, file.readline(64).split())
     wanted = min(n_promised, n_words or n_promised)
-    packed = path.name.lower().endswith(".gz")
+    packed = path.suffix.lower() == ".gz"
     if not packed and path.stat().st_size < wanted * (4 * dim + 2):
         raise InvalidParameterError(
             f"{path}: the header promises {n_promised} words of {dim} dimensions, but "
@@ -215,8 +214,7 @@ def _read_text(path: Path, n_words: int | None) -> Parts:
 
 
 def _opened(path: Path) -> Any:
-    packed = path.name.lower().endswith(".gz")
-    return gzip.open(path) if packed else open(path, "rb")
+    return gzip.open(path) if path.suffix.lower() == ".gz" else open(path, "rb")
 
 
 def _sizes(line: bytes) -> tuple[int | None, int]:
