@@ -51,6 +51,14 @@ def test_covariance_is_the_sample_covariance_with_trace_m(built_in):
     assert np.trace(scaled) == pytest.approx(100)
 
 
+def test_one_eigendecomposition_for_equal_tables(small_embedding, monkeypatch):
+    """As the workers of a grid have them."""
+    first = embedding_spectrum(small_embedding)
+    twin = WordEmbedding(small_embedding.words, small_embedding.vectors.copy())
+    monkeypatch.setattr(np.linalg, "eigh", None)
+    assert embedding_spectrum(twin) is first
+
+
 @given(lam=st.floats(0, 1), seed=st.integers(0, 99))
 def test_factor_is_the_symmetric_root_and_distance_its_inverse(lam, seed):
     rng = np.random.default_rng(seed)

@@ -1,8 +1,6 @@
-"""Lengths of released documents, unknown words, memory and threads."""
+"""Lengths of released documents, unknown words, and what is said to leak."""
 
 from __future__ import annotations
-
-import warnings
 
 import numpy as np
 import pytest
@@ -17,13 +15,12 @@ from skdptext.exceptions import (
     OutOfVocabularyWarning,
     PrivacyLeakWarning,
 )
+from skdptext.utils import quiet
 from tests.expected import no_warning, refused
 from tests.memory import traced_memory
 
 # So large an epsilon that no word moves.
 FAITHFUL = 1e9
-DOCUMENTS = ["w1 w2, w3!", "W4 unknown w5 w5"]
-TOKENS = [["w1", "w2", "w3"], ["w4", "w5", "w5"]]
 
 
 # -- lengths -------------------------------------------------------------------
@@ -77,32 +74,59 @@ def test_size_never_tells_under_sample(small_embedding, lengths, length, seed):
     assert all(word in small_embedding for words in noisy for word in words)
 
 
-def test_lengths_are_said_to_leak_unless_fixed(small_embedding):
-    with pytest.warns(PrivacyLeakWarning, match="number of words of each document"):
-        DPWordPerturber(small_embedding).fit(DOCUMENTS)
-    perturber = DPWordPerturber(small_embedding, document_length=2, resize="truncate")
+ORDERED = {"document_length": 1, "resize": "truncate", "output": "text"}
+LEAKS = {
+    "number of words of each": {},
+    "order of the words": ORDERED,
+    "order of the words ": ORDERED | {"output": "tokens"},
+    "order of the words  ": {"resize": "sample", "output": "text"},
+    "released in the clear": {"oov": "keep", "output": "text"},
+}
+SAFE = [
+    {"document_length": 1},
+    {"document_length": 1, "resize": "truncate"},
+    ORDERED | {"resize": "sample"},
+    ORDERED | {"resize": None},
+    ORDERED | {"order": "keep"},
+]
+
+
+@pytest.mark.parametrize("leak", LEAKS)
+def test_leaks_are_told_at_fit_and_transform(small_embedding, leak):
+    perturber = DPWordPerturber(small_embedding, **LEAKS[leak])
+    for call in (perturber.fit, lambda X: perturber.transform(X)):
+        with pytest.warns(PrivacyLeakWarning, match=leak.rstrip()):
+            call([["w1"]])
+
+
+@pytest.mark.parametrize("options", SAFE, ids=str)
+def test_nothing_is_told_where_nothing_leaks(small_embedding, options):
     with no_warning():
-        perturber.fit(DOCUMENTS).transform(DOCUMENTS)
+        DPWordPerturber(small_embedding, **options).fit([]).transform([["w1"]])
+
+
+def test_a_guarantee_begins_with_what_is_outside_it(small_embedding):
+    for options, first, then in (
+        (ORDERED | {"order": "keep"}, "Words are released in order", "Proved against"),
+        (LEAKS["released in the clear"], "Words unknown to the emb", "NOTHING USEFUL"),
+    ):
+        perturber = DPWordPerturber(small_embedding, epsilon=FAITHFUL, **options)
+        with quiet(PrivacyLeakWarning):
+            said = " ".join(str(perturber.fit([]).guarantee()).split())
+        assert said.index(first) < said.index(then)
 
 
 # -- unknown words ---------------------------------------------------------------
 
 
-def test_oov_keep_releases_in_clear_and_says_so(small_embedding):
+@pytest.mark.filterwarnings("ignore::skdptext.exceptions.PrivacyLeakWarning")
+def test_unknown_words_are_kept_in_their_places(small_embedding):
     perturber = DPWordPerturber(
         small_embedding, epsilon=FAITHFUL, oov="keep", output="text"
-    )
-    with pytest.warns(PrivacyLeakWarning, match="released in the clear"):
-        perturber.fit(DOCUMENTS)
-    promise = " ".join(str(perturber.guarantee()).split())
-    first = promise.index("Words unknown to the embedding are released in the clear:")
-    assert first < promise.index("NOTHING USEFUL")
-    documents = ["Alice met w1, Alice left w2"]
+    ).fit([])
     with pytest.warns(OutOfVocabularyWarning, match="4 of 6 words"):
-        assert perturber.transform(documents) == ["alice met w1 alice left w2"]
-    for output in ("bow", "tokens"):
-        with refused('output must be "text"'):
-            clone(perturber).set_params(output=output).fit(DOCUMENTS)
+        noisy = perturber.transform(["Alice met w1, Alice left w2"])
+    assert noisy == ["alice met w1 alice left w2"]
 
 
 def test_fasttext_gives_unknown_words_a_vector():
@@ -128,32 +152,7 @@ def test_fasttext_gives_unknown_words_a_vector():
     assert guarantee.exponent(["walk"], ["runners"]) == pytest.approx(exponent)
 
 
-# -- memory and threads -----------------------------------------------------------
-
-
-def test_order_is_a_leak_unless_it_is_meant(small_embedding):
-    """Told for tokens and text; not for bags, redrawn words, or who says "keep"."""
-
-    def told(**options):
-        options = {"document_length": 1, "resize": "truncate", **options}
-        perturber = DPWordPerturber(small_embedding, **options)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            perturber.fit([]).transform([["w1"]])
-        return sum("order of the words" in str(w.message) for w in caught)
-
-    assert told(output="tokens") == told(output="text") == 2  # at fit and transform
-    assert told(output="bow") == 0
-    assert told(output="text", order="keep") == 0
-    assert told(output="text", resize="sample") == 0
-    assert told(output="text", resize=None) == 0
-    assert told(output="text", resize="sample", document_length=None) == 2
-    options = {"document_length": 2, "resize": "truncate", "order": "keep"}
-    first = DPWordPerturber(small_embedding, output="text", **options).fit([])
-    said = " ".join(str(first.guarantee()).split())
-    assert said.index("Words are released in order") < said.index("Proved against")
-    with refused("order must be one of 'keep', got"):
-        first.set_params(order="shuffle").fit([])
+# -- words that are drawn ------------------------------------------------------------
 
 
 @pytest.mark.no_cover

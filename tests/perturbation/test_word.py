@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from copy import copy
 
 import numpy as np
@@ -49,10 +50,11 @@ def test_kinds_of_documents(faithful, documents):
     assert faithful().transform(documents) == TOKENS
 
 
-def test_count_matrices(faithful, small_embedding):
+def test_count_matrices_and_bags(faithful, small_embedding):
     counts = CountVectorizer(vocabulary=small_embedding.words).fit_transform(DOCUMENTS)
     expected = counts.toarray()
     for X in (
+        DOCUMENTS,
         counts,
         sp.coo_array(counts),
         sp.csc_matrix(counts),
@@ -64,18 +66,10 @@ def test_count_matrices(faithful, small_embedding):
     ):
         noisy = faithful(output="bow").fit(X).transform(X)
         np.testing.assert_array_equal(noisy.toarray(), expected)
+        assert isinstance(noisy, sp.csr_matrix)
+        assert noisy.dtype == np.int64
+        assert noisy.has_canonical_format
     assert counts.nnz == (expected > 0).sum()  # the input is left as it was
-
-
-def test_bow_is_canonical_integer_csr_aligned_with_count_vectorizer(small_embedding):
-    perturber = DPWordPerturber(small_embedding, epsilon=2.0).fit(DOCUMENTS)
-    noisy = perturber.transform(DOCUMENTS)
-    assert isinstance(noisy, sp.csr_matrix)
-    assert noisy.dtype == np.int64
-    assert noisy.shape == (2, len(small_embedding))
-    assert noisy.has_canonical_format
-    assert noisy.sum(axis=1).ravel().tolist() == [[3, 3]]
-    assert perturber.get_feature_names_out().tolist() == list(small_embedding.words)
 
 
 @pytest.mark.no_cover
@@ -108,11 +102,11 @@ def test_stop_words_leave_token_lists_too(faithful):
 
 def test_words_are_found_in_any_case():
     table = WordEmbedding(["Paris", "rome"], [[0.0, 1.0], [1.0, 0.0]])
-    perturber = DPWordPerturber(table, epsilon=FAITHFUL, output="text").fit([])
-    texts = ["PARIS Rome paris"]
-    assert perturber.transform(texts) == ["Paris rome Paris"]
-    perturber.set_params(lowercase=False)
-    assert perturber.transform(texts) == ["Paris rome Paris"]
+    for lowercase in (True, False):
+        perturber = DPWordPerturber(
+            table, epsilon=FAITHFUL, output="text", lowercase=lowercase
+        ).fit([])
+        assert perturber.transform(["PARIS Rome paris"]) == ["Paris rome Paris"]
 
 
 # -- outputs -------------------------------------------------------------------
@@ -132,10 +126,13 @@ def test_outputs_agree_under_a_seed(small_embedding):
     assert outputs["tokens"] != TOKENS
 
 
-def test_no_documents(small_embedding):
-    assert DPWordPerturber(small_embedding).fit([]).transform([]).shape == (0, 200)
-    tokens = DPWordPerturber(small_embedding, output="tokens").fit([])
-    assert tokens.transform([]) == tokens.known_words([]) == []
+@pytest.mark.parametrize("n", [0, 1])
+@pytest.mark.parametrize("output", ["bow", "tokens", "text"])
+def test_no_documents_and_empty_ones(faithful, output, n):
+    perturber, empty = faithful(output=output), [""] * n
+    noisy = perturber.transform(empty)
+    assert noisy.shape == (n, 200) if output == "bow" else len(noisy) == n
+    assert perturber.known_words(empty) == [[]] * n
 
 
 # -- single words ----------------------------------------------------------------
@@ -170,7 +167,7 @@ def test_noise_parameters_cannot_change_behind_fit(small_embedding):
     assert perturber.set_params(epsilon=50.0).fit([]).guarantee().epsilon == 50.0
 
 
-def test_what_is_set_on_a_mechanism_after_fit_changes_nothing(small_embedding):
+def test_a_mechanism_is_the_one_of_fit(small_embedding):
     mechanism = Exponential()
     perturber = DPWordPerturber(
         small_embedding, mechanism=mechanism, document_length=2, resize="truncate",
@@ -179,11 +176,29 @@ def test_what_is_set_on_a_mechanism_after_fit_changes_nothing(small_embedding):
     documents = [["w1", "w2"]] * 20
     noisy, claim = perturber.transform(documents), perturber.guarantee().epsilon
     mechanism.calibration = "half"
-    assert (perturber.transform(documents) != noisy).nnz == 0
-    perturber.set_params(mechanism=None)
-    assert (perturber.transform(documents) != noisy).nnz == 0
-    assert perturber.guarantee().epsilon == claim
-    assert perturber.mechanism_.calibration == "exact"
+    for _ in range(2):
+        assert (perturber.transform(documents) != noisy).nnz == 0
+        assert perturber.guarantee().epsilon == claim
+        perturber.set_params(mechanism=None)
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({"stop_words": ["w2"]}, [["w1", "w3"], ["w4", "w5", "w5"]]),
+        ({"token_pattern": r"[wW]\d"}, TOKENS),
+        ({"token_pattern": r"w\d", "lowercase": False}, [TOKENS[0], ["w5", "w5"]]),
+        ({"tokenizer": lambda text: text[:2].split()}, [["w1"], ["w4"]]),
+        ({"document_length": 2, "resize": "truncate"}, [["w1", "w2"], ["w4", "w5"]]),
+    ],
+    ids=str,
+)
+def test_how_documents_are_read_may_change_after_fit(faithful, changed, expected):
+    perturber = pickle.loads(pickle.dumps(faithful()))
+    assert perturber.transform(DOCUMENTS) == TOKENS
+    perturber.set_params(**changed)
+    assert perturber.transform(DOCUMENTS) == expected
+    assert perturber.known_words(DOCUMENTS) == expected
 
 
 # -- tables ----------------------------------------------------------------------------
