@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from typing import Any
 
 from skdptext.learning._sums import GRID
-from skdptext.mechanisms import (
-    SumLoss,
-    gaussian_sigma,
-    laplace_scale,
-)
+from skdptext.mechanisms import SumLoss, gaussian_sigma, laplace_scale
 from skdptext.privacy import Part
 from skdptext.utils import check_option
 
@@ -62,10 +58,6 @@ class LearningPart(Part):
         if self.vectors_epsilon:
             loss += SumLoss.of_gaussian(self.gaussian_sigma, self.n_cells, GRID)
         return loss.times(self.releases)
-
-    @property
-    def key(self) -> Hashable:
-        return self.kind, *self.options().values()
 
     def options(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _FIELDS}

@@ -41,9 +41,9 @@ class Part(ABC):
             raise InvalidParameterError("caveats must be sentences.")
 
     @property
-    @abstractmethod
     def key(self) -> Hashable:
         """Equal for parts that differ in the number of releases or in caveats alone."""
+        return self.kind, repr(self.options())
 
     @abstractmethod
     def options(self) -> dict[str, Any]:

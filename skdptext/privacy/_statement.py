@@ -187,8 +187,8 @@ def _words(guarantee: Any) -> Statement:
 def _released(part: Any) -> str:
     """What was done, in a line."""
     name = repr(part.mechanism).removesuffix("()")
-    if len(name) > 60 or "\n" in name:
-        name = f"{name.partition('(')[0]}(…)"
+    if len(name) > 60:  # of many options
+        name = f"{type(part.mechanism).__name__}(…)"
     metric = ""
     if part.metric is not None:
         lam = part.metric.lam

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -44,13 +43,12 @@ from skdptext.utils import (
 # Added to exponents: more than all rounding in the logarithms they come from.
 _ROUNDING = 2.0**-40
 _ORDERED = (
-    "Words are released in order, which tells more than a bag of them: anyone who "
-    "holds candidate documents compares word by word, and finds the right one at an ε "
-    "at which a bag hides it."
+    "Words are released in order: at an ε at which a bag of them hides a document, "
+    "comparing word by word identifies it among candidates."
 )
 _CLEAR = (
-    "Words unknown to the embedding are released in the clear: what follows holds only "
-    "between documents that have the same ones, in the same places."
+    "Words unknown to the embedding are released in the clear: what follows holds "
+    "only between documents that have the same ones, in the same places."
 )
 # The most words of a document, which a stated number of words may not exceed either.
 _MOST_WORDS = 10**8
@@ -87,9 +85,7 @@ class WordPart(Part):
 
     @property
     def key(self) -> Hashable:
-        reading = json.dumps(self._reading), self.reader.tokenizer
-        fixed = self.ordered, self.size, self.converted
-        return self.kind, self.mechanism.fingerprint, *reading, *fixed
+        return super().key, self.mechanism.fingerprint, self.reader.tokenizer
 
     @property
     def embedding(self) -> WordEmbedding:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -44,10 +44,6 @@ class ReplacementPart(Part):
     def mechanism(self) -> ExactResponse:
         """Over the groups."""
         return ExactResponse(self.n_groups, self.epsilon)
-
-    @property
-    def key(self) -> Hashable:
-        return self.kind, self.n_groups, self.epsilon, self.grouping, self.unit
 
     def options(self) -> dict[str, Any]:
         return {
