@@ -18,6 +18,7 @@ from skdptext.utils import (
     check_integer,
     check_methods,
     check_real,
+    plain_documents,
     quiet,
     shown,
     wrapped,
@@ -164,7 +165,7 @@ def audit_document_pair(
         own = hasattr(releaser, "exponent")
         claims = both_claims(releaser if own else releaser.guarantee(), x, y)
         released = releaser.transform(documents, **ids)
-        counts = _counts(released)
+        counts = _counts(plain_documents(released))
         if counts.shape[0] != len(documents):
             raise InvalidParameterError(
                 "transform of the releaser must give one release per document, got "

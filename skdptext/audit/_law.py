@@ -132,7 +132,7 @@ def audit_noise_law(
     rng = check_rng(random_state)
     # raises if it is not fitted
     mechanism = source.mechanism_at() if hasattr(source, "mechanism_at") else source
-    if isinstance(mechanism, NoiseMechanism):
+    if isinstance(mechanism, NoiseMechanism) and hasattr(mechanism, "epsilon"):
         noise = mechanism.noise(mechanism.draw(rng, n_draws))
         whiten = mechanism.metric.whiten
     else:
@@ -140,10 +140,10 @@ def audit_noise_law(
         check_methods(mechanism, ["sample", "whiten"], rule)
         noise, whiten = np.asarray(mechanism.sample(rng, n_draws)), mechanism.whiten
     epsilon = check_real("epsilon", mechanism.epsilon, low=0, open_low=True)
-    if not np.isfinite(noise).all():
+    white = np.asarray(whiten(noise), dtype=np.float64)
+    if not np.isfinite(noise).all() or not np.isfinite(white).all():
         return NoiseLawAudit({"finite": 0.0}, alpha)
     pvalues = {"repeats": float(len(np.unique(noise, axis=0)) == n_draws)}
-    white = np.asarray(whiten(noise), dtype=np.float64)
     return NoiseLawAudit(pvalues | _pvalues(white, epsilon, rng), alpha)
 
 

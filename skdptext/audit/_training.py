@@ -300,6 +300,7 @@ class _Rows:
 
     def __init__(self, X: Any, y: Any, authors: Any) -> None:
         X = plain_documents(X)
+        X = X.tocsr() if hasattr(X, "tocsr") else X  # its rows are taken
         self._X = X if hasattr(X, "shape") else list(X)
         n = X.shape[0] if hasattr(X, "shape") else len(self._X)
         self.y = check_labels("y", y, n, of="row")

@@ -157,8 +157,9 @@ def calibrate_epsilon(
     streams = NoiseStreams(random_state, b"calibrate_epsilon")
     words = _some_words(source, documents, n_words)
     warn_of_private_tuning(tuned_on, "ε is chosen by words", "these documents")
-    own = source.mechanism_
-    by_rate = isinstance(own, Exponential) and own.calibration == "exact"
+    own = source.mechanism_at()
+    # a subclass may release by other probabilities
+    by_rate = type(own) is Exponential and own.calibration == "exact"
 
     def mechanism(strength: float) -> Any:
         if not by_rate:
@@ -171,8 +172,8 @@ def calibrate_epsilon(
         return _changed(mechanism(strength), words, streams.open(b"noise"))
 
     some = words[::_FIRST]
-    start = _largest(lambda x: share(x, some), changed, source.epsilon, 2.0, 1e-2)
-    near = source.epsilon if start is None else start[0]
+    start = _largest(lambda x: share(x, some), changed, own.epsilon, 2.0, 1e-2)
+    near = own.epsilon if start is None else start[0]
     exact = isinstance(own, TableMechanism)
     precision = _EXACT_PRECISION if exact else _PRECISION
     found = _largest(share, changed, near, 1.03, precision)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skdptext.base import fitted_releaser, perturbs_words, profiles_of
 from skdptext.documents import DocumentReader, read_release
+from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
     DocLinked,
     as_array,
@@ -180,6 +181,10 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         counts = sums_by_label(numbers, bags, n_classes).toarray()
         # Noise makes all words possible; without it, each is taken to occur once more.
         background = counts.sum(axis=0) + (self.perturber is None)
+        if not background.any():
+            raise InvalidParameterError(
+                "X must hold at least one word of the embedding, got none."
+            )
         smoothed = counts + alpha * background / background.sum()
         self.profiles_ = smoothed / smoothed.sum(axis=1, keepdims=True)
         released = self.profiles_

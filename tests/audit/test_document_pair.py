@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from skdptext import DPWordPerturber, WordEmbedding
@@ -165,6 +166,15 @@ def test_any_object_that_releases_is_taken():
     assert 0.5 < right.lower_bound <= right.claimed == 1
     assert not right.violated
     assert audit_document_pair(Coin(2.0, 1.0), "yes", "no").violated
+
+
+class Framed(Coin):
+    def transform(self, documents):
+        return pd.DataFrame({"said": super().transform(documents).astype(str)})
+
+
+def test_a_frame_of_one_column_is_a_release():
+    assert audit_document_pair(Framed(2.0, 1.0), "yes", "no").violated
 
 
 class Short(DPWordPerturber):

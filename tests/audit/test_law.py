@@ -9,7 +9,7 @@ from scipy.stats import binom
 from skdptext import WordEmbedding
 from skdptext.audit import audit_noise_law
 from skdptext.audit._law import _spread
-from skdptext.mechanisms import RandomizedResponse
+from skdptext.mechanisms import MahalanobisNoise, RandomizedResponse
 from tests.channels import channel, sample
 from tests.expected import refusals
 from tests.mistakes import (
@@ -158,9 +158,17 @@ def test_one_axis_of_300_without_noise_is_found(axes):
         assert axes == "raw" or "spread along every axis" in audit.failed
 
 
+@pytest.mark.parametrize("part", ["sampler", "whiten"])
+def test_noise_that_is_no_number_is_not_right(part):
+    source = Wrong(sample)
+    vars(source)[part] = lambda *given: np.full((100, 2), np.nan)
+    assert audit_noise_law(source, n_draws=100).failed == ["finite"]
+
+
 @refusals(
     (object(), {}, "source must add noise to vectors, .* object without sample"),
     (RandomizedResponse().prepare(LINE, 1.0), {}, "source must add noise to vectors"),
+    (MahalanobisNoise(), {}, "source must add noise to vectors, .* without sample"),
     (Wrong(renormalised), {"n_draws": 10}, "n_draws must be"),
     (Wrong(renormalised), {"alpha": 0}, "alpha must be"),
     (Wrong(renormalised), {"random_state": "a"}, "random_state must be"),

@@ -376,7 +376,7 @@ def test_a_true_claim_is_refuted_no_more_often_than_stated(n):
         (np.asarray, make_pipeline(FunctionTransformer(), Means(0.2))),
         (pd.DataFrame, Means(0.2)),
         (np.ndarray.tolist, Means(0.2)),
-        (sp.csr_array, Means(0.2)),
+        (sp.coo_array, Means(0.2)),
     ],
     ids=["array", "frame", "lists", "sparse"],
 )

@@ -13,7 +13,7 @@ from skdptext import DPDocumentReplacer, DPWordPerturber, WordEmbedding
 from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.mechanisms import Exponential, MahalanobisNoise, RandomizedResponse
 from skdptext.model_selection import calibrate_epsilon
-from tests.expected import no_warning, refusals
+from tests.expected import no_warning, refusals, refused
 from tests.laws import ALPHA
 
 pytestmark = pytest.mark.filterwarnings(
@@ -87,6 +87,20 @@ def test_known_probabilities_against_a_plain_search(small_embedding, mechanism, 
             # the largest ε at which so many change
             assert found.changed >= 0.4
             assert 1 - kept(mechanism, table, 1.001 * true, lam)[ids].mean() < 0.4
+
+
+class HalfUniform(Exponential):
+    """An option's name says nothing of what a subclass releases."""
+
+    def log_proba(self, words):
+        return np.log((np.exp(super().log_proba(words)) + 1 / len(self.embedding)) / 2)
+
+
+def test_a_subclass_is_asked_for_its_own_probabilities(small_embedding):
+    source = DPWordPerturber(small_embedding, lam=0.0, mechanism=HalfUniform())
+    found = calibrate_epsilon(source, 0.6, documents=each_once(small_embedding))
+    stay = kept(HalfUniform(), small_embedding, found.epsilon, 0.0)
+    assert stay.mean() == pytest.approx(0.4, abs=1e-3)
 
 
 # -- documents -------------------------------------------------------------------------
@@ -168,6 +182,14 @@ def test_a_seed_repeats_it_and_more_changes_at_smaller_epsilon(small):
     epsilons = [each.epsilon for each in found]
     assert epsilons == sorted(set(epsilons), reverse=True)
     assert small.epsilon == 1.0
+
+
+@pytest.mark.parametrize("mechanism", [None, Exponential()], ids=repr)
+@pytest.mark.parametrize(("name", "value"), [("epsilon", "x"), ("lam", 0.25)])
+def test_what_is_set_after_fit_is_refused(small, mechanism, name, value):
+    source = clone(small).set_params(mechanism=mechanism).fit([])
+    with refused(f"{name} (was changed|must be)"):
+        calibrate_epsilon(source.set_params(**{name: value}), documents=["w1 w2"])
 
 
 @pytest.mark.no_cover

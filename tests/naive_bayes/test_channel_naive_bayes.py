@@ -136,6 +136,7 @@ def test_bad_parameters(change):
 @refusals(
     (["aa"], Y, r"per document \(1\), got shape"),
     (["aa", "bb"], [1, 1], "at least 2 classes, got 1 class"),
+    (["zz", ""], [0, 1], "at least one word of the embedding, got none"),
 )
 def test_bad_input(texts, y):
     ChannelNaiveBayes(perturber()).fit(texts, y)
