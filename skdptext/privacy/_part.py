@@ -91,11 +91,3 @@ class Part(ABC):
     def of_person(parts: Sequence[Any], n_documents: int) -> tuple[float, float]:
         """ε and δ of one person with so many documents."""
         raise NotImplementedError
-
-    @staticmethod
-    def found_at_most(parts: Sequence[Any], n_candidates: int) -> float:
-        """Share of the cases in which anyone identifies the right candidate."""
-        raise InvalidParameterError(
-            "found_at_most is for guarantees of documents or persons, got one of words,"
-            " which bounds no share of whole documents."
-        )

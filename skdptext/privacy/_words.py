@@ -415,15 +415,10 @@ class WordPart(Part):
         table, scale = self.embedding, []
         sample, *others = _sampled.get(table.fingerprint, lambda: _sample_of(table))
         for ids in others:
-            pairs = [
-                self.word_exponents(sample[rows], ids[rows]).diagonal()
-                for rows in blocks(len(sample), 10)
-            ]
-            apart = np.concatenate(pairs)
+            apart = self.word_exponents(sample, ids).diagonal()
             at = np.argsort(apart, kind="stable")[[len(apart) // 2]]
-            scale.append(
-                (float(np.median(apart)), self.mechanism.losses(sample[at], ids[at])[0])
-            )
+            (loss,) = self.mechanism.losses(sample[at], ids[at])
+            scale.append((float(np.median(apart)), loss))
         return [
             (n * pure, min(n * pure, loss.times(n).exponent(DELTA)))
             for n in (size * self.releases for size in sizes)
