@@ -29,6 +29,8 @@ _NEAR = 2.2e-3
 _ROUNDING = 2.0**-40
 # Relative margin by which the rate is aimed below ε: more than rounding changes.
 _MARGIN = 2.0**-33
+# Tolerance of the search, relative: rates are as small as distances are large.
+_TIGHT = {"xtol": 1e-300, "rtol": 1e-13}
 # Words that the search for a rate starts with, and pairs that each failure adds.
 _FIRST, _MORE = 256, 32
 
@@ -290,7 +292,7 @@ def _largest_rate(rows: np.ndarray, among: np.ndarray, top: float, aim: float) -
     above = top
     for rate in np.linspace(top, aim / 2, 9).tolist():
         if beyond(rate) <= 0:
-            found = rate if rate == above else brentq(beyond, rate, above, xtol=1e-13)
+            found = rate if rate == above else brentq(beyond, rate, above, **_TIGHT)
             return float(found)
         above = rate
     return aim / 2

@@ -22,6 +22,8 @@ Draws = tuple[np.ndarray, ...]
 _SUM = 1e-9
 # Added to exponents: more than all rounding in the logarithms they come from.
 _ROUNDING = 2.0**-40
+# What `prepare` sets, or the library reads: an ε given as an option would be lost.
+_TAKEN = {"embedding", "epsilon", "lam", "metric", "numerical_delta"}
 # Pairs of words whose distributions are computed together.
 _PAIRS = 32
 
@@ -104,6 +106,11 @@ class WordMechanism(DocLinked, BaseEstimator, ABC):
             If an option breaks its rule, or the mechanism does not exist for this
             embedding, ε or λ.
         """
+        if taken := sorted(_TAKEN & self.get_params(deep=False).keys()):
+            raise InvalidParameterError(
+                "options of a mechanism must not be called embedding, epsilon, lam, "
+                f"metric or numerical_delta, got {' and '.join(taken)}."
+            )
         ready = clone(self)
         ready.embedding = embedding
         ready.epsilon = check_real("epsilon", epsilon, low=0, open_low=True)

@@ -242,7 +242,13 @@ class NoiseMechanism(WordMechanism):
 
     def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
         table = self.embedding
-        points = self.noise(draws) + table.vectors[words]
+        noise = self.noise(draws)
+        if np.shape(noise) != (len(words), table.dim):  # one vector would serve all
+            raise InvalidParameterError(
+                f"noise of {type(self).__name__} must return an array of shape "
+                f"{(len(words), table.dim)}, got shape {np.shape(noise)}."
+            )
+        points = noise + table.vectors[words]
         memory = working_memory_bytes()
         return nearest_words(points, table.vectors, table.half_norms, memory=memory)
 

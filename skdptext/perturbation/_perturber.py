@@ -349,7 +349,8 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         self._reader = replace(reader, embedding=embedding)
         if mechanism.metric is not None:
             self.covariance_ = mechanism.metric.spectrum.covariance
-            self.noise_factor_ = mechanism.metric.factor
+            # a copy: whoever overwrites it does not change the noise
+            self.noise_factor_ = mechanism.metric.factor.copy()
         return self
 
     def _check_parameters(self) -> None:

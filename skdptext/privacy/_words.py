@@ -85,7 +85,7 @@ class WordPart(Part):
 
     @property
     def key(self) -> Hashable:
-        return super().key, self.mechanism.fingerprint, self.reader.tokenizer
+        return super().key, *_law(self.mechanism), self.reader.tokenizer
 
     @property
     def embedding(self) -> WordEmbedding:
@@ -407,7 +407,7 @@ class WordPart(Part):
 
     def bounds(self, *sizes: int) -> list[tuple[float, float]]:
         """Exponents of so many typical words, pure and with δ: near and random ones."""
-        key = self.mechanism.fingerprint, self.converted, self.releases, sizes
+        key = *_law(self.mechanism), self.converted, self.releases, sizes
         return _bounds.get(key, lambda: self._measured(sizes))
 
     def _measured(self, sizes: tuple[int, ...]) -> list[tuple[float, float]]:
@@ -424,6 +424,11 @@ class WordPart(Part):
             for n in (size * self.releases for size in sizes)
             for pure, loss in scale
         ]
+
+
+def _law(mechanism: WordMechanism) -> tuple[Hashable, ...]:
+    """Equal for equal distributions; a class written once more is another one."""
+    return type(mechanism), mechanism.fingerprint
 
 
 class EmbeddingError(InvalidParameterError):

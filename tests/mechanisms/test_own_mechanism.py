@@ -202,6 +202,35 @@ def test_no_word_is_released_without_noise(methods, message, random_state):
             release()
 
 
+@pytest.mark.parametrize("kept", [np.s_[0], np.s_[:, :2], np.s_[1:]])
+def test_noise_of_another_shape_is_refused(small_embedding, kept):
+    class Wrong(MahalanobisNoise):
+        def noise(self, draws):  # the first: all words move by one vector
+            return super().noise(draws)[kept]
+
+    with refused("noise of Wrong must return"):
+        fitted(Wrong(), small_embedding).transform([["w1", "w2", "w3"]])
+
+
+class OwnEpsilon(Steps):
+    def __init__(self, epsilon=1.0):
+        self.epsilon = epsilon
+
+
+class OwnMetric(Steps):
+    def __init__(self, metric="cosine"):
+        self.metric = metric
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [(OwnEpsilon, "epsilon"), (OwnMetric, "metric")]
+)
+def test_options_do_not_take_the_names_of_what_is_prepared(kind, name):
+    """Whoever gives a smaller ε as an option believes in it."""
+    with refused(f"must not be called .*, got {name}"):
+        kind().prepare(ROW, 1.0)
+
+
 def test_exponents_below_zero_are_refused():
     with refused("exponents of Wrong.* must be"):
         fitted(wrong(exponents=lambda t: t - 1)).guarantee().exponent("w1", "w1")

@@ -250,3 +250,19 @@ def test_one_hot_learns_its_words():
     assert perturber.get_feature_names_out().tolist() == list("abcd")
     assert np.trace(perturber.covariance_) == pytest.approx(4)
     np.testing.assert_allclose(perturber.noise_factor_, np.eye(4))
+
+
+@pytest.mark.parametrize("loaded", [False, True])
+def test_overwriting_what_was_learned_does_not_change_the_noise(
+    small_embedding, loaded
+):
+    options = {"document_length": 3, "random_state": 2**70}
+    perturber = DPWordPerturber(small_embedding, **options).fit([])
+    if loaded:  # arrays of a pickle can be written to
+        perturber = pickle.loads(pickle.dumps(perturber))
+    texts = [["w1", "w2", "w3"]]
+    before = perturber.transform(texts)
+    perturber.noise_factor_[:] = 0.0
+    np.testing.assert_array_equal(
+        perturber.transform(texts).toarray(), before.toarray()
+    )

@@ -11,6 +11,7 @@ from scipy.stats import laplace
 
 from skdptext import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms import TableMechanism
 from skdptext.privacy import PrivacyGuarantee
 from tests.channels import guaranteed
 from tests.mistakes import LINE
@@ -139,6 +140,26 @@ def test_releases_of_one_kind_are_one_part(parts):
         a.parts[0].mechanism, a.parts[0].reader, caveats=["Not so."]
     ).compose(a)
     assert [part.caveats for part in warned.parts] == [("Not so.",)]
+
+
+def test_a_class_written_once_more_is_another_mechanism():
+    """As in a notebook, where a cell is changed and run again."""
+
+    def written(share):
+        class Coin(TableMechanism):
+            def log_proba(self, words):
+                kept = np.equal.outer(words, np.arange(2))
+                return np.log(np.where(kept, share, 1 - share))
+
+        table = WordEmbedding(["a", "b"], [[0.0], [1.0]])
+        return PrivacyGuarantee(Coin().prepare(table, 1.0))
+
+    one, two = written(0.75), written(0.9)
+    expected = math.log(3) + math.log(9)
+    for both in (one.compose(two), two.compose(one)):
+        assert both.exponent("a", "b") == pytest.approx(expected)
+    for guarantee, loss in ((one, math.log(3)), (two, math.log(9))):
+        assert guarantee.rows()[0]["exponent"] == pytest.approx(loss)
 
 
 def test_one_metric_for_all(parts):
