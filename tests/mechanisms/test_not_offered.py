@@ -11,35 +11,32 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
+from skdptext import DPWordPerturber
 from skdptext.audit import audit_word_privacy
+from skdptext.embeddings import one_hot_embedding
+from tests.channels import Stated
 from tests.laws import losses, on_a_line, two_nearest, vickrey_rule
 
 LINE = np.array([0.0, 0.05, 0.6, 1.5])
 
 
-class Stated:
-    """A finite law with a claim of its own, as the audit takes it."""
+class Claimed(Stated):
+    """A finite law with a claim of its own."""
 
-    def __init__(self, P, claimed, seed=0):
-        self.upto = P.cumsum(axis=1)
-        self.claimed = claimed
-        self.rng = np.random.default_rng(seed)
+    def __init__(self, P, claimed):
+        self.P, self.claimed = P, claimed
 
-    def guarantee(self):
-        return self
+    def exponents(self, x, y):
+        return self.claimed[np.ix_(x, y)]
 
-    def exponent(self, word, other):
-        return self.claimed[int(word), int(other)]
 
-    def perturb_words(self, words, n_draws=1):
-        upto = self.upto[np.array(words, dtype=int)]
-        u = self.rng.random((len(words), n_draws)) * upto[:, -1:]
-        return np.array(
-            [
-                row.searchsorted(of, side="right")
-                for row, of in zip(upto, u, strict=True)
-            ]
-        ).astype(str)
+def audited(P, claimed, *pairs):
+    table = one_hot_embedding(list(map(str, range(len(P)))))
+    released = DPWordPerturber(table, mechanism=Claimed(P, claimed), document_length=1)
+    return audit_word_privacy(
+        released.fit([]), [(str(w), str(v)) for w, v in pairs], n_draws=20_000,
+        confidence=1 - 1e-6, random_state=0,
+    )  # fmt: skip
 
 
 def distances(positions):
@@ -163,11 +160,7 @@ def test_the_claim_is_false_and_the_audit_finds_it(law):
     excess = np.minimum(lost, 4) - claimed
     w, v = np.unravel_index(excess.argmax(), excess.shape)
     assert excess[w, v] > 0.3
-    audit = audit_word_privacy(
-        Stated(P, claimed), [(str(w), str(v))], n_draws=20_000, confidence=1 - 1e-6,
-        random_state=0,
-    )  # fmt: skip
-    assert audit.violated.all()
+    assert audited(P, claimed, (w, v)).violated.all()
 
 
 def test_how_far_off_they_are():
@@ -186,8 +179,4 @@ def test_the_true_laws_beside_them_keep_their_claim():
     P = on_a_line(LINE, 2.0, vickrey_rule(LINE, 0.5))
     claimed = 2.0 * distances(LINE)
     assert (losses(P) <= claimed + 1e-9).all()
-    audit = audit_word_privacy(
-        Stated(P, claimed), [("0", "1"), ("1", "2")], n_draws=20_000,
-        confidence=1 - 1e-6, random_state=0,
-    )  # fmt: skip
-    assert not audit.violated.any()
+    assert not audited(P, claimed, (0, 1), (1, 2)).violated.any()
