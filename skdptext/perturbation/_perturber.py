@@ -49,6 +49,7 @@ from skdptext.utils import (
     check_kind,
     check_n_jobs,
     check_noise_state,
+    check_number_of_ids,
     check_option,
     check_real,
     is_count_matrix,
@@ -443,11 +444,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         sample = reader.sample_length
         label = streams.labeller(ids)
         documents = self._read(reader, X, label, counted=sample is not None)
-        if ids is not None and len(ids) != len(documents):
-            raise InvalidParameterError(
-                f"document_ids must hold one id per document ({len(documents)}), got "
-                f"{len(ids)}."
-            )
+        check_number_of_ids(ids, len(documents))
         # We warn with two numbers. The unknown words themselves are private text.
         if documents.n_unknown > _MANY_UNKNOWN * documents.n_tokens:
             warn_once(

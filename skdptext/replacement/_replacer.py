@@ -55,6 +55,7 @@ from skdptext.utils import (
     check_integer,
     check_n_jobs,
     check_noise_state,
+    check_number_of_ids,
     check_option,
     check_real,
     is_column_of_documents,
@@ -407,7 +408,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         told_apart = ids is not None or names is not None
         warn_of_repeats(self.random_state, has_ids=told_apart)
         if names is not None:
-            _check_number(ids, len(names))
+            check_number_of_ids(ids, len(names))
             released = self.person_answers(X, names).transform(names, ids)
         else:
             clear, own = self._answers(groups, X, ids)
@@ -445,7 +446,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
             clear.append(numbers)
             answers.append(noisy)
             start += len(block)
-        _check_number(ids, start)
+        check_number_of_ids(ids, start)
         watch.warn()
         return np.concatenate(clear), np.concatenate(answers)
 
@@ -689,13 +690,6 @@ def _numbers(
     """Numbers of the groups of documents."""
     parts = [assign(block) for block in in_blocks(_checked(documents))]
     return np.concatenate([np.empty(0, dtype=int), *parts])
-
-
-def _check_number(ids: list[Any] | None, n: int) -> None:
-    if ids is not None and len(ids) != n:
-        raise InvalidParameterError(
-            f"document_ids must hold one id per document ({n}), got {len(ids)}."
-        )
 
 
 class _Draws:

@@ -55,6 +55,7 @@ from skdptext.utils._random import (
     SecretSeed as SecretSeed,
     check_document_ids as check_document_ids,
     check_noise_state as check_noise_state,
+    check_number_of_ids as check_number_of_ids,
     check_rng as check_rng,
     warn_of_repeats as warn_of_repeats,
 )

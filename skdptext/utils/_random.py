@@ -294,6 +294,14 @@ def check_document_ids(document_ids: Any) -> list[Any]:
     return ids
 
 
+def check_number_of_ids(ids: list[Any] | None, n: int) -> None:
+    """Refuse ids, if there are any, of another number than that of the documents."""
+    if ids is not None and len(ids) != n:
+        raise InvalidParameterError(
+            f"document_ids must hold one id per document ({n}), got {len(ids)}."
+        )
+
+
 def _generator(key: bytes) -> np.random.Generator:
     from randomgen import ChaCha  # late, as it loads 30 generators
 

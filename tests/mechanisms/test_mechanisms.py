@@ -274,19 +274,15 @@ def test_no_number_that_is_said_is_below_what_is_lost(name, seed, epsilon):
 # -- as parameters ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [
-        ("exponential", Exponential),
-        ("mahalanobis-noise", MahalanobisNoise),
-        (None, MahalanobisNoise),
-        ("randomized-response", RandomizedResponse),
-    ],
-)
-def test_a_name_is_the_mechanism_with_its_default_options(name, kind):
-    one, other = (perturber(given).mechanism_ for given in (name, kind()))
-    assert one.fingerprint == other.fingerprint
-    np.testing.assert_array_equal(one.exponents(IDS, IDS), other.exponents(IDS, IDS))
+def test_a_name_is_the_mechanism_with_its_default_options():
+    for name, mechanism in (
+        ("exponential", Exponential()),
+        ("mahalanobis-noise", MahalanobisNoise()),
+        (None, MahalanobisNoise()),
+        ("randomized-response", RandomizedResponse()),
+    ):
+        one, other = (perturber(given).mechanism_ for given in (name, mechanism))
+        assert one.fingerprint == other.fingerprint
 
 
 @refusals(

@@ -113,10 +113,7 @@ def test_fit_warns_of_a_seed_that_can_be_guessed(small_embedding, seed):
 
 
 def test_who_gives_ids_is_not_asked_for_them(perturber):
-    ids = ["a", "b", "c", "d"]
-    with config_context(enable_metadata_routing=True), no_warning():
-        perturber.fit_transform(DOCUMENTS, document_ids=ids)
-        perturber.set_transform_request(document_ids=True)
-        make_pipeline(perturber).fit_transform(DOCUMENTS, document_ids=ids)
+    with no_warning():
+        perturber.fit_transform(DOCUMENTS, document_ids=["a", "b", "c", "d"])
     with pytest.warns(PrivacyLeakWarning, match="Give each document its own id"):
-        perturber.fit([]).transform(DOCUMENTS)
+        perturber.transform(DOCUMENTS)
