@@ -255,7 +255,7 @@ VALID: dict[Any, Valid] = {
     audit.audit_training: Valid(
         lambda: (
             *(LabelsCounted(), TEXTS, TOPICS, 0),
-            *(None, "add/remove", None, None, None, 100),  # as few fits as may be
+            *(None, "add/remove", None, None, 100),  # as few fits as may be
         ),
         names=("person",),
     ),
