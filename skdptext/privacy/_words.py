@@ -540,7 +540,7 @@ def _plain(value: Any) -> Any:
 
 # To show a guarantee must take no time: a fixed sample of words, and the words among
 # which their neighbors are sought: the first of the embedding, mostly frequent ones.
-SAMPLE, _AMONG = 50, 10_000
+_SAMPLE, _AMONG = 50, 10_000
 _sampled: Memo[tuple[np.ndarray, ...]] = Memo(8)
 _bounds: Memo[list[tuple[float, float]]] = Memo(64)
 
@@ -549,7 +549,7 @@ def _sample_of(table: WordEmbedding) -> tuple[np.ndarray, ...]:
     """Words with the nearest other word, by Euclidean distance, and a random one."""
     rng, vectors = np.random.default_rng(0), table.vectors[:_AMONG]
     n = len(vectors)
-    sample = rng.permutation(n)[:SAMPLE]
+    sample = rng.permutation(n)[:_SAMPLE]
     others = (sample + rng.integers(1, max(2, n), len(sample))) % n
     near = sample[:, None]
     if n > 1:
