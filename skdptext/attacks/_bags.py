@@ -8,13 +8,12 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 from skdptext.attacks._similarity import bags_of, numbered
-from skdptext.documents import token_list
+from skdptext.documents import read_documents
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
     DocLinked,
     check_bags,
-    check_document,
     check_kind,
     is_count_matrix,
 )
@@ -49,10 +48,6 @@ def words_and_bags(
                 "got None."
             )
         return list(embedding.words), check_bags(X, n_words=len(embedding))
-    texts = []
-    for position, document in enumerate(X):
-        check_document(document, position)
-        is_text = isinstance(document, str)
-        texts.append(document.split() if is_text else token_list(document, position))
+    texts = [d.split() if isinstance(d, str) else d for d in read_documents(X)]
     words, (coded,) = numbered(texts)
     return words, bags_of(coded, len(words))

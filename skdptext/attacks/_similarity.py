@@ -12,14 +12,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
+from skdptext.documents import read_documents
 from skdptext.embeddings import WordEmbedding
-from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
-    check_document,
     check_rng,
-    is_count_matrix,
-    kind_of,
-    plain_documents,
     sums_by_label,
 )
 
@@ -250,18 +246,7 @@ def with_ties(scores: np.ndarray) -> np.ndarray:
 def as_texts(name: str, documents: Any) -> list[Any]:
     """A list of texts or token lists."""
     rule = f"{name} must hold texts or lists of words"
-    if is_count_matrix(documents, rule):
-        raise InvalidParameterError(f"{rule}, got a matrix of numbers.")
-    texts = list(plain_documents(documents))
-    for i, document in enumerate(texts):
-        check_document(document, i)
-        if not isinstance(document, str) and not all(
-            isinstance(word, str) for word in document
-        ):
-            raise InvalidParameterError(
-                f"{rule}, got {kind_of(document)} of something else as document {i}."
-            )
-    return texts
+    return list(read_documents(documents, expected=rule, name=name))
 
 
 def as_words(name: str, documents: Any) -> list[list[str]]:

@@ -153,28 +153,26 @@ class NoiseRun:
 
     def _draws(
         self, streams: Streams, segments: Segments, block: int
-    ) -> Iterator[Draws]:
+    ) -> Iterator[tuple[np.ndarray, ...]]:
         """Draws in the order of the words, at most `block` at a time."""
         # How fresh noise is divided makes no difference.
         piece = block if self.streams.fresh else _PIECE
-        pieces: list[Draws] = []
+        pieces: list[tuple[np.ndarray, ...]] = []
         filled = 0
         for i, n in segments:
             stream = streams[i] if n else None
             while stream is not None and n:
                 take = min(n, piece)
                 if filled + take > block:
-                    yield _joined(pieces)
+                    yield _joined(pieces) if len(pieces) > 1 else pieces[0]
                     pieces, filled = [], 0
                 pieces.append(check_draws(self.mechanism, stream, take))
                 filled, n = filled + take, n - take
         if filled:
-            yield _joined(pieces)
+            yield _joined(pieces) if len(pieces) > 1 else pieces[0]
 
 
-def _joined(pieces: list[Draws]) -> Draws:
-    if len(pieces) == 1:
-        return pieces[0]
+def _joined(pieces: list[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
     return tuple(np.concatenate(parts) for parts in zip(*pieces, strict=True))
 
 

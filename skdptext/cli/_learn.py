@@ -210,19 +210,19 @@ def _checked_for_public(
     texts: list[str], model: DPTextClassifier, accepted: bool
 ) -> AbstractContextManager[None]:
     """Refuse private texts that were given as public ones; of a few `fit` warns."""
-    if accepted:
-        return shared_texts_counted()
     # We count before the fit, which spends ε: a mistake in the call must not cost any.
     count = KnownTexts(model.public_documents).count()
     count.see(texts)
     found = count.result()
-    if found.too_many:
+    found.warn_of_strangers()
+    if found.too_many and not accepted:
         raise InvalidParameterError(
             f"--public must not hold texts to learn from, got {found.why}: what is "
             "handed over would show them. If all of these are public, accept it with "
             "--allow-shared-texts."
         )
-    return nullcontext() if found.any else shared_texts_counted()
+    told = found.any and not accepted
+    return nullcontext() if told else shared_texts_counted()
 
 
 @contextmanager

@@ -69,7 +69,7 @@ class DocumentEncoder(
 
         An estimator that is fitted (`reset` is False) must get what it was fitted to.
         """
-        of_counts = is_count_matrix(X, each=False, name="X")
+        of_counts = is_count_matrix(X, name="X")
         if not reset and of_counts != self._of_counts:
             fitted, given = "texts or lists of words", "a count matrix"
             if self._of_counts:

@@ -14,6 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skdptext.exceptions import OutOfVocabularyWarning
+from skdptext.utils import warn_once
+
 # A text of fewer letters may be the same as another by chance.
 _LONG = 25
 # A run: so many words, or so many long words, cut to their first letters. The latter
@@ -34,6 +37,8 @@ _MOST_RUNS = 1 << 23
 _AT_ONCE = 256
 # Positions that a message names
 _SHOWN = 5
+
+_ARE_THEY = {"embedding": "is it", "public documents": "are they"}
 
 _WORD = re.compile(r"[^\W_]+")
 # Scripts that put no blanks between words: Thai, Lao, Burmese, Khmer, Japanese, Han
@@ -67,7 +72,7 @@ class SharedTexts(NamedTuple):
     `copies` of the different long public texts are there word for word, and
     `different` of those of any length. `public` and `released` are long texts of the
     two sets that are, nearly, in the other; `first` holds the positions of the first
-    few such public ones.
+    few such public ones. `strange` of the `n` others have no word of the public texts.
     """
 
     copies: int
@@ -79,6 +84,8 @@ class SharedTexts(NamedTuple):
     different: int
     of_different: int
     first: tuple[int, ...]
+    strange: int = 0
+    n: int = 0
 
     @property
     def mostly(self) -> bool:
@@ -129,6 +136,10 @@ class SharedTexts(NamedTuple):
             at = f" (the public ones: position{several} {listed})"
         return f"{n:,} of {of:,} {what}, where {most:.0%} are accepted{at}"
 
+    def warn_of_strangers(self) -> None:
+        """Warn of documents without any public word, by their number alone."""
+        warn_without_words(self.strange, self.n, "public documents")
+
     def __str__(self) -> str:
         return self.sentence("documents to be released")
 
@@ -153,6 +164,21 @@ class SharedTexts(NamedTuple):
         return f"{', and '.join(said)}, copies and near-copies {length}"
 
 
+def warn_without_words(n: int, of: int, known: str, about: Any = None) -> None:
+    """Warn of documents that are released as if they were empty.
+
+    The numbers are private: they are for whoever holds the documents, and no part of a
+    release.
+    """
+    if n:
+        warn_once(
+            f"{n:,} of {of:,} documents hold no word of the {known}, so that nothing "
+            f"they say is kept: {_ARE_THEY[known]} for this language and kind of text?",
+            OutOfVocabularyWarning,
+            about or known,
+        )
+
+
 class KnownTexts:
     """Public texts that are looked for among others.
 
@@ -170,10 +196,12 @@ class KnownTexts:
         self.every = np.uint64(1)
         letters, keys = [], []
         held: list[list[tuple[np.ndarray, np.ndarray]]] = []
+        self.words = np.empty(0, np.uint64)
         n = n_held = 0
         for block in _blocks(texts):
             letters.append(block.letters)
             keys.append(block.keys)
+            self.words = np.union1d(self.words, block.words)
             held.append([self.sampled(runs, of + n) for runs, of in block.runs])
             n += len(block.letters)
             n_held += sum(len(runs) for runs, _ in held[-1])
@@ -227,7 +255,7 @@ class SharedCount:
         self._known = known
         self._key_seen = np.zeros(len(known.keys), dtype=bool)
         self._run_seen = np.zeros(len(known.runs), dtype=bool)
-        self._found = self._n = 0
+        self._found = self._n = self._strange = self._n_all = 0
 
     def see(self, texts: Iterable[Any]) -> None:
         """Look at some texts."""
@@ -241,6 +269,9 @@ class SharedCount:
                 there, at = known.find(runs)
                 self._run_seen[at] = True
                 near |= _mostly(there, of, len(near))
+            shared = block.of[_places(known.words, block.words)[1]]
+            self._strange += len(same) - len(np.unique(shared))
+            self._n_all += len(same)
             long = block.letters >= _LONG
             self._found += int((long & (same | near)).sum())
             self._n += int(long.sum())
@@ -271,13 +302,16 @@ class SharedCount:
             int((some[1] & self._key_seen).sum()),
             int(some[1].sum()),
             tuple(there[:_SHOWN].tolist()),
+            self._strange,
+            self._n_all,
         )
 
 
 class _Block:
     """Some texts: how many letters each has, a key of these, and its runs of words.
 
-    `runs` holds, for each kind of run, their hashes and which text each is of.
+    `words` are hashes of these, and `of` says which text each is of; `runs` holds the
+    same of runs, for each kind.
     """
 
     def __init__(self, texts: Sequence[Any]) -> None:
@@ -285,7 +319,7 @@ class _Block:
         joined = ["".join(each) for each in words]
         self.letters = np.array(list(map(len, joined)), dtype=np.intp)
         self.keys = _hashes(joined)
-        of = np.repeat(np.arange(len(texts)), list(map(len, words)))
+        of = self.of = np.repeat(np.arange(len(texts)), list(map(len, words)))
         number: dict[str, int] = {}
         every = np.array(
             [number.setdefault(word, len(number)) for word in chain(*words)],
@@ -293,7 +327,7 @@ class _Block:
         )
         long = np.array([len(word) >= _LONG_WORD for word in number], dtype=bool)[every]
         cut = _hashes(word[:_LONG_WORD] for word in number)[every]
-        whole = _hashes(number)[every]
+        whole = self.words = _hashes(number)[every]
         self.runs = [_runs(whole, of, _RUN), _runs(cut[long], of[long], _LONG_RUN)]
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import itertools
 import re
-from array import array
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from skdptext.embeddings import WordEmbedding, check_columns, nearest_words, plain_words
 from skdptext.exceptions import InvalidParameterError
@@ -24,6 +24,7 @@ from skdptext.utils import (
     check_flag,
     check_integer,
     check_option,
+    composed,
     is_count_matrix,
     kind_of,
     plain_documents,
@@ -32,64 +33,94 @@ from skdptext.utils import (
     warn_once,
 )
 
+# -- the door: documents in one form -------------------------------------------------
 
-def make_vectorizer(
-    *, lowercase: Any, stop_words: Any, token_pattern: Any, tokenizer: Any
-) -> CountVectorizer:
-    """A `CountVectorizer` with these options, which are checked.
+_DOCUMENTS = "Expected an iterable of documents (str or lists of str)"
 
-    Its ``build_analyzer`` splits strings into words; its ``get_stop_words`` gives the
-    words to leave out.
+
+def read_documents(
+    X: Any, *, expected: str = _DOCUMENTS, name: str = "X", of: str = ""
+) -> Iterator[Any]:
+    """Documents one after the other, each a str or a list of str, in Unicode's NFC.
+
+    So that "é" is one letter for all that read them, whether it was typed as one sign
+    or two. `X` is checked at once and each document when it is read; an error begins
+    with `expected` or names the position of the document, and quotes nothing. `of`
+    says which documents, as in " of public_documents".
     """
-    check_flag("lowercase", lowercase)
-    if tokenizer is not None and not callable(tokenizer):
-        raise InvalidParameterError(
-            f"tokenizer must be None or callable, got {shown(tokenizer)}."
-        )
-    if tokenizer is None:
-        _check_pattern(token_pattern)
-    named = isinstance(stop_words, str)
-    if stop_words is not None and not (named and stop_words == "english"):
-        listed = isinstance(stop_words, Iterable) and not isinstance(
-            stop_words, Iterator
-        )
-        if named or not listed or not all(isinstance(word, str) for word in stop_words):
-            raise InvalidParameterError(
-                'stop_words must be None, "english" or a list of str, got '
-                f"{shown(stop_words)}."
-            )
-        stop_words = list(stop_words)
-    return CountVectorizer(
-        lowercase=bool(lowercase),
-        stop_words=stop_words,
-        token_pattern=token_pattern if tokenizer is None else None,
-        tokenizer=tokenizer,
+    if is_count_matrix(X, expected, name=name):
+        raise InvalidParameterError(f"{expected}, got a count matrix: words are read.")
+    return _each(plain_documents(X), of)
+
+
+def _each(documents: Iterable[Any], of: str) -> Iterator[Any]:
+    for position, document in enumerate(documents):
+        check_document(document, position, of)
+        if isinstance(document, str):
+            yield composed(str(document))
+        else:
+            yield token_list(document, position, of)
+
+
+def token_list(document: Any, position: int, of: str = "") -> list[str]:
+    """Tokens of a document as plain str in NFC; an error names one that is no str."""
+    tokens = document.tolist() if isinstance(document, np.ndarray) else list(document)
+    if not set(map(type, tokens)) <= {str}:
+        for i, token in enumerate(tokens):
+            if not isinstance(token, str):
+                raise InvalidParameterError(
+                    f"every token must be a str, got {kind_of(token)} as token {i} of "
+                    f"document {position}{of}."
+                )
+        tokens = list(map(str, tokens))
+    return tokens if "".join(tokens).isascii() else list(map(composed, tokens))
+
+
+# -- words of a text -----------------------------------------------------------------
+
+# Where there is none of these, no letter has marks of its own: combining marks, scripts
+# other than Latin.
+_OTHERS = re.compile("[\u0300-\u1dff\u1f00-\u1fff\u2c80-\U0010ffff]")
+_WORD = re.compile(r"\w\w+")
+
+
+@cache
+def _word_with_marks() -> re.Pattern[str]:
+    r"""``\w+``, with the marks that belong to letters and the joiners between them.
+
+    Python's ``\w`` leaves out the vowels of Hindi and the points of Hebrew. What makes
+    an emoji of a digit is no such mark.
+    """
+    marks = "".join(
+        sign
+        for sign in map(chr, range(0x300, 0x20000))
+        if unicodedata.category(sign) in ("Mn", "Mc")
+        and not "\ufe00" <= sign <= "\ufe0f"
     )
+    return re.compile(rf"\w[\w{marks}]*(?:[\u200c\u200d]+[\w{marks}]+)*")
 
 
-def _check_pattern(pattern: Any) -> None:
-    try:
-        groups = re.compile(pattern).groups
-    except TypeError:
-        raise InvalidParameterError(
-            f"token_pattern must be a regular expression, got {kind_of(pattern)}."
-        ) from None
-    except re.error as error:  # whose message may quote it
-        raise InvalidParameterError(
-            f"token_pattern must be a regular expression, got {shown(pattern)} that "
-            f"breaks its rules at position {error.pos}."
-        ) from None
-    if groups > 1:
-        raise InvalidParameterError(
-            "token_pattern must have at most one capturing group, got "
-            f"{shown(pattern)} with {groups}."
-        )
+def find_words(text: str) -> list[str]:
+    """The words of a text in NFC, where nobody says what a word is.
 
+    Two letters or digits or more, as scikit-learn has it, but with their marks; and, as
+    it may be a syllable, one letter of a script other than Latin.
+    """
+    if text.isascii() or not _OTHERS.search(text):
+        return _WORD.findall(text)
+    words = _word_with_marks().findall(text)
+    return [word for word in words if len(word) > 3 or _is_word(word)]
+
+
+def _is_word(word: str) -> bool:
+    letters = sum(sign.isalnum() or sign == "_" for sign in word)
+    return letters > 1 or (word[0] >= "\u0370" and word[0].isalpha())
+
+
+# -- words as numbers ----------------------------------------------------------------
 
 # Stands for no embedding: it knows no word, so that every word is kept.
 NO_WORDS = WordEmbedding([""], [[0.0]])
-# Documents whose codes are concatenated at a time.
-_TOGETHER = 4096
 # Tokens, or so, that are looked up at a time.
 _TOKENS_TOGETHER = 8192
 
@@ -128,6 +159,11 @@ class EncodedDocuments:
         repeats = None if self.repeats is None else self.repeats[known]
         return EncodedDocuments(self.codes[known], upto[self.offsets], repeats=repeats)
 
+    @property
+    def n_without(self) -> int:
+        """How many documents hold no known word."""
+        return int((np.diff(self.known().offsets) == 0).sum())
+
     def bags(self, n_words: int, dtype: Any = np.float64) -> sp.csr_array:
         """Counts of known words, shape (n_documents, n_words)."""
         known = self.known()
@@ -149,163 +185,42 @@ class EncodedDocuments:
         return [flat[a:b] for a, b in itertools.pairwise(ends)]
 
 
-class _Encoder:
-    """Collects documents; an unknown word is numbered at its first occurrence."""
+class _Lengths:
+    """Cuts documents to a length, and refuses those that are too short for it."""
 
-    def __init__(
-        self,
-        embedding: WordEmbedding,
-        oov: str,
-        truncate: int | None,
-        label: Label | None,
-    ) -> None:
-        self.embedding = embedding
-        self.oov = oov
-        self.label = label
-        self.in_clear: dict[str, int] = {}
-        self.inferred: dict[str, int] = {}
-        self.vectors: list[np.ndarray] = []
-        self.stream_labels: list[bytes] = []
-        # codes of all documents: one small array for each would take far more memory
-        self.done: list[np.ndarray] = []
-        self.open: list[np.ndarray] = []
-        self.lengths = array("q", [0])
-        self.n_unknown = self.n_tokens = self.n_seen = 0
-        # Documents are cut to this length. Of those that are too short: how many there
-        # are, which is the first, and the smallest size.
-        self.length = truncate
-        self.short: tuple[int, int, int] | None = None
+    def __init__(self, length: int | None) -> None:
+        self.length = length
+        self.n_seen = self.n_short = self.first = 0
+        self.least = MAX_WORDS
 
-    def fill(
-        self, codes: np.ndarray, tokens: list[str], ends: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Codes of the next documents' tokens, and where each document ends.
+    def cut(self, sizes: np.ndarray) -> np.ndarray:
+        """The sizes of the next documents, cut."""
+        if self.length is None:
+            return sizes
+        short = np.flatnonzero(sizes < self.length)
+        if len(short):
+            self.first = self.first if self.n_short else self.n_seen + int(short[0])
+            self.n_short += len(short)
+            self.least = min(self.least, int(sizes.min()))
+        self.n_seen += len(sizes)
+        return np.minimum(sizes, self.length)
 
-        Codes below 0 are given for tokens unknown to the embedding; those dropped get
-        none.
-        """
-        holes = np.flatnonzero(codes < 0)
-        if len(holes) and self.embedding.has_subwords:
-            codes[holes] = [self._infer(tokens[i]) for i in holes.tolist()]
-            holes = holes[codes[holes] < 0]
-        if not len(holes):
-            return codes, ends
-        self.n_unknown += len(holes)
-        if self.oov == "error":
-            self._refuse_unknown(holes, tokens, ends)
-        if self.oov == "keep":
-            number = self.in_clear
-            unknown = [tokens[i] for i in holes.tolist()]
-            codes[holes] = [-1 - number.setdefault(t, len(number)) for t in unknown]
-            return codes, ends
-        known = codes >= 0
-        return codes[known], np.concatenate([[0], known.cumsum()])[ends]
-
-    def _refuse_unknown(
-        self, holes: np.ndarray, tokens: list[str], ends: np.ndarray
-    ) -> None:
-        """An error of the first document with words unknown to the embedding."""
-        of = np.searchsorted(ends, holes, side="right")
-        theirs = holes[of == of[0]]
-        first = theirs[0] - (ends[of[0] - 1] if of[0] else 0)
-        raise InvalidParameterError(
-            'oov="error" allows words of the embedding only: document '
-            f"{self.n_seen + of[0]} holds {len({tokens[i] for i in theirs})} unknown, "
-            f"the first as its word {first}, {shown_words([tokens[theirs[0]]])}."
-        )
-
-    def _infer(self, token: str) -> int:
-        if token not in self.inferred:
-            vector = self.embedding.infer(token)
-            if vector is None:
-                return -1
-            self.inferred[token] = len(self.embedding) + len(self.inferred)
-            self.vectors.append(vector)
-        return self.inferred[token]
-
-    def add(self, codes: np.ndarray, size: int, content: bytes) -> None:
-        """Take the next document.
-
-        `codes` may be cut to the words that are kept, `size` is the number of all its
-        words, and `content` keys its noise.
-        """
-        position = self.n_seen
-        self.n_seen += 1
-        if self.length is not None:
-            if size < self.length:
-                n_short, first, least = self.short or (0, position, size)
-                self.short = n_short + 1, first, min(least, size)
-            codes = codes[: self.length]
-        if self.short:
-            return  # only counting: an error will follow
-        self.open.append(codes)
-        self.lengths.append(len(codes))
-        if len(self.open) == _TOGETHER:
-            self.done.append(np.concatenate(self.open))
-            self.open = []
-        if self.label is not None:
-            self.stream_labels.append(self.label(position, content))
-
-    def finish(self) -> EncodedDocuments:
-        if self.short:
-            n_short, first, least = self.short
+    def check(self) -> None:
+        if self.n_short:
             raise InvalidParameterError(
                 f'document_length={self.length} with resize="truncate" needs documents '
-                f"of at least that many known words: {n_short} of {self.n_seen} are "
-                f"shorter, first document {first}, the shortest has {least}. Use "
-                'resize="sample", whose guarantee is weaker, or a smaller '
-                "document_length."
+                f"of at least that many known words: {self.n_short} of {self.n_seen} "
+                f"are shorter, first document {self.first}, the shortest has "
+                f'{self.least}. Use resize="sample", whose guarantee is weaker, or a '
+                "smaller document_length."
             )
-        none = np.empty(0, np.int32)
-        codes = np.concatenate([none, *self.done, *self.open]).astype(
-            np.int32, copy=False
-        )
-        if self.vectors:
-            # A mechanism knows the words of the embedding only: a vector made from
-            # subwords is taken as its nearest word's, before any noise.
-            snapped = nearest_words(np.array(self.vectors), self.embedding.vectors)
-            made = codes >= len(self.embedding)
-            codes[made] = snapped[codes[made] - len(self.embedding)]
-        return EncodedDocuments(
-            codes=codes,
-            offsets=np.cumsum(self.lengths, dtype=np.int64),
-            stream_labels=self.stream_labels,
-            in_clear=list(self.in_clear),
-            n_unknown=self.n_unknown,
-            n_tokens=self.n_tokens,
-        )
-
-
-def encode_tokens(
-    documents: Iterable[list[str]],
-    embedding: WordEmbedding,
-    *,
-    oov: str,
-    truncate: int | None,
-    label: Label | None,
-) -> EncodedDocuments:
-    """Number the words of token lists."""
-    encoder = _Encoder(embedding, oov, truncate, label)
-    for group in _together(documents):
-        # to look words up for each document by itself would take most of the time
-        every = list(itertools.chain.from_iterable(group))
-        encoder.n_tokens += len(every)
-        if embedding is NO_WORDS:  # it would find the empty token
-            codes = np.full(len(every), -1, dtype=np.int32)
-        else:
-            codes = embedding.find(every)
-        codes, ends = encoder.fill(codes, every, np.cumsum(list(map(len, group))))
-        start = 0
-        for tokens, stop in zip(group, ends.tolist(), strict=True):
-            # repr tells ["a b"] from ["a", "b"] whatever the tokens hold
-            content = repr(tokens).encode("utf-8", "surrogatepass") if label else b""
-            encoder.add(codes[start:stop], stop - start, content)
-            start = stop
-    return encoder.finish()
 
 
 def _together(documents: Iterable[list[str]]) -> Iterator[list[list[str]]]:
-    """Batches of documents; a long one makes a batch of its own."""
+    """Batches of documents; a long one makes a batch of its own.
+
+    To look words up for each document by itself would take most of the time.
+    """
     group: list[list[str]] = []
     n_tokens = 0
     for tokens in documents:
@@ -318,36 +233,76 @@ def _together(documents: Iterable[list[str]]) -> Iterator[list[list[str]]]:
         yield group
 
 
-def encode_counts(
-    bags: sp.csr_array,
-    embedding: WordEmbedding,
-    *,
-    truncate: int | None,
-    label: Label | None,
-    counted: bool = False,
-) -> EncodedDocuments:
-    """Number the words of a checked count matrix; those of a row in column order.
+def _starts(sizes: np.ndarray) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
-    If `counted`, each word once, and how often it occurs: a count may be 10^9.
-    """
-    encoder = _Encoder(embedding, "drop", truncate, label)
-    repeats = [np.empty(0, dtype=np.int64)]
-    for start, stop in itertools.pairwise(bags.indptr.tolist()):
-        ids = bags.indices[start:stop].astype(np.int32)
-        counts = bags.data[start:stop].astype(np.int64)
-        size = int(counts.sum())
-        encoder.n_tokens += size
-        content = ids.astype("<i8").tobytes() + counts.astype("<i8").tobytes()
-        if truncate is not None:
-            # truncated before expansion: a count may be 10^9
-            counts = np.diff(np.minimum(counts.cumsum(), truncate), prepend=0)
-        if counted:
-            repeats.append(counts)
-            encoder.add(ids, size, content)
+
+def _first_of_each(sizes: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """Which of the words of documents are among the first so many of each."""
+    places = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return places < np.repeat(kept, sizes)
+
+
+class _Finder:
+    """Numbers tokens; an unknown one is numbered at its first occurrence."""
+
+    def __init__(self, embedding: WordEmbedding, oov: str) -> None:
+        self.embedding, self.oov = embedding, oov
+        self.in_clear: dict[str, int] = {}
+        self.inferred: dict[str, int] = {}
+        self.vectors: list[np.ndarray] = []
+        self.n_unknown = self.n_seen = 0
+
+    def find(self, group: list[list[str]]) -> tuple[np.ndarray, np.ndarray]:
+        """Codes of the words of the next documents, and how many each document has."""
+        tokens = list(itertools.chain.from_iterable(group))
+        sizes = np.array(list(map(len, group)))
+        if self.embedding is NO_WORDS:  # it would find the empty token
+            codes = np.full(len(tokens), -1, dtype=np.int32)
         else:
-            encoder.add(np.repeat(ids, counts), size, content)
-    encoded = encoder.finish()
-    return replace(encoded, repeats=np.concatenate(repeats)) if counted else encoded
+            codes = self.embedding.find(tokens)
+        holes = np.flatnonzero(codes < 0)
+        if len(holes) and self.embedding.has_subwords:
+            codes[holes] = [self._infer(tokens[i]) for i in holes.tolist()]
+            holes = holes[codes[holes] < 0]
+        self.n_unknown += len(holes)
+        unknown = [tokens[i] for i in holes.tolist()]
+        if unknown and self.oov == "error":
+            of = np.repeat(np.arange(len(group)), sizes)[holes]
+            theirs = unknown[: int((of == of[0]).sum())]
+            first = holes[0] - _starts(sizes)[of[0]]
+            raise InvalidParameterError(
+                'oov="error" allows words of the embedding only: document '
+                f"{self.n_seen + of[0]} holds {len(set(theirs))} unknown, the first "
+                f"as its word {first}, {shown_words(theirs[:1])}."
+            )
+        self.n_seen += len(group)
+        if self.oov == "keep":
+            number = self.in_clear
+            codes[holes] = [-1 - number.setdefault(t, len(number)) for t in unknown]
+            return codes, sizes
+        known = codes >= 0
+        return codes[known], np.diff(_starts(known)[_starts(sizes)])
+
+    def _infer(self, token: str) -> int:
+        if token not in self.inferred:
+            vector = self.embedding.infer(token)
+            if vector is None:
+                return -1
+            self.inferred[token] = len(self.embedding) + len(self.inferred)
+            self.vectors.append(vector)
+        return self.inferred[token]
+
+    def snapped(self, codes: np.ndarray) -> np.ndarray:
+        """The codes, where a word made from subwords is its nearest one.
+
+        A mechanism knows the words of the embedding only.
+        """
+        if self.vectors:
+            nearest = nearest_words(np.array(self.vectors), self.embedding.vectors)
+            made = codes >= len(self.embedding)
+            codes[made] = nearest[codes[made] - len(self.embedding)]
+        return codes
 
 
 def resample(
@@ -379,6 +334,8 @@ def resample(
     return out.ravel()
 
 
+# -- the reader ----------------------------------------------------------------------
+
 _OPTIONS = (
     "document_length", "resize", "oov", "lowercase", "stop_words", "token_pattern",
     "tokenizer",
@@ -387,7 +344,7 @@ _OPTIONS = (
 
 @dataclass(frozen=True, eq=False)
 class DocumentReader:
-    r"""How documents become words of an embedding.
+    """How documents become words of an embedding.
 
     `DPWordPerturber`, guarantees and metrics read by the same reader, so that what is
     promised is about what is released.
@@ -407,7 +364,7 @@ class DocumentReader:
         subwords counts as the word of the embedding nearest to it.
     lowercase : bool, default=True
     stop_words : {"english"} or iterable of str, default=None
-    token_pattern : str, default=r"(?u)\\b\\w\\w+\\b"
+    token_pattern : str, default=None
     tokenizer : callable, default=None
         All as in `DPWordPerturber`.
 
@@ -423,7 +380,7 @@ class DocumentReader:
     oov: str = "drop"
     lowercase: bool = True
     stop_words: Any = None
-    token_pattern: str = r"(?u)\b\w\w+\b"
+    token_pattern: str | None = None
     tokenizer: Callable[[str], list[str]] | None = None
 
     def __post_init__(self) -> None:
@@ -433,11 +390,14 @@ class DocumentReader:
             )
         check_option("resize", self.resize, ("truncate", "sample"))
         check_option("oov", self.oov, ("drop", "error", "keep"))
-        self._vectorizer  # noqa: B018, checks the rest
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Made anew from its options: scikit-learn's tokenizers cannot be pickled.
-        return type(self), tuple(getattr(self, field.name) for field in fields(self))
+        check_flag("lowercase", self.lowercase)
+        if self.tokenizer is not None and not callable(self.tokenizer):
+            raise InvalidParameterError(
+                f"tokenizer must be None or callable, got {shown(self.tokenizer)}."
+            )
+        if self.tokenizer is None and self.token_pattern is not None:
+            _check_pattern(self.token_pattern)
+        _check_stop_words(self.stop_words)
 
     @classmethod
     def of(
@@ -465,35 +425,6 @@ class DocumentReader:
             return kept
         return cls(embedding, **options)
 
-    @cached_property
-    def _vectorizer(self) -> CountVectorizer:
-        return make_vectorizer(
-            lowercase=self.lowercase,
-            stop_words=self.stop_words,
-            token_pattern=self.token_pattern,
-            tokenizer=self.tokenizer,
-        )
-
-    @cached_property
-    def _stop_words(self) -> frozenset[str]:
-        return self._vectorizer.get_stop_words() or frozenset()
-
-    @cached_property
-    def _tokenize(self) -> Callable[[str], Any]:
-        preprocess = self._vectorizer.build_preprocessor()
-        tokenize = self._vectorizer.build_tokenizer()
-        stop = self._stop_words
-        parts = {token for word in stop for token in tokenize(preprocess(word))} - stop
-        if parts:  # scikit-learn's own warning would quote them
-            warn_once(
-                "Your stop_words may be inconsistent with your preprocessing: read as "
-                f"documents are, they give {len(parts)} tokens that are not among them "
-                "and so are not left out.",
-                UserWarning,
-                "stop_words",
-            )
-        return lambda text: tokenize(preprocess(text))
-
     @property
     def options(self) -> dict[str, Any]:
         """All of them but the embedding."""
@@ -509,17 +440,8 @@ class DocumentReader:
         """Words drawn from each document; None: it is released as read."""
         return self.document_length if self.resize == "sample" else None
 
-    @property
-    def _cut_length(self) -> int | None:
-        """Words that are read of each document; None: all."""
-        return None if self.resize == "sample" else self.document_length
-
     def read(
-        self,
-        X: Any,
-        *,
-        whole: bool = False,
-        counted: bool = False,
+        self, X: Any, *, whole: bool = False, counted: bool = False
     ) -> EncodedDocuments:
         """Number the words of documents, which are texts, token lists or counts.
 
@@ -530,7 +452,7 @@ class DocumentReader:
         An error gives the position of a document that breaks a rule. One rule is at
         most 10^8 words by its counts, unless it is truncated.
         """
-        if is_count_matrix(X, each=False):
+        if is_count_matrix(X):
             return self.read_counts(X, whole=whole, counted=counted)
         return self.read_texts(X, whole=whole)
 
@@ -542,57 +464,109 @@ class DocumentReader:
         whole: bool = False,
         counted: bool = False,
     ) -> EncodedDocuments:
-        """`read` of what is known to be a count matrix.
+        """`read` of what is known to be a count matrix; words are in column order.
 
         `label` turns a document's position and bytes into a digest that keys its noise.
         """
-        cut = None if whole else self._cut_length
+        length = None if whole or self.resize == "sample" else self.document_length
         bags = check_bags(
             X,
             n_words=len(self.vocabulary),
             counts=True,
             # what is cut is cut before its counts are written out as words
-            max_words=MAX_WORDS if cut or counted else MAX_WHOLE_WORDS,
+            max_words=MAX_WORDS if length or counted else MAX_WHOLE_WORDS,
         )
         check_columns(X, self.vocabulary)
-        counted = counted and cut is None
-        return encode_counts(
-            bags, self.vocabulary, truncate=cut, label=label, counted=counted
+        ids, counts = bags.indices.astype(np.int32), bags.data.astype(np.int64)
+        starts, upto = bags.indptr.astype(np.int64), _starts(counts)
+        sizes = np.diff(upto[starts])
+        labels = [
+            label(i, ids[a:b].astype("<i8").tobytes() + counts[a:b].tobytes())
+            for i, (a, b) in enumerate(itertools.pairwise(starts.tolist()))
+            if label is not None
+        ]
+        lengths = _Lengths(length)
+        kept = lengths.cut(sizes)
+        lengths.check()
+        if length is not None:
+            # words that come before an entry in its document, and up to it
+            before = upto[:-1] - np.repeat(upto[starts[:-1]], np.diff(starts))
+            counts = np.clip(length - before, 0, counts)
+        counted = counted and length is None
+        return EncodedDocuments(
+            codes=ids if counted else np.repeat(ids, counts),
+            offsets=starts if counted else _starts(kept),
+            stream_labels=labels,
+            n_tokens=int(sizes.sum()),
+            repeats=counts if counted else None,
         )
 
     def read_texts(
         self, X: Any, *, label: Label | None = None, whole: bool = False
     ) -> EncodedDocuments:
         """`read` of what is known to be texts or token lists."""
-        return encode_tokens(
-            self._tokens(X),
-            self.vocabulary,
-            oov="keep" if self.embedding is None else self.oov,
-            truncate=None if whole else self._cut_length,
-            label=label,
+        oov = "keep" if self.embedding is None else self.oov
+        cut = whole or self.resize == "sample"
+        lengths = _Lengths(None if cut else self.document_length)
+        finder = _Finder(self.vocabulary, oov)
+        codes, sizes = [np.empty(0, np.int32)], [np.empty(0, np.int64)]
+        labels: list[bytes] = []
+        n_tokens = 0
+        for group in _together(self._tokens(X)):
+            n_tokens += sum(map(len, group))
+            found, of_each = finder.find(group)
+            kept = lengths.cut(of_each)
+            if lengths.n_short:
+                continue  # only counting: an error will follow
+            if lengths.length is not None:
+                found = found[_first_of_each(of_each, kept)]
+            codes.append(found)
+            if label is not None:
+                # repr tells ["a b"] from ["a", "b"] whatever the tokens hold
+                labels += [
+                    label(i, repr(tokens).encode("utf-8", "surrogatepass"))
+                    for i, tokens in enumerate(group, len(labels))
+                ]
+            sizes.append(kept)
+        lengths.check()
+        return EncodedDocuments(
+            codes=finder.snapped(np.concatenate(codes)).astype(np.int32, copy=False),
+            offsets=_starts(np.concatenate(sizes)),
+            stream_labels=labels,
+            in_clear=list(finder.in_clear),
+            n_unknown=finder.n_unknown,
+            n_tokens=n_tokens,
         )
 
-    def _tokens(self, X: Iterable[Any]) -> Iterator[list[str]]:
-        """The words of each document."""
-        stop = self._stop_words
-        for position, document in enumerate(plain_documents(X)):
-            check_document(document, position)
-            if isinstance(document, str):
-                tokens = token_list(self._cut(document, position), position)
-                yield [t for t in tokens if t not in stop] if stop else tokens
-                continue
-            tokens = token_list(document, position)
-            if self.embedding is None and self.lowercase:
-                tokens = [t.lower() for t in tokens]  # else the embedding's spelling
-            if stop:
-                # as in strings, which are lowercased before stop words are taken out
-                fold = str.lower if self.lowercase else str
-                tokens = [t for t in tokens if fold(t) not in stop]
-            yield tokens
+    def words(self, document: Any, position: int = 0) -> list[str]:
+        """The words of a document that `read_documents` gave."""
+        stop = self._stop
+        if isinstance(document, str):
+            tokens = self._split(document, position)
+            return [t for t in tokens if t not in stop] if stop else tokens
+        if self.embedding is None and self.lowercase:
+            document = list(map(self._lower, document))  # else the embedding's spelling
+        if stop:
+            # as in strings, which are lowercased before stop words are taken out
+            document = [t for t in document if self._lower(t) not in stop]
+        return document
 
-    def _cut(self, text: str, position: int) -> Iterable[Any]:
+    def _tokens(self, X: Any) -> Iterator[list[str]]:
+        for position, document in enumerate(read_documents(X)):
+            yield self.words(document, position)
+
+    def _lower(self, text: str) -> str:
+        # a small letter may be one sign where the capital is two
+        return composed(text.lower()) if self.lowercase else text
+
+    def _split(self, text: str, position: int = 0) -> list[str]:
         """Tokens of a text."""
-        tokens = self._tokenize(text)
+        text = self._lower(text)
+        if self.tokenizer is None:
+            if self.token_pattern is None:
+                return find_words(text)
+            return re.findall(self.token_pattern, text)
+        tokens: Any = self.tokenizer(text)
         # a str, or an array that holds one, would be read as a list of letters
         flat = isinstance(tokens, Iterable) and getattr(tokens, "ndim", 1) == 1
         if isinstance(tokens, str | bytes) or not flat:
@@ -600,7 +574,24 @@ class DocumentReader:
                 f"tokenizer must return a list of str, got {kind_of(tokens)} for "
                 f"document {position}."
             )
-        return tokens
+        return token_list(tokens, position)
+
+    @cached_property
+    def _stop(self) -> frozenset[str]:
+        named = isinstance(self.stop_words, str)
+        stop = frozenset(
+            map(composed, ENGLISH_STOP_WORDS if named else self.stop_words or ())
+        )
+        parts = {token for word in stop for token in self._split(word)} - stop
+        if parts:
+            warn_once(
+                "Your stop_words may be inconsistent with your preprocessing: read as "
+                f"documents are, they give {len(parts)} tokens that are not among them "
+                "and so are not left out.",
+                UserWarning,
+                "stop_words",
+            )
+        return stop
 
 
 def _unchanged(option: Any, value: Any) -> bool:
@@ -613,18 +604,35 @@ def _unchanged(option: Any, value: Any) -> bool:
     )
 
 
-def token_list(document: Any, position: int) -> list[str]:
-    """Tokens of a document as plain str; an error names the first that is none."""
-    tokens = document.tolist() if isinstance(document, np.ndarray) else list(document)
-    if set(map(type, tokens)) <= {str}:
-        return tokens
-    for i, token in enumerate(tokens):
-        if not isinstance(token, str):
-            raise InvalidParameterError(
-                f"every token must be a str, got {kind_of(token)} as token {i} of "
-                f"document {position}."
-            )
-    return list(map(str, tokens))
+def _check_pattern(pattern: Any) -> None:
+    try:
+        groups = re.compile(pattern).groups
+    except TypeError:
+        raise InvalidParameterError(
+            "token_pattern must be None or a regular expression, got "
+            f"{kind_of(pattern)}."
+        ) from None
+    except re.error as error:  # whose message may quote it
+        raise InvalidParameterError(
+            f"token_pattern must be None or a regular expression, got {shown(pattern)} "
+            f"that breaks its rules at position {error.pos}."
+        ) from None
+    if groups > 1:
+        raise InvalidParameterError(
+            "token_pattern must have at most one capturing group, got "
+            f"{shown(pattern)} with {groups}."
+        )
+
+
+def _check_stop_words(words: Any) -> None:
+    named = isinstance(words, str)
+    if words is None or (named and words == "english"):
+        return
+    listed = isinstance(words, Iterable) and not isinstance(words, Iterator)
+    if named or not listed or not all(isinstance(word, str) for word in words):
+        raise InvalidParameterError(
+            f'stop_words must be None, "english" or a list of str, got {shown(words)}.'
+        )
 
 
 def word_ids(words: Iterable[str] | None, embedding: WordEmbedding) -> np.ndarray:

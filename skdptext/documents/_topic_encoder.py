@@ -58,8 +58,10 @@ class TopicEncoder(DocumentEncoder):
         Lowercase texts before they are split into words.
     stop_words : {"english"} or list of str, default=None
         Words to leave out.
-    token_pattern : str, default=r"(?u)\\b\\w\\w+\\b"
-        Regular expression of a word. Not used if `tokenizer` is given.
+    token_pattern : str, default=None
+        Regular expression of a word. None: two letters or digits, or more, with their
+        marks, and one letter of a script other than Latin. Not used if `tokenizer` is
+        given.
     tokenizer : callable, default=None
         Splits a string into words.
 
@@ -120,7 +122,7 @@ class TopicEncoder(DocumentEncoder):
         min_df: int | None = None,
         lowercase: bool = True,
         stop_words: Literal["english"] | Iterable[str] | None = None,
-        token_pattern: str = r"(?u)\b\w\w+\b",
+        token_pattern: str | None = None,
         tokenizer: Callable[[str], list[str]] | None = None,
     ) -> None:
         self.n_components = n_components

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import blake2b
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skdptext.base import CheckedParameters
-from skdptext.documents import are_shared_texts_counted
+from skdptext.documents import are_shared_texts_counted, read_documents
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.learning._features import (
@@ -43,7 +43,6 @@ from skdptext.mechanisms import (
 from skdptext.privacy import PrivacyGuarantee
 from skdptext.replacement import (
     PublicDocuments,
-    document_bytes,
     in_blocks,
 )
 from skdptext.utils import (
@@ -51,16 +50,13 @@ from skdptext.utils import (
     NoiseStreams,
     as_labels,
     check_authors,
-    check_document,
     check_integer,
     check_labels,
     check_n_jobs,
     check_noise_state,
     check_real,
     check_rng,
-    is_count_matrix,
     kind_of,
-    plain_documents,
     progress_bar,
     quiet,
     shown,
@@ -166,6 +162,9 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
     PrivacyLeakWarning
         If the classes are taken from `y`, if public documents are among the private
         ones, or if `random_state` is an integer that can be guessed.
+    OutOfVocabularyWarning
+        If private documents hold no word of the public ones, with their number, which
+        is private.
 
     See Also
     --------
@@ -339,20 +338,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
                 "y must hold one label per document, got None: fit requires y to be "
                 "passed, but the target y is None."
             )
-        shape: tuple[int, ...] = y.shape if hasattr(y, "__array__") else ()
-        if len(shape) == 2 and shape[1] == 1:
-            # a table of one column; as objects, so that what is missing is seen
-            y = (y if isinstance(y, np.ndarray) else np.asarray(y, object))[:, 0]
-        labels = as_labels("y", y)
-        if labels.ndim == 2 and labels.shape[1] == 1:
-            labels = labels.ravel()
-        if labels.dtype.kind == "O" and len(labels) and isinstance(labels[0], Real):
-            labels = np.array(labels.tolist())  # as in a table whose columns are mixed
-        if labels.ndim != 1:
-            raise InvalidParameterError(
-                f"y must hold one label per document, got shape {labels.shape}."
-            )
-        return labels
+        return as_labels("y", y)
 
     def _classes(self, labels: np.ndarray) -> np.ndarray:
         if self.classes is not None:
@@ -425,7 +411,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         counted = are_shared_texts_counted()
         shared = None if counted else features.documents.known.count()
         done = 0
-        for block, groups, vectors in self._encoded(_checked(X, n), features):
+        for block, groups, vectors in self._encoded(_at_most(X, n), features):
             at = slice(done, done + len(block))
             done += len(block)
             if groups is not None:
@@ -440,7 +426,10 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
             raise InvalidParameterError(
                 f"y must hold one label per document ({done}), got {n}."
             )
-        if shared is not None and (found := shared.result()).any:
+        found = None if shared is None else shared.result()
+        if found is not None:
+            found.warn_of_strangers()
+        if found is not None and found.any:
             warn_once(
                 f"{found.sentence('private texts')}. What is "
                 "public cannot be protected; and if these texts are not, the corpus "
@@ -576,7 +565,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
 
     def _log_proba(self, X: Any) -> np.ndarray:
         student = self._model.student
-        parts = [student.log_proba(block) for block in in_blocks(_checked(X))]
+        parts = [student.log_proba(block) for block in in_blocks(read_documents(X))]
         return np.concatenate([np.empty((0, len(self.classes_))), *parts])
 
     def sample(
@@ -752,24 +741,11 @@ def _documents_of_each(authors: Any, n: int) -> np.ndarray:
     return counts[numbers].astype(np.float64)
 
 
-def _checked(X: Any, n: int | None = None) -> Iterator[Any]:
-    """Documents one after the other, each of them checked, at most one more than n."""
-    expected = "Expected an iterable of documents (str or lists of str)"
-    if is_count_matrix(X, expected, each=False, name="X"):
-        raise InvalidParameterError(
-            f"{expected}, got a count matrix: an encoder reads documents."
-        )
-    return _each_checked(plain_documents(X), n)
-
-
-def _each_checked(documents: Iterable[Any], n: int | None) -> Iterator[Any]:
-    for position, document in enumerate(documents):
+def _at_most(X: Any, n: int) -> Iterator[Any]:
+    """Documents one after the other, refused where there are more labels than these."""
+    for position, document in enumerate(read_documents(X)):
         if position == n:
             raise InvalidParameterError(
                 f"y must hold one label per document, got {n} for more documents."
             )
-        check_document(document, position)
-        if not isinstance(document, str):
-            document_bytes(document, position)  # refuses tokens that are not text
-            document = list(map(str, document))
         yield document

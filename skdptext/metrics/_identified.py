@@ -113,7 +113,7 @@ def identified_scorer(
         estimator, lambda value: isinstance(value, BaseReleaser), "releaser"
     )
     documents = reaching(X)
-    if not is_count_matrix(documents, each=False, name="X"):
+    if not is_count_matrix(documents, name="X"):
         documents = list(plain_documents(documents))
     n = documents.shape[0] if hasattr(documents, "shape") else len(documents)
     if not n:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable, Iterable, Sized
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, Literal
@@ -20,6 +21,8 @@ from skdptext.documents import (
     EncodedDocuments,
     as_column,
     as_frame,
+    read_documents,
+    warn_without_words,
     word_ids,
 )
 from skdptext.embeddings import (
@@ -141,8 +144,10 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         it stands, then lowercased, then capitalised.
     stop_words : {"english"} or list of str, default=None
         Words to leave out, of strings and of token lists.
-    token_pattern : str, default=r"(?u)\\b\\w\\w+\\b"
-        Regular expression of a word. Not used if `tokenizer` is given.
+    token_pattern : str, default=None
+        Regular expression of a word. None: two letters or digits, or more, with their
+        marks, and one letter of a script other than Latin. Not used if `tokenizer` is
+        given.
     tokenizer : callable, default=None
         Splits a string into words.
     output : {"bow", "tokens", "text"}, default="bow"
@@ -206,7 +211,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         If lengths, order, unknown words or the vocabulary (``"one-hot"``) are released;
         if `random_state` is an integer, which shows equal documents, or can be guessed.
     OutOfVocabularyWarning
-        If more than half of the words are unknown.
+        If more than half of the words are unknown, or documents hold no known word.
 
     See Also
     --------
@@ -276,7 +281,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         oov: Literal["drop", "error", "keep"] = "drop",
         lowercase: bool = True,
         stop_words: Literal["english"] | Iterable[str] | None = None,
-        token_pattern: str = r"(?u)\b\w\w+\b",
+        token_pattern: str | None = None,
         tokenizer: Callable[[str], list[str]] | None = None,
         output: Literal["bow", "tokens", "text"] = "bow",
         order: Literal["keep"] | None = None,
@@ -330,6 +335,8 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         if is_count_matrix(X, name="X"):
             bags = check_array(X, accept_sparse="csr", dtype=np.float64)
             columns = column_names(X) or bags.shape[1]
+        elif isinstance(X, Sized):  # a generator is read by `transform` alone
+            deque(read_documents(X), maxlen=0)
         embedding = check_embedding(self.embedding, one_hot_words=columns)
         if bags is not None:
             check_bags(bags, n_words=len(embedding), counts=True)
@@ -434,6 +441,11 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         -----
         *Privacy.* Each call is another release. With fresh noise, releasing the
         same document k times costs k ε.
+
+        *Warnings* count unknown words, and documents without a known word: these get
+        random words if `document_length` is set, as whoever reads the release must not
+        learn which they are. The counts are private, for the person who holds the
+        documents: do not hand them on with the release.
         """
         reader = self._check_ready()
         ids = None if document_ids is None else check_document_ids(document_ids)
@@ -445,14 +457,16 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         label = streams.labeller(ids)
         documents = self._read(reader, X, label, counted=sample is not None)
         check_number_of_ids(ids, len(documents))
-        # We warn with two numbers. The unknown words themselves are private text.
+        # We warn once, with two numbers. The unknown words themselves are private text.
+        about = "embedding", self.embedding_.fingerprint  # another is another question
+        n, n_without = len(documents), documents.n_without
+        warn_without_words(n_without, n, "embedding", about)
         if documents.n_unknown > _MANY_UNKNOWN * documents.n_tokens:
             warn_once(
                 f"{documents.n_unknown} of {documents.n_tokens} words are unknown to "
                 "the embedding: is it for this language and kind of text?",
                 OutOfVocabularyWarning,
-                # the next one is another question
-                ("embedding", self.embedding_.fingerprint),
+                about,
             )
         noisy = self._run(streams, documents, sample)
         names = self.embedding_.word_array
@@ -535,7 +549,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
     def _read(
         self, reader: DocumentReader, X: Any, label: Any = None, counted: bool = False
     ) -> EncodedDocuments:
-        if is_count_matrix(X, each=False, name="X"):
+        if is_count_matrix(X, name="X"):
             check_columns(X, self.embedding_)
             X = validate_data(
                 self, X, accept_sparse="csr", dtype=np.float64, reset=False

@@ -388,6 +388,7 @@ class DocumentRelease:
 
     def _check_shared_texts(self, shared: SharedTexts) -> None:
         """Refuse public texts among the documents to be released; tell of a few."""
+        shared.warn_of_strangers()
         if shared.too_many and not self.allow_shared_texts:
             raise InvalidParameterError(
                 "public_documents must not be among the documents to be released, got "

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 import pickle
-import re
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
@@ -44,7 +43,7 @@ _TOGETHER, _CHARACTERS = 4096, 2**24
 # Documents of a block that are grouped alone, too, to see whether the others matter;
 # all of them, where they are no more than the second number.
 _ALONE, _FEW = 16, 100
-_WORD = re.compile(r"(?u)\b\w\w+\b")
+_READER = DocumentReader(None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -482,10 +481,8 @@ def _name_of_ours(grouper: Any) -> bytes:
 
 
 def words_of(document: Any) -> list[str]:
-    """Words of a text, as scikit-learn's vectorizers split it, or of a token list."""
-    if isinstance(document, str):
-        return _WORD.findall(document.lower())
-    return [str(token).lower() for token in document]
+    """Words of a text or token list, where nobody says what a word is."""
+    return _READER.words(document)
 
 
 def _fit(

@@ -13,7 +13,7 @@ import numpy as np
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import ExactResponse
 from skdptext.replacement._public import document_bytes
-from skdptext.utils import NoiseStreams, kind_of
+from skdptext.utils import NoiseStreams, check_told_apart, kind_of
 
 # The keyed digests of a person's documents are added modulo 256 bits: their order has
 # no effect, and without the key nobody finds two collections of one sum.
@@ -53,7 +53,7 @@ class Persons:
             return
         self._sums += [0] * (len(self._numbers) - len(self._sums))
         for i, (row, document) in enumerate(zip(rows, documents, strict=True), start):
-            digest = self._label(i, document_bytes(document, i))
+            digest = self._label(i, document_bytes(document))
             self._sums[row] += int.from_bytes(digest, "little")
 
     def answered(
@@ -63,7 +63,8 @@ class Persons:
         output: str,
         show: Callable[[np.ndarray], Any],
     ) -> PersonAnswers:
-        """One noisy group for each author."""
+        """One noisy group for each author; an error if two may be one person."""
+        check_told_apart("authors", list(self._numbers), True, "persons")
         clear = most_frequent(self._counts, len(self._numbers), self._n_groups)
         owners: list[bytes] = []
         if self._label is None:

@@ -10,17 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from skdptext.documents import KnownTexts
+from skdptext.documents import KnownTexts, read_documents
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import (
-    as_labels,
-    check_document,
-    is_count_matrix,
-    kind_of,
-    plain_documents,
-)
+from skdptext.utils import as_labels, kind_of
 
-_OF = " of public_documents"
+_EXPECTED = "public_documents must be a list of documents, str or lists of str"
 
 
 class PublicDocuments(Sequence[Any]):
@@ -59,10 +53,8 @@ class PublicDocuments(Sequence[Any]):
     """
 
     def __init__(self, documents: Iterable[Any]) -> None:
-        parts = []
-        for position, document in enumerate(plain_documents(documents)):
-            check_document(document, position, _OF)
-            parts.append(document_bytes(document, position, _OF))
+        texts = read_documents(documents, expected=_EXPECTED, of=" of public_documents")
+        parts = list(map(document_bytes, texts))
         if not parts:
             raise InvalidParameterError(
                 "public_documents must hold at least one document, got none."
@@ -86,14 +78,9 @@ class PublicDocuments(Sequence[Any]):
         """
         if isinstance(documents, PublicDocuments):
             return documents
-        expected = "public_documents must be a list of documents, str or lists of str"
         single = isinstance(documents, str | bytes) or documents is None
         if single or isinstance(documents, Iterator):
-            raise InvalidParameterError(f"{expected}, got {kind_of(documents)}.")
-        if is_count_matrix(documents, expected, each=False):
-            raise InvalidParameterError(
-                f"{expected}, got a count matrix: documents themselves are released."
-            )
+            raise InvalidParameterError(f"{_EXPECTED}, got {kind_of(documents)}.")
         return cls(documents)
 
     @classmethod
@@ -210,20 +197,10 @@ def document_hash(document: Any) -> int:
     return hash(document if isinstance(document, str) else tuple(document))
 
 
-def document_bytes(document: Any, position: int, of: str = "") -> bytes:
-    """A document as bytes; no two documents have the same.
-
-    An error says which documents they are, by `of`.
-    """
+def document_bytes(document: Any) -> bytes:
+    """A document as bytes; no two documents have the same."""
     if isinstance(document, str):
         return b"s" + document.encode("utf-8", "surrogatepass")
-    tokens = list(document)
-    for i, token in enumerate(tokens):
-        if not isinstance(token, str):
-            raise InvalidParameterError(
-                f"every token must be a str, got {kind_of(token)} as token {i} of "
-                f"document {position}{of}."
-            )
     # escaped, a pair of surrogates would be the character that it stands for
-    text = json.dumps([str(token) for token in tokens], ensure_ascii=False)
+    text = json.dumps(document, ensure_ascii=False)
     return b"l" + text.encode("utf-8", "surrogatepass")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, Literal
@@ -18,6 +18,7 @@ from skdptext.documents import (
     KnownTexts,
     are_shared_texts_counted,
     as_column,
+    read_documents,
     row_keys,
 )
 from skdptext.embeddings import WordEmbedding
@@ -50,7 +51,6 @@ from skdptext.utils import (
     REPEATABLE,
     NoiseStreams,
     check_authors,
-    check_document,
     check_document_ids,
     check_integer,
     check_n_jobs,
@@ -59,9 +59,7 @@ from skdptext.utils import (
     check_option,
     check_real,
     is_column_of_documents,
-    is_count_matrix,
     kind_of,
-    plain_documents,
     sparse_result,
     warn_of_repeats,
     warn_once,
@@ -172,6 +170,9 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
     PrivacyLeakWarning
         If documents to be released are among the public ones, or if `random_state` is
         an integer, which shows equal documents or can be guessed.
+    OutOfVocabularyWarning
+        If documents hold no word of the public ones, with their number, which is
+        private.
 
     See Also
     --------
@@ -431,7 +432,9 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         clear = [np.empty(0, dtype=np.int64)]
         answers = [np.empty(0, dtype=np.int64)]
         start = 0
-        grouped = groups.assign_all(in_blocks(_checked(X)), self.n_jobs, self.verbose)
+        grouped = groups.assign_all(
+            in_blocks(read_documents(X)), self.n_jobs, self.verbose
+        )
         for block, numbers in grouped:
             watch.see(block)
             draws = _Draws(streams, ids, block, start)
@@ -480,7 +483,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         waiting: deque[Any] = deque()  # authors of documents that are being grouped
         clear = [np.empty(0, dtype=np.int16)]
         start = 0
-        documents = with_authors(_checked(X), authors, waiting)
+        documents = with_authors(read_documents(X), authors, waiting)
         grouped = groups.assign_all(in_blocks(documents), self.n_jobs, self.verbose)
         for block, numbers in grouped:
             watch.see(block)
@@ -688,7 +691,7 @@ def _numbers(
     assign: Callable[[list[Any]], np.ndarray], documents: Iterable[Any]
 ) -> np.ndarray:
     """Numbers of the groups of documents."""
-    parts = [assign(block) for block in in_blocks(_checked(documents))]
+    parts = [assign(block) for block in in_blocks(read_documents(documents))]
     return np.concatenate([np.empty(0, dtype=int), *parts])
 
 
@@ -711,7 +714,7 @@ class _Draws:
             self._stream = streams.open(b"%d" % start)
             return
         self._owners = [
-            label(i, document_bytes(document, i))
+            label(i, document_bytes(document))
             for i, document in enumerate(documents, start)
         ]
 
@@ -736,6 +739,7 @@ class _Watch:
         if self._count is None:
             return
         shared = self._count.result()
+        shared.warn_of_strangers()
         if shared.any:
             warn_once(
                 f"{shared}. What is public cannot be "
@@ -743,21 +747,6 @@ class _Watch:
                 "the groups may be made of them: this release would publish them.",
                 PrivacyLeakWarning,
             )
-
-
-def _checked(X: Any) -> Iterator[Any]:
-    """Documents one after the other, each of them checked."""
-    expected = "Expected an iterable of documents (str or lists of str)"
-    if is_count_matrix(X, expected, each=False):
-        raise InvalidParameterError(
-            f"{expected}, got a count matrix: a grouper reads documents."
-        )
-    for position, document in enumerate(plain_documents(X)):
-        check_document(document, position)
-        if not isinstance(document, str):
-            document_bytes(document, position)  # refuses tokens that are not text
-            document = list(map(str, document))
-        yield document
 
 
 def _as_text(document: Any) -> str:

@@ -1,14 +1,16 @@
 """Small helpers with no knowledge of words or mechanisms."""
 
-from skdptext.utils._validation import (
+from skdptext.utils._inputs import (
     as_array as as_array,
     as_labels as as_labels,
     check_authors as check_authors,
-    check_document as check_document,
     check_classes as check_classes,
+    check_document as check_document,
     check_labels as check_labels,
     check_matrix as check_matrix,
     check_prior as check_prior,
+    check_told_apart as check_told_apart,
+    composed as composed,
     is_column_of_documents as is_column_of_documents,
     is_count_matrix as is_count_matrix,
     plain_documents as plain_documents,

@@ -34,7 +34,7 @@ PARAMETERS = [
       ("counts", None, 2)),
     *(("lowercase", v, "lowercase must be True or False") for v in ("yes", None, 1)),
     *(("stop_words", v, "stop_words must be") for v in ("german", 3, [1, 2])),
-    *(("token_pattern", v, "token_pattern must") for v in ("(", None, "(a)(b)", 3)),
+    *(("token_pattern", v, "token_pattern must") for v in ("(", "(a)(b)", 3)),
     ("tokenizer", "split", "tokenizer must be None or callable, got 'split'"),
     *(("random_state", v, "random_state must be None, an integer >= 0 or a") for v in
       (-1, 1.5, "seed", np.random.mtrand._rand, True)),

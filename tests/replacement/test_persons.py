@@ -287,7 +287,7 @@ def test_the_same_collection_is_answered_again(answered):
 @pytest.mark.no_cover
 def test_an_answer_kept_for_author_and_group_is_caught(answered, monkeypatch):
     """The mistake, seeded: derived from the author, whatever the documents say."""
-    monkeypatch.setattr(_persons, "document_bytes", lambda document, i: b"")
+    monkeypatch.setattr(_persons, "document_bytes", lambda document: b"")
     source, _ = answered
     one, two = (drawn(source, edit) for edit in (["cat", "dog", "tea"], ["cat"] * 3))
     np.testing.assert_array_equal(one[:, 0], two[:, 0])
@@ -377,7 +377,7 @@ def test_bad_unit():
     ([2.0**60, 2.0], "authors must be told apart"),
     (["ann", " "], "no blank names, .* got 1 of 2, the first at position 1"),
     (np.array(["", "ann"], dtype=object), "no blank names, .* at position 0"),
-    (np.array([["a", "b"]]), "authors must hold one author per document, got shape"),
+    (np.array([["a", "b"]]), "authors must hold one label per document, got shape"),
     never="paw",
 )
 def test_bad_authors(authors):

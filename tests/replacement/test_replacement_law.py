@@ -354,7 +354,7 @@ def test_an_edit_under_the_same_id_is_answered_anew(replacer, edit):
 def test_noise_of_an_id_alone_is_caught(replacer, monkeypatch):
     """The mistake, seeded: answers derived from the id, whatever the text."""
     replacer.set_params(random_state=SEED, output="index").fit()
-    monkeypatch.setattr(_replacer, "document_bytes", lambda document, i: b"")
+    monkeypatch.setattr(_replacer, "document_bytes", lambda document: b"")
     for edit in EDITS.values():
         with pytest.raises(AssertionError):
             assert_counts(*pairs_under_one_id(replacer, *edit))

@@ -7,11 +7,14 @@ from fractions import Fraction
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
+from skdptext import DPDocumentReplacer, DPTextClassifier
 from skdptext.attacks import KoppelAuthorClassifier
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import as_labels
+from skdptext.utils import as_labels, check_authors
 
 # each with what the message must say
 WRONG = [
@@ -21,7 +24,7 @@ WRONG = [
     (["a", b"b", "c"], "of one kind, all text or all numbers, got text for document 0"),
     (["a", np.nan, "b"], "must not be missing, got nan for document 1"),
     ([1.0, 2.0, np.inf], "must not be missing, got inf for document 2"),
-    (np.array([0.0, np.nan, 1.0]), f"must not be missing, got {np.float64('nan')!r}"),
+    (np.array([0.0, np.nan, 1.0]), "must not be missing, got nan for document 1"),
     (pd.Series(["a", None, "b"]), "must not be missing, got "),
     (
         pd.Series(["a", pd.NA, "b"], dtype="string"),
@@ -66,3 +69,83 @@ def test_labels_of_one_kind(values):
     labels = as_labels("y", values)
     assert labels.shape == (3,)
     assert len(np.unique(labels)) == 2
+
+
+# -- the same labels from any library, and labels that only look alike ----------------
+
+COLUMNS = [
+    list,
+    tuple,
+    np.array,
+    lambda x: np.array(x, dtype=object),
+    lambda x: np.array(x)[:, None],
+    pd.Series,
+    lambda x: pd.Series(x, dtype="string" if isinstance(x[0], str) else "Int64"),
+    lambda x: pd.Series(x, dtype="category"),
+    lambda x: pd.DataFrame({"label": x}),
+    pl.Series,
+    lambda x: pl.DataFrame({"label": x}),
+    pa.array,
+    lambda x: pa.chunked_array([x[:1], x[1:]]),
+    lambda x: pa.table({"label": x}),
+    lambda x: list(pa.array(x)),
+]
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+@pytest.mark.parametrize("values", [["b", "a", "b"], [3, 1, 3]])
+def test_labels_of_every_library(column, values):
+    labels = as_labels("y", column(values))
+    assert labels.tolist() == values
+    assert labels.dtype.kind in "Ui"
+
+
+ALIKE = [
+    ("film", "film "),
+    ("film", "\u00a0film"),
+    ("two  words", "two words"),
+    ("ann", "ann\0"),
+    ("ann", "a\u200bnn"),
+    ("Zo\u00e9", "Zoe\u0301"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), [*ALIKE, ("ann", "ANN")])
+def test_names_that_look_alike_are_no_two_persons(one, other):
+    names = ["tom", one, other]
+    refusal = "1 and 2 differ only in case, blanks"
+    doors = [
+        lambda: check_authors(names, 3),
+        lambda: check_authors(np.array(names, dtype=object), 3),
+        lambda: REPLACER.transform(TEXTS, authors=names),
+        lambda: REPLACER.person_answers(TEXTS, iter(names)),
+        lambda: CLASSIFIER.fit(TEXTS, ["a", "b", "a"], authors=pd.Series(names)),
+    ]
+    for door in doors:
+        with pytest.raises(InvalidParameterError, match=refusal) as error:
+            door()
+        assert "tom" not in str(error.value)
+
+
+@pytest.mark.parametrize(("one", "other"), ALIKE)
+def test_labels_that_look_alike_are_no_two_labels(one, other):
+    y = ["food", one, other]
+    doors = [
+        lambda: KoppelAuthorClassifier().fit(TEXTS, y),
+        lambda: DPTextClassifier(TEXTS).fit(TEXTS, y),
+        lambda: DPTextClassifier(TEXTS, classes=y).fit(TEXTS, ["food"] * 3),
+        lambda: DPDocumentReplacer(TEXTS, public_labels=y).fit(),
+    ]
+    for door in doors:
+        with pytest.raises(InvalidParameterError, match="1 and 2 differ only in blank"):
+            door()
+
+
+def test_labels_that_differ_in_case_are_two_with_a_hint():
+    with pytest.warns(UserWarning, match="differ in case only, .* of documents 0"):
+        assert len(np.unique(as_labels("y", ["food", "Food"]))) == 2
+
+
+TEXTS = ["a cat and a dog", "tea or milk", "the bus was late"]
+REPLACER = DPDocumentReplacer([*TEXTS, "more tea"], n_groups=2).fit()
+CLASSIFIER = DPTextClassifier([*TEXTS, "more tea"], classes=["a", "b"], n_groups=2)
