@@ -61,18 +61,16 @@ def test_bounds_of_both_kinds_several_and_nan(maximize, subject_to, chosen):
 
 
 @pytest.mark.parametrize(
-    ("subject_to", "printed"),
+    ("subject_to", "reached"),
     [
-        ({"accuracy": 0.95, "time": ("<=", 2)}, (">= 0.95", "0.6 to 0.9", "<= 2")),
-        ({"acuracy": 0.5}, (">= 0.5", "acuracy")),  # none has it
+        ({"accuracy": 0.95, "time": ("<=", 2)}, "0.6 to 0.9"),
+        ({"acuracy": 0.5}, "acuracy"),  # none has it
     ],
 )
-def test_one_error_says_what_was_wanted_and_reached(subject_to, printed):
+def test_one_error_says_what_was_reached(subject_to, reached):
     rule = best_under_constraint(maximize="unchanged", subject_to=subject_to)
-    with pytest.raises(NoFeasibleCandidateError) as error:
+    with pytest.raises(NoFeasibleCandidateError, match=reached) as error:
         rule(TABLE)
-    for part in (*printed, *subject_to, "'unchanged', got 0 to 0.8"):
-        assert part in str(error.value)
     # scikit-learn keeps no results then
     assert error.value.cv_results is TABLE
     assert str(pickle.loads(pickle.dumps(error.value))) == str(error.value)
@@ -85,16 +83,14 @@ def negative_size(model, X, y):
 def test_in_a_search():
     X, y = make_classification(random_state=0)
     search = GridSearchCV(
-        LogisticRegression(),
-        {"C": [1e-4, 1.0, 100.0]},
+        LogisticRegression(), {"C": [1e-4, 1.0, 100.0]},
         scoring={"accuracy": "accuracy", "size": negative_size},
         refit=best_under_constraint(maximize="size", subject_to={"accuracy": 0.8}),
-    ).fit(X, y)
+    ).fit(X, y)  # fmt: skip
     accuracy = search.cv_results_["mean_test_accuracy"]
     sizes = search.cv_results_["mean_test_size"]
     assert accuracy[search.best_index_] >= 0.8
     assert (accuracy[sizes > sizes[search.best_index_]] < 0.8).all()
-    assert "maximize='size', subject_to={'accuracy': ('>=', 0.8)}" in repr(search)
     # the score of such a search is the one that the rule maximizes
     for twin in (search, pickle.loads(pickle.dumps(search)), clone(search).fit(X, y)):
         assert twin.refit.subject_to == {"accuracy": (">=", 0.8)}
@@ -104,12 +100,8 @@ def test_in_a_search():
         scoring=lambda m, X, y: {"accuracy": m.score(X, y), "size": -m.C}
     )
     assert several.fit(X, y).score(X, y) == -several.best_params_["C"]
-    single = GridSearchCV(
-        LogisticRegression(),
-        {"C": [1.0]},
-        refit=best_under_constraint(maximize="score", subject_to={"score": 0.1}),
-    ).fit(X, y)
-    assert single.best_index_ == 0
+    rule = best_under_constraint(maximize="score", subject_to={"score": 0.1})
+    single = GridSearchCV(LogisticRegression(), {"C": [1.0]}, refit=rule).fit(X, y)
     assert single.score(X, y) == single.best_estimator_.score(X, y)
 
 
@@ -124,12 +116,9 @@ def test_a_choice_by_documents_that_may_be_private_warns():
 
 @refusals(
     (None, {"b": 1}, "private", "maximize must be the name of a score, got None"),
-    ("a", {}, "private", "subject_to must map names"),
     ("a", 0.5, "private", "subject_to must map names"),
     ("a", {"b": "high"}, "private", r"subject_to\['b'\] must be a finite number, got"),
-    ("a", {"b": NAN}, "private", r"subject_to\['b'\] must be a finite number"),
     ("a", {"b": ("<", 0.5)}, "private", r"subject_to\['b'\] must be a number, \(\">="),
-    ("a", {"b": (1, 2, 3)}, "private", r"subject_to\['b'\] must be a finite"),
     ("a", {"b": 0}, "secret", "tuned_on must be one of 'private', 'public'"),
 )
 def test_bad_parameters(maximize, subject_to, tuned_on):
