@@ -59,6 +59,11 @@ def largest_loss(one, two):
     return max(losses)
 
 
+def hockey_stick(p, q, t):
+    """δ(t) of two laws, from its definition."""
+    return np.maximum(p - math.exp(t) * q, 0).sum()
+
+
 def assert_bound(delta, exact, ts, tolerance=1e-12):
     """A function of t is nowhere below the exact δ(t)."""
     for t in ts:
