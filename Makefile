@@ -17,7 +17,7 @@ OLDEST_TESTS ?= tests
 # that a few tests show that they run from there
 DIST_TESTS ?= tests/test_repository.py tests/preprocessing
 # Random settings of the perturber whose exact law make test-fuzz works out
-LAWS ?= 10000
+LAWS ?= 20000
 # Passed on, as in: make paper PAPER_ARGS="--quick"
 PAPER_ARGS ?=
 # Which of the benchmarks, as in: make bench BENCHES="benchmarks/bench_wmd.py"

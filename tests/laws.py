@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections import Counter
 
 import numpy as np
 import scipy.sparse as sp
@@ -62,6 +64,33 @@ def largest_loss(one, two):
 def hockey_stick(p, q, t):
     """δ(t) of two laws, from its definition."""
     return np.maximum(p - math.exp(t) * q, 0).sum()
+
+
+def enumerated(slots, *, ordered=True):
+    """Every release with its probability: one outcome of each slot, independently.
+
+    Slots are dicts of outcomes and their probabilities.
+    """
+    shares = Counter()
+    for outcome in itertools.product(*(slot.items() for slot in slots)):
+        seen = [z for z, _ in outcome]
+        seen = tuple(seen if ordered else sorted(seen))
+        shares[seen] += math.prod(p for _, p in outcome)
+    return shares
+
+
+def uncovered(one, two, t):
+    """The exact δ(t) of two laws over the same releases."""
+    p, q = np.array([(one[z], two[z]) for z in one]).T
+    return hockey_stick(p, q, t)
+
+
+def metric_matrix(vectors, lam):
+    """M of the metric: the covariance, scaled to a trace of m, and the identity."""
+    vectors = np.asarray(vectors, dtype=float)
+    m = vectors.shape[1]
+    covariance = np.atleast_2d(np.cov(vectors.T))
+    return lam * covariance * m / np.trace(covariance) + (1 - lam) * np.eye(m)
 
 
 def assert_bound(delta, exact, ts, tolerance=1e-12):

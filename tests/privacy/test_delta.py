@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter
-from functools import cache, reduce
 
 import numpy as np
 import pytest
@@ -15,14 +13,10 @@ from hypothesis import strategies as st
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.documents import DocumentReader
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import (
-    LossDistribution,
-    TableMechanism,
-    WordMechanism,
-)
+from skdptext.mechanisms import LossDistribution, WordMechanism
 from skdptext.privacy import PrivacyGuarantee
-from tests.channels import channel, guaranteed
-from tests.laws import nearest_on_a_line
+from tests.channels import Stated, channel, guaranteed
+from tests.laws import enumerated, losses, nearest_on_a_line, uncovered
 
 WORDS = WordEmbedding(list("abcd"), np.arange(4.0)[:, None])
 DELTAS = (1e-9, 1e-4, 0.01, 0.1, 0.4, 0.9)
@@ -34,25 +28,10 @@ class Hidden(WordMechanism):
     def __init__(self, rows):
         self.rows = rows
 
-    def draw(self, rng, n):
-        return (rng.random(n),)
-
-    def apply(self, words, draws):
-        return (self.rows[words].cumsum(axis=1) < draws[0][:, None]).sum(axis=1)
+    draw = apply = None  # a guarantee draws nothing
 
     def exponents(self, x, y):
-        p, q = self.rows[x][:, None], self.rows[y]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratios = np.where(p > 0, np.log(p / q), 0.0)
-        return np.maximum(ratios.max(axis=-1), 0.0)
-
-
-class Known(Hidden, TableMechanism):
-    """All of it is known."""
-
-    def log_proba(self, words):
-        with np.errstate(divide="ignore"):
-            return np.log(self.rows[words])
+        return np.maximum(losses(self.rows)[np.ix_(x, y)], 0.0)
 
 
 def tables(seed, never=0.0):
@@ -67,44 +46,17 @@ def tables(seed, never=0.0):
 def law(document, rows, *, ordered, drawn=None):
     """Every release with its probability."""
     words = WORDS.find(list(document))
-    if drawn is None:
-        slots = [rows[w] for w in words]
-    else:
-        slots = [rows[words].mean(axis=0)] * drawn
-    shares = Counter()
-    chances = reduce(np.multiply.outer, slots).ravel().tolist()
-    for seen, p in zip(outcomes(len(slots), ordered), chances, strict=True):
-        shares[seen] += p
-    return shares
-
-
-@cache
-def outcomes(n, ordered):
-    """Of n words, as they are seen."""
-    every = itertools.product(range(4), repeat=n)
-    return [seen if ordered else tuple(sorted(seen)) for seen in every]
-
-
-def both(*laws):
-    """The law of independent releases that are all seen."""
-    shares = Counter()
-    for outcomes in itertools.product(*(one.items() for one in laws)):
-        shares[tuple(z for z, _ in outcomes)] += math.prod(p for _, p in outcomes)
-    return shares
+    slots = rows[words] if drawn is None else [rows[words].mean(axis=0)] * drawn
+    return enumerated(
+        [dict(enumerate(slot.tolist())) for slot in slots], ordered=ordered
+    )
 
 
 def assert_holds(guarantee, x, y, one, two):
     """No δ is below the exact one, and t has the properties that are documented.
 
-    Returns the values of t, and a function of t to the exact δ.
+    Returns the values of t.
     """
-    outcomes = list(one)
-    p = np.array([one[z] for z in outcomes])
-    q = np.array([two[z] for z in outcomes])
-
-    def exact(t):
-        return np.maximum(p - math.exp(t) * q, 0).sum()
-
     pure = guarantee.exponent(x, y)
     assert guarantee.exponent(x, y, delta=0) == pure
     exponents = [guarantee.exponent(x, y, delta=delta) for delta in DELTAS]
@@ -112,12 +64,12 @@ def assert_holds(guarantee, x, y, one, two):
     assert exponents[-1] >= 0
     for delta, t in zip(DELTAS, exponents, strict=True):
         if t < math.inf:
-            assert exact(t) <= delta * (1 + 1e-9)
-    return exponents, exact
+            assert uncovered(one, two, t) <= delta * (1 + 1e-9)
+    return exponents
 
 
 def guarantee_of(rows, *, known=True, ordered=True, drawn=None):
-    prepared = (Known if known else Hidden)(rows).prepare(WORDS, 1.0, 0.0)
+    prepared = (Stated if known else Hidden)(rows).prepare(WORDS, 1.0, 0.0)
     reader = DocumentReader(
         WORDS, oov="error", document_length=drawn, resize="sample"
     ) if drawn else None  # fmt: skip
@@ -137,10 +89,10 @@ def test_texts_by_enumeration(seed, never, known):
     for x, y in (("a", "b"), ("b", "a"), ("abca", "bbda")):
         one, two = (law(d, rows, ordered=True) for d in (x, y))
         asked = (x, y) if len(x) == 1 else (list(x), list(y))
-        exponents, exact = assert_holds(guarantee, *asked, one, two)
+        exponents = assert_holds(guarantee, *asked, one, two)
         for delta, t in zip(DELTAS, exponents, strict=True):
             if known and t > 0:  # nothing is lost but what the grid takes
-                assert exact(min(t, 60) - 0.02) > delta
+                assert uncovered(one, two, min(t, 60) - 0.02) > delta
 
 
 @pytest.mark.no_cover
@@ -191,13 +143,12 @@ def test_compositions_by_enumeration(known):
     a = guarantee_of(first, known=known[0])
     b = guarantee_of(second, known=known[1], ordered=False)
     x, y = ["a", "b"], ["b", "c"]
-    laws = [
-        [law(d, first, ordered=True) for d in (x, y)],
-        [law(d, second, ordered=False) for d in (x, y)],
-    ]
-    of_a, of_b = ([side[i] for side in laws] for i in (0, 1))
-    assert_holds(a.compose(2), x, y, both(of_a[0], of_a[0]), both(of_b[0], of_b[0]))
-    assert_holds(a.compose(b), x, y, both(*of_a), both(*of_b))
+    one, two = (
+        [law(d, first, ordered=True), law(d, second, ordered=False)] for d in (x, y)
+    )
+    twice = (enumerated([of_both[0]] * 2) for of_both in (one, two))
+    assert_holds(a.compose(2), x, y, *twice)
+    assert_holds(a.compose(b), x, y, enumerated(one), enumerated(two))
 
 
 @pytest.mark.no_cover
@@ -291,6 +242,3 @@ def test_many_different_distances_are_rounded_up():
     for loss, distance in zip(losses[1::20], distances[1::20], strict=True):
         exact = LossDistribution.of_noise(distance, 1).exponent(0.01)
         assert exact <= loss.exponent(0.01) <= 1.04 * distance
-
-
-# -- what a mechanism says -------------------------------------------------------------

@@ -30,8 +30,14 @@ from skdptext.mechanisms import (
     TableMechanism,
 )
 from tests.channels import Stated
-from tests.expected import no_warning
-from tests.laws import largest_loss, nearest_on_a_line, on_a_line, vickrey_rule
+from tests.expected import leaks_allowed, no_warning
+from tests.laws import (
+    enumerated,
+    largest_loss,
+    nearest_on_a_line,
+    on_a_line,
+    vickrey_rule,
+)
 
 # "the" is a stop word of English and a word of the table; so may be any other.
 WORDS = ("the", "good", "Bad", "awful")
@@ -72,11 +78,10 @@ def read(document, options):
 
 def release(codes, P, options):
     """Every release of a document, with its probability."""
+    rows = [dict(zip(WORDS, row, strict=True)) for row in P.tolist()]
 
     def of_word(code):
-        if isinstance(code, str):
-            return {code: 1.0}
-        return dict(zip(WORDS, P[code], strict=True))
+        return {code: 1.0} if isinstance(code, str) else rows[code]
 
     n = options["document_length"]
     if n is not None and options["resize"] == "sample":
@@ -88,13 +93,7 @@ def release(codes, P, options):
         slots = [one] * n
     else:
         slots = [of_word(code) for code in codes]
-    shares = Counter()
-    for outcome in itertools.product(*(slot.items() for slot in slots)):
-        words = tuple(word for word, _ in outcome)
-        if options["output"] == "bow":
-            words = tuple(sorted(words))
-        shares[words] += math.prod(p for _, p in outcome)
-    return shares
+    return enumerated(slots, ordered=options["output"] != "bow")
 
 
 texts = st.lists(st.sampled_from(TOKENS), min_size=0, max_size=3)
@@ -118,17 +117,70 @@ options = st.sampled_from(
 positions_of_words = st.sampled_from(
     [p for p in itertools.product(np.arange(13) / 4, repeat=4) if len(set(p)) > 1]
 )
-epsilons, lams = st.sampled_from([0.3, 1.0, 3.0]), st.sampled_from([0.0, 0.5, 1.0])
-ASKED = {"x": documents, "y": documents, "options": options, "epsilon": epsilons,
-         "lam": lams, "positions": positions_of_words}  # fmt: skip
 
 
-def assert_promised(x, y, options, law_of, table, **parameters):
-    """No release of x loses more than is promised, by an exact law of words."""
+def gaps(positions):
+    return np.abs(np.subtract.outer(positions, positions))
+
+
+def of_weights(weights):
+    """The law of which these are multiples."""
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def random_law(seed):
+    """Of any user's own: rows may lack words that others have."""
+    rng = np.random.default_rng(seed)
+    P = rng.dirichlet(np.full(4, 0.5), 4) * (rng.random((4, 4)) < 0.8) + np.eye(4) / 9
+    return of_weights(P)
+
+
+@settings(max_examples=int(os.environ.get("SKDPTEXT_LAWS", "500")))
+@given(
+    x=documents,
+    y=documents,
+    options=options,
+    epsilon=st.sampled_from([0.3, 1.0, 3.0]),
+    lam=st.sampled_from([0.0, 0.5, 1.0]),
+    positions=positions_of_words,
+    kind=st.sampled_from([None, "half", "exact", "response", "Vickrey", "stated"]),
+    share=st.sampled_from([0.1, 0.3, 1.0]),
+    seed=st.integers(0, 10**6),
+)
+def test_no_release_loses_more_than_is_promised(
+    x, y, options, epsilon, lam, positions, kind, share, seed
+):
+    """By an exact law of words, which each kind of mechanism has of its own."""
+    table = WordEmbedding(WORDS, np.array(positions)[:, None])
+
+    def exponential(channel):
+        gaps = np.abs(np.subtract.outer(positions, positions))
+        return of_weights(np.exp(-channel.rate * gaps))
+
+    rule = vickrey_rule(positions, share)
+    mechanism, law_of = {
+        None: (None, lambda _: nearest_on_a_line(positions, epsilon)),
+        "half": (Exponential("half"), exponential),
+        "exact": (Exponential("exact"), exponential),
+        "response": (
+            RandomizedResponse(),
+            lambda _: of_weights(np.exp(epsilon * np.eye(4))),
+        ),
+        "Vickrey": (Vickrey(share), lambda _: on_a_line(positions, epsilon, rule)),
+        "stated": (Stated(random_law(seed)), lambda _: random_law(seed)),
+    }[kind]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
-        perturber = DPWordPerturber(table, **parameters, **options).fit([])
+        perturber = DPWordPerturber(
+            table, epsilon=epsilon, lam=lam, mechanism=mechanism, **options
+        ).fit([])
         guarantee = perturber.guarantee()
+    P = law_of(perturber.mechanism_)
+    np.testing.assert_allclose(P.sum(axis=1), 1, rtol=1e-9)
+    # it is this law that the mechanism states, where it states one
+    if isinstance(perturber.mechanism_, TableMechanism):
+        stated = np.exp(perturber.mechanism_.log_proba(np.arange(4)))
+        np.testing.assert_allclose(stated, P, atol=1e-9)
     one, two = read(x, options), read(y, options)
     # a guarantee is asked about lists of words
     x, y = (cut(d, options) if isinstance(d, str) else d for d in (x, y))
@@ -137,82 +189,12 @@ def assert_promised(x, y, options, law_of, table, **parameters):
             guarantee.exponent(x, y)
         return
     claim = guarantee.exponent(x, y)
-    P = law_of(perturber.mechanism_)
-    np.testing.assert_allclose(P.sum(axis=1), 1, rtol=1e-9)
     first, second = release(one, P, options), release(two, P, options)
     assert sum(first.values()) == pytest.approx(1)
     assert largest_loss(first, second) <= claim + 1e-9
     # what shows is known to show
     if largest_loss(first, second) == math.inf:
         assert claim == math.inf
-
-
-@settings(max_examples=int(os.environ.get("SKDPTEXT_LAWS", "250")))
-@given(
-    **ASKED,
-    calibration=st.sampled_from([None, "half", "exact"]),
-)
-def test_no_release_loses_more_than_is_promised(
-    x, y, options, epsilon, lam, positions, calibration
-):
-    table = WordEmbedding(WORDS, np.array(positions)[:, None])
-    mechanism = None if calibration is None else Exponential(calibration)
-
-    def law_of(channel):
-        if calibration is None:
-            return nearest_on_a_line(positions, epsilon)
-        P = np.exp(-channel.rate * gaps(positions))
-        return P / P.sum(axis=1, keepdims=True)
-
-    given_ = {"epsilon": epsilon, "lam": lam, "mechanism": mechanism}
-    assert_promised(x, y, options, law_of, table, **given_)
-
-
-# -- the other mechanisms, each by a law of its own ------------------------------------
-
-
-def gaps(positions):
-    return np.abs(np.subtract.outer(positions, positions))
-
-
-def law_of_response(epsilon):
-    P = np.where(np.eye(4, dtype=bool), math.exp(epsilon), 1.0)
-    return P / P.sum(axis=1, keepdims=True)
-
-
-def random_law(seed):
-    """Of any user's own: rows may lack words that others have."""
-    rng = np.random.default_rng(seed)
-    P = rng.dirichlet(np.full(4, 0.5), 4) * (rng.random((4, 4)) < 0.8) + np.eye(4) / 9
-    return P / P.sum(axis=1, keepdims=True)
-
-
-@settings(max_examples=int(os.environ.get("SKDPTEXT_LAWS", "150")))
-@given(
-    **ASKED,
-    kind=st.sampled_from(["response", "Vickrey", "stated"]),
-    share=st.sampled_from([0.1, 0.3, 1.0]),
-    seed=st.integers(0, 10**6),
-)
-def test_no_other_mechanism_loses_more_than_is_promised(
-    x, y, options, epsilon, lam, positions, kind, share, seed
-):
-    table = WordEmbedding(WORDS, np.array(positions)[:, None])
-    mechanism, law = {
-        "response": lambda: (RandomizedResponse(), law_of_response(epsilon)),
-        "Vickrey": lambda: (
-            Vickrey(share),
-            on_a_line(positions, epsilon, vickrey_rule(positions, share)),
-        ),
-        "stated": lambda: (Stated(random_law(seed)), random_law(seed)),
-    }[kind]()
-    given_ = {"epsilon": epsilon, "lam": lam, "mechanism": mechanism}
-    assert_promised(x, y, options, lambda _: law, table, **given_)
-    # and it is this law that the mechanism states, where it states one
-    prepared = mechanism.prepare(table, epsilon, lam)
-    if isinstance(prepared, TableMechanism):
-        P = np.exp(prepared.log_proba(np.arange(4)))
-        np.testing.assert_allclose(P, law, atol=1e-9)
 
 
 def test_the_enumeration_follows_the_library():
@@ -269,13 +251,13 @@ def test_one_hot_takes_its_vocabulary_from_the_documents():
 # -- finite arithmetic ---------------------------------------------------------------
 
 
-def test_numerical_delta(small_embedding):
+@leaks_allowed
+@pytest.mark.parametrize("length", [None, 20])
+def test_numerical_delta(small_embedding, length):
     perturber = DPWordPerturber(
-        small_embedding, document_length=20, resize="truncate"
-    ).fit([])
-    guarantee = perturber.guarantee()
-    assert guarantee.numerical_delta == 20 * 2.0**-50
-    assert guarantee.compose(3).numerical_delta == 60 * 2.0**-50
-    with pytest.warns(PrivacyLeakWarning):
-        word = DPWordPerturber(small_embedding).fit([]).guarantee()
-    assert word.numerical_delta == 2.0**-50
+        small_embedding, document_length=length, resize="truncate"
+    )
+    guarantee = perturber.fit([]).guarantee()
+    expected = (length or 1) * 2.0**-50
+    assert guarantee.numerical_delta == expected
+    assert guarantee.compose(3).numerical_delta == 3 * expected

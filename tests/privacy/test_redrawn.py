@@ -14,15 +14,10 @@ from skdptext import DPWordPerturber
 from skdptext.documents import DocumentReader
 from skdptext.mechanisms import RandomizedResponse
 from skdptext.privacy import PrivacyGuarantee
-from tests.laws import catches, largest_loss
+from tests.laws import catches, largest_loss, uncovered
 from tests.privacy.test_delta import WORDS, guarantee_of, law, tables
 
 documents = st.text("abcd", min_size=1, max_size=6)
-
-
-def uncovered(one, two, t):
-    """The smallest δ that goes with t."""
-    return sum(max(0.0, p - math.exp(t) * two[z]) for z, p in one.items())
 
 
 @pytest.mark.no_cover
