@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from skdptext import DPWordPerturber
+from skdptext.audit import audit_word_privacy
 from skdptext.documents import DocumentReader
 from skdptext.mechanisms import MahalanobisNoise, TableMechanism
 from skdptext.privacy import PrivacyGuarantee
@@ -40,6 +42,17 @@ class KnownNoise(MahalanobisNoise):
         if len(draws[0]) == len(self.known):
             return self.known / self.epsilon
         return super().noise(draws)
+
+
+def violated(mechanism, table, pairs, **options):
+    """Whether the audit finds the claim false, by pair; false alarm 1e-6 together."""
+    perturber = DPWordPerturber(table, mechanism=mechanism, document_length=1)
+    return audit_word_privacy(
+        perturber.set_params(**options).fit([]),
+        pairs,
+        confidence=1 - 1e-6,
+        random_state=0,
+    ).violated
 
 
 def guaranteed(

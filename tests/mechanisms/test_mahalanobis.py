@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skdptext import WordEmbedding
-from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import embedding_spectrum
 from tests.channels import channel, sample
+from tests.expected import refused
 from tests.laws import assert_noise_law
 from tests.mistakes import metric_matrix
 
@@ -35,7 +35,7 @@ def test_noise_follows_the_law(small_embedding, rng, epsilon, lam):
 @pytest.mark.parametrize("lam", [0, 1])
 def test_noise_follows_the_law_on_a_real_table(built_in, rng, lam):
     mechanism = channel(10.0, lam, built_in)
-    noise = sample(mechanism, rng, 5000)
+    noise = sample(mechanism, rng, N_DRAWS)
     assert_noise_law(noise, 10.0, metric_matrix(mechanism))
 
 
@@ -66,12 +66,9 @@ def test_factor_is_the_symmetric_root_and_distance_its_inverse(lam, seed):
     embedding = WordEmbedding([str(i) for i in range(40)], vectors)
     mechanism = channel(1.0, lam, embedding)
     M = metric_matrix(mechanism)
-    np.testing.assert_allclose(
-        mechanism.metric.factor, mechanism.metric.factor.T, atol=1e-12
-    )
-    np.testing.assert_allclose(
-        mechanism.metric.factor @ mechanism.metric.factor, M, atol=1e-10
-    )
+    factor = mechanism.metric.factor
+    np.testing.assert_allclose(factor, factor.T, atol=1e-12)
+    np.testing.assert_allclose(factor @ factor, M, atol=1e-10)
     x, y = rng.normal(size=(2, 4))
     expected = np.sqrt((x - y) @ np.linalg.solve(M, x - y))
     (distance,) = mechanism.metric.distances([x], [y])[0]
@@ -84,20 +81,12 @@ def test_singular_covariance_needs_lam_below_one():
     constant_column = np.c_[rng.normal(size=(50, 2)), np.full(50, 3.0)]
     multiple_column = rng.normal(size=(50, 1)) * [1.0, 0.1]
     for vectors in (more_dimensions_than_words, constant_column, multiple_column):
-        words = [str(i) for i in range(len(vectors))]
-        table = WordEmbedding(words, vectors)
-        with pytest.raises(InvalidParameterError, match=r"lam must be < 1 .*lam=0\.9"):
+        table = WordEmbedding(map(str, range(len(vectors))), vectors)
+        with refused(r"lam must be < 1 .*lam=0\.9"):
             channel(1.0, 1.0, table)
         mechanism = channel(1.0, 0.9, table)
         noise = sample(mechanism, np.random.default_rng(1), N_DRAWS)
         assert_noise_law(noise, 1.0, metric_matrix(mechanism))
-
-
-def test_too_few_different_vectors():
-    with pytest.raises(InvalidParameterError, match=r"at least 2 words.*got 1"):
-        embedding_spectrum(WordEmbedding(["a"], [[1.0, 2.0]]))
-    with pytest.raises(InvalidParameterError, match="2 different vectors"):
-        embedding_spectrum(WordEmbedding(["a", "b"], [[1.0, 2.0]] * 2))
 
 
 def test_normals_are_drawn_in_float64(small_embedding):
