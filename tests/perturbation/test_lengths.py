@@ -11,11 +11,7 @@ from sklearn.base import clone
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.documents import resample
-from skdptext.exceptions import (
-    OutOfVocabularyWarning,
-    PrivacyLeakWarning,
-)
-from skdptext.utils import quiet
+from skdptext.exceptions import OutOfVocabularyWarning, PrivacyLeakWarning
 from tests.expected import no_warning, refused
 from tests.memory import traced_memory
 
@@ -31,10 +27,8 @@ def test_truncate_counts_the_documents_that_are_too_short(small_embedding):
     documents = [["w1"] * 4, ["w1"] * 3, ["w1"] * 5, ["w1", "zzz", "w2", "w3"]]
     with refused(r"2 of 4 are shorter, first document 1.*sample"):
         perturber.fit(documents).transform(documents)
-    counts = np.zeros((3, 200), dtype=int)
-    counts[1, 7] = 4
     with refused("2 of 3 are shorter"):
-        perturber.transform(counts)
+        perturber.transform(np.eye(3, 200, dtype=int) * [[4], [3], [1]])
 
 
 @pytest.mark.filterwarnings("ignore::skdptext.exceptions.PrivacyLeakWarning")
@@ -49,7 +43,6 @@ def test_a_length_alone_draws_the_words(small_embedding, length):
     assert (noisy != said.transform(documents)).nnz == 0
     assert noisy.sum(axis=1).ravel().tolist() == [[length or 1, length or 4]]
     assert alone.guarantee().to_json() == said.guarantee().to_json()
-    assert alone.release_details()["reading"] == said.release_details()["reading"]
 
 
 @pytest.mark.filterwarnings("ignore::skdptext.exceptions.OutOfVocabularyWarning")
@@ -62,26 +55,21 @@ def test_a_length_alone_draws_the_words(small_embedding, length):
 def test_size_never_tells_under_sample(small_embedding, lengths, length, seed):
     """Empty documents, unknown words, short and long ones: all N words."""
     documents = [[f"w{i}" for i in range(n)] + ["unknown"] for n in lengths]
-    perturber = DPWordPerturber(
-        small_embedding,
-        document_length=length,
-        resize="sample",
-        output="tokens",
-        random_state=seed,
-    ).fit(documents)
+    options = {"document_length": length, "resize": "sample", "random_state": seed}
+    perturber = DPWordPerturber(small_embedding, output="tokens", **options).fit([])
     noisy = perturber.transform(documents)
     assert [len(words) for words in noisy] == [length] * len(lengths)
     assert all(word in small_embedding for words in noisy for word in words)
 
 
 ORDERED = {"document_length": 1, "resize": "truncate", "output": "text"}
-LEAKS = {
-    "number of words of each": {},
-    "order of the words": ORDERED,
-    "order of the words ": ORDERED | {"output": "tokens"},
-    "order of the words  ": {"resize": "sample", "output": "text"},
-    "released in the clear": {"oov": "keep", "output": "text"},
-}
+LEAKS = [
+    ({}, "number of words of each"),
+    (ORDERED, "order of the words"),
+    (ORDERED | {"output": "tokens"}, "order of the words"),
+    ({"resize": "sample", "output": "text"}, "order of the words"),
+    ({"oov": "keep", "output": "text"}, "released in the clear"),
+]
 SAFE = [
     {"document_length": 1},
     {"document_length": 1, "resize": "truncate"},
@@ -91,11 +79,11 @@ SAFE = [
 ]
 
 
-@pytest.mark.parametrize("leak", LEAKS)
-def test_leaks_are_told_at_fit_and_transform(small_embedding, leak):
-    perturber = DPWordPerturber(small_embedding, **LEAKS[leak])
-    for call in (perturber.fit, lambda X: perturber.transform(X)):
-        with pytest.warns(PrivacyLeakWarning, match=leak.rstrip()):
+@pytest.mark.parametrize(("options", "leak"), LEAKS, ids=str)
+def test_leaks_are_told_at_fit_and_transform(small_embedding, options, leak):
+    perturber = DPWordPerturber(small_embedding, **options)
+    for call in (perturber.fit, perturber.transform):
+        with pytest.warns(PrivacyLeakWarning, match=leak):
             call([["w1"]])
 
 
@@ -105,25 +93,12 @@ def test_nothing_is_told_where_nothing_leaks(small_embedding, options):
         DPWordPerturber(small_embedding, **options).fit([]).transform([["w1"]])
 
 
-def test_a_guarantee_begins_with_what_is_outside_it(small_embedding):
-    for options, first, then in (
-        (ORDERED | {"order": "keep"}, "Words are released in order", "Proved against"),
-        (LEAKS["released in the clear"], "Words unknown to the emb", "NOTHING USEFUL"),
-    ):
-        perturber = DPWordPerturber(small_embedding, epsilon=FAITHFUL, **options)
-        with quiet(PrivacyLeakWarning):
-            said = " ".join(str(perturber.fit([]).guarantee()).split())
-        assert said.index(first) < said.index(then)
-
-
 # -- unknown words ---------------------------------------------------------------
 
 
 @pytest.mark.filterwarnings("ignore::skdptext.exceptions.PrivacyLeakWarning")
-def test_unknown_words_are_kept_in_their_places(small_embedding):
-    perturber = DPWordPerturber(
-        small_embedding, epsilon=FAITHFUL, oov="keep", output="text"
-    ).fit([])
+def test_unknown_words_are_kept_in_their_places(faithful):
+    perturber = faithful(oov="keep", output="text")
     with pytest.warns(OutOfVocabularyWarning, match="4 of 6 words"):
         noisy = perturber.transform(["Alice met w1, Alice left w2"])
     assert noisy == ["alice met w1 alice left w2"]

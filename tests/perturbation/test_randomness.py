@@ -141,12 +141,9 @@ def flips_of_documents(state, kind, n_documents=210, length=20):
     table = WordEmbedding([*"ab", *others], [[0.0], [1.0], *far])
     perturber = DPWordPerturber(table, epsilon=1.0, lam=0.0, random_state=state)
     # a word of its own, so that no two documents are the same
+    X = [["a"] * length + [other] for other in others]
     if kind == "counts":
-        X = np.zeros((n_documents, len(table)), dtype=int)
-        X[:, 0] = length
-        X[np.arange(n_documents), 2 + np.arange(n_documents)] = 1
-    else:
-        X = [["a"] * length + [f"c{i}"] for i in range(n_documents)]
+        X = perturber.fit([]).prepare(X)
     perturber.set_params(output="tokens")
     return np.array([words[:length] for words in perturber.fit_transform(X)]) == "b"
 
@@ -204,19 +201,13 @@ def test_words_and_documents_do_not_share_noise(monkeypatch):
     assert not independent()
 
 
-# -- fresh noise ------------------------------------------------------------------
-
-
-def draw(perturber, n=200):
-    return tuple(perturber.perturb_words(["w1"], n)[0])
-
-
 def test_global_numpy_state_is_neither_used_nor_changed(small_embedding):
     draws = []
     for _ in range(2):
         np.random.seed(0)  # noqa: NPY002 - it is what must not matter
         before = np.random.get_state()[1].copy()  # noqa: NPY002
-        draws.append(draw(make(small_embedding, epsilon=0.5)))
+        noisy = make(small_embedding, epsilon=0.5).perturb_words(["w1"], 200)
+        draws.append(noisy.tolist())
         after = np.random.get_state()[1]  # noqa: NPY002
         np.testing.assert_array_equal(before, after)
     assert draws[0] != draws[1]

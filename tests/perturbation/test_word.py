@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from copy import copy
 
 import numpy as np
 import pandas as pd
@@ -31,15 +30,13 @@ TOKENS = [["w1", "w2", "w3"], ["w4", "w5", "w5"]]
     "documents",
     [
         DOCUMENTS,
-        tuple(DOCUMENTS),
         np.array(DOCUMENTS),
         np.array(DOCUMENTS, dtype=object),
         pd.Series(DOCUMENTS),
         pl.Series(DOCUMENTS),
-        pl.DataFrame({"text": DOCUMENTS})["text"],
         TOKENS,
         [np.array(tokens) for tokens in TOKENS],
-        [tuple(tokens) for tokens in TOKENS],
+        tuple(map(tuple, TOKENS)),
         (text for text in DOCUMENTS),
         pa.array(DOCUMENTS),
         pa.array(TOKENS),
@@ -102,10 +99,9 @@ def test_stop_words_leave_token_lists_too(faithful):
 
 def test_words_are_found_in_any_case():
     table = WordEmbedding(["Paris", "rome"], [[0.0, 1.0], [1.0, 0.0]])
+    perturber = DPWordPerturber(table, epsilon=FAITHFUL, output="text").fit([])
     for lowercase in (True, False):
-        perturber = DPWordPerturber(
-            table, epsilon=FAITHFUL, output="text", lowercase=lowercase
-        ).fit([])
+        perturber.set_params(lowercase=lowercase)
         assert perturber.transform(["PARIS Rome paris"]) == ["Paris rome Paris"]
 
 
@@ -141,10 +137,7 @@ def test_no_documents_and_empty_ones(faithful, output, n):
 @refusals(
     ("w1", "iterable of str, got a str of 2"),
     (["w1", 2], "words must be str, got an int at position 1"),
-    (
-        ["w1", "zzz", "yyy"],
-        "got 2 unknown, the first at position 1: words of 3, 3 char",
-    ),
+    (["w1", "zzz", "yyy"], "got 2 unknown, the first at position 1"),
 )
 def test_perturb_words_refuses(small_embedding, words):
     perturber = DPWordPerturber(small_embedding).fit([])
@@ -154,15 +147,15 @@ def test_perturb_words_refuses(small_embedding, words):
 # -- scikit-learn's conventions ---------------------------------------------------
 
 
-def test_noise_parameters_cannot_change_behind_fit(small_embedding):
+@pytest.mark.parametrize("change", [{"epsilon": 50.0}, {"lam": 0.6}])
+def test_noise_parameters_cannot_change_behind_fit(small_embedding, change):
     perturber = DPWordPerturber(small_embedding, epsilon=5.0).fit([])
-    for name, value in (("epsilon", 50.0), ("lam", 0.6)):
-        changed = copy(perturber).set_params(**{name: value})
-        with refused(f"^{name} was changed after fit, call fit again.$"):
-            changed.guarantee()
-        with refused(f"^{name} was changed after fit, call fit again.$"):
-            changed.transform(DOCUMENTS)
-    assert perturber.set_params(epsilon=50.0).fit([]).guarantee().epsilon == 50.0
+    perturber.set_params(**change)
+    for call in (perturber.guarantee, lambda: perturber.transform(DOCUMENTS)):
+        with refused("was changed after fit"):
+            call()
+    guarantee = perturber.fit([]).guarantee()
+    assert guarantee.epsilon == change.get("epsilon", 5.0)
 
 
 def test_a_mechanism_is_the_one_of_fit(small_embedding):
@@ -189,7 +182,7 @@ def test_a_mechanism_is_the_one_of_fit(small_embedding):
         ({"tokenizer": lambda text: text[:2].split()}, [["w1"], ["w4"]]),
         ({"document_length": 2, "resize": "truncate"}, [["w1", "w2"], ["w4", "w5"]]),
     ],
-    ids=str,
+    ids=range(5),  # the address of a function differs between workers
 )
 def test_how_documents_are_read_may_change_after_fit(faithful, changed, expected):
     perturber = pickle.loads(pickle.dumps(faithful()))
@@ -261,6 +254,4 @@ def test_overwriting_what_was_learned_does_not_change_the_noise(
     texts = [["w1", "w2", "w3"]]
     before = perturber.transform(texts)
     perturber.noise_factor_[:] = 0.0
-    np.testing.assert_array_equal(
-        perturber.transform(texts).toarray(), before.toarray()
-    )
+    assert (perturber.transform(texts) != before).nnz == 0
