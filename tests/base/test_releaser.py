@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from types import SimpleNamespace
 
@@ -66,11 +65,6 @@ class Teller(BaseReleaser):
         return SimpleNamespace(epsilon=epsilon, exponent=lambda x, y: epsilon)
 
 
-def test_what_is_not_defined_cannot_be_made():
-    with pytest.raises(TypeError, match="abstract"):
-        type("Half", (BaseReleaser,), {"fit": Teller.fit})()
-
-
 @pytest.mark.no_cover
 def test_adversaries_take_it():
     """Linkage by the stated likelihood, fitted or not; the object stays as it was."""
@@ -116,10 +110,10 @@ def test_bayes_takes_it():
 
 
 def test_audits_take_it():
-    teller = Teller().fit()
-    assert not audit_document_pair(teller, *TEXTS[:2]).violated
+    right = audit_document_pair(Teller().fit(), *TEXTS[:2], confidence=1 - 1e-6)
+    assert 0.5 < right.lower_bound <= right.claimed == 2
     assert audit_document_pair(Teller(claimed=1.0).fit(), *TEXTS[:2]).violated
-    assert_answers_follow(teller, TEXTS[:4])
+    assert_answers_follow(Teller().fit(), TEXTS[:4])
 
 
 @pytest.mark.no_cover
@@ -129,9 +123,7 @@ def test_files_are_released_by_it(tmp_path):
     batch = pa.record_batch({"id": [f"{i}" for i in range(24)], "text": TEXTS})
     backwards = list(range(23, -1, -1))
     assert release(batch) == release(batch.take(backwards)).take(backwards)
-    manifest = json.loads(json.dumps(release.manifest()))
-    assert manifest["mechanism"] == {"name": "Teller"}
-    assert manifest["guarantee"]["epsilon"] == 2.0
+    assert release.manifest()["guarantee"]["epsilon"] == 2.0
 
 
 class NoIds(Teller):
@@ -163,11 +155,6 @@ def files(releaser):
     (lambda teller: linkage_attack(TEXTS, teller), Narrow(), "an array of shape"),
     (files, object(), "perturber must be a releaser"),
     (lambda thing: linkage_attack(TEXTS, thing), object(), "must be a releaser"),
-    (
-        lambda thing: ChannelNaiveBayes(thing).fit(TEXTS, LENGTHS),
-        object(),
-        "must be a releaser",
-    ),
     (lambda thing: release_report(TEXTS, TEXTS, mechanism=thing), "an object", "mech"),
     (find_perturber, Teller(), "exactly one word perturber"),
 )

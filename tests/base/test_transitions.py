@@ -182,12 +182,10 @@ def test_profiles_are_mixtures_of_rows(mechanism):
 
 
 def test_a_seed_fixes_it():
-    one, again, other = (law_of(fitted(), random_state=seed) for seed in (3, 3, 4))
-    np.testing.assert_array_equal(one, again)
-    assert (one != other).any()
     rng = np.random.default_rng(3)
-    np.testing.assert_array_equal(one, law_of(fitted(), random_state=rng))
-    assert (one != law_of(fitted(), random_state=rng)).any()  # it has moved on
+    one, again, other = (law_of(fitted(), random_state=seed) for seed in (3, rng, rng))
+    np.testing.assert_array_equal(one, again)
+    assert (one != other).any()  # it has moved on
 
 
 @refusals(
@@ -195,9 +193,7 @@ def test_a_seed_fixes_it():
     ({"prior": [-1.0, *[1.0] * 5]}, "one number >= 0, not all of them 0"),
     ({"words": []}, "words must hold at least one word"),
     ({"n_draws": 0}, "n_draws must be an integer >= 1, got 0"),
-    ({"random_state": -1}, "random_state must be None, an integer >= 0"),
     ({"profiles": [[1, 0, 0, 0, 0, 0], [0] * 6]}, "got 1 of 2 rows without"),
-    ({"profiles": [[1, 0]]}, "one column per word"),
 )
 def test_bad_parameters(options):
     ask = profiles_of if "profiles" in options else transitions_of

@@ -48,9 +48,8 @@ def test_posterior_by_hand(mechanism):
     joint = noisy @ logs.T + np.log([2 / 3, 1 / 3])
     posterior = np.exp(joint) / np.exp(joint).sum(axis=1, keepdims=True)
     for released in (noisy, ["bb cc bb bb", "aa aa", ""]):
-        np.testing.assert_allclose(
-            model.predict_proba(released), posterior, rtol=tolerance
-        )
+        probabilities = model.predict_proba(released)
+        np.testing.assert_allclose(probabilities, posterior, rtol=tolerance)
     assert model.predict(noisy).tolist() == Y[[1, 0, 0]].tolist()
     for prior, shares in (("uniform", [0.5, 0.5]), ([1, 3], [0.25, 0.75])):
         given = model.set_params(prior=prior, n_draws=1).fit(X, Y)
@@ -74,27 +73,24 @@ def test_without_noise_it_is_multinomial_naive_bayes():
     assert counts.sum(axis=0).tolist() == [5, 5, 3, 3]
     background = np.array([6, 6, 4, 4]) / 20 * 4
     theirs = MultinomialNB(alpha=1e-10).fit(counts + background, y)
-    np.testing.assert_allclose(
-        ours.feature_log_prob_, theirs.feature_log_prob_, rtol=1e-6
-    )
+    assert ours.feature_log_prob_ == pytest.approx(theirs.feature_log_prob_, rel=1e-6)
 
 
 @pytest.fixture(scope="module")
 def corpus():
     table = make_embedding(120, 8, n_clusters=8, random_state=0)
-    texts, topics = make_documents(
-        table, 240, 4, length=12, concentration=1.5, random_state=0
-    )
+    options = {"length": 12, "concentration": 1.5, "random_state": 0}
+    texts, topics = make_documents(table, 240, 4, **options)
     source = DPWordPerturber(
         table, epsilon=4.0, lam=0.0, document_length=12, resize="truncate",
         random_state=np.random.default_rng(0),
     ).fit([])  # fmt: skip
-    return table, texts, topics, source, source.transform(texts)
+    return texts, topics, source
 
 
 def test_it_beats_who_must_learn_the_noise(corpus):
-    _, texts, topics, source, noisy = corpus
-    known, held = slice(0, 60), slice(60, None)
+    texts, topics, source = corpus
+    noisy, known, held = source.transform(texts), slice(0, 60), slice(60, None)
     informed = ChannelNaiveBayes(source, alpha=20, n_draws=30, random_state=0)
     informed.fit(texts[known], topics[known])
     learner = LogisticRegression(max_iter=300).fit(noisy[known], topics[known])
@@ -106,7 +102,7 @@ def test_it_beats_who_must_learn_the_noise(corpus):
 
 @pytest.mark.no_cover
 def test_in_a_search(corpus):
-    _, texts, topics, source, _ = corpus
+    texts, topics, source = corpus
 
     def on_releases(model, X, y):
         return model.score(model.perturber_.transform(X), y)
@@ -119,10 +115,7 @@ def test_in_a_search(corpus):
 
 
 @refusals(
-    (
-        {"perturber": "noise"},
-        "perturber must be a releaser",
-    ),
+    ({"perturber": "noise"}, "perturber must be a releaser"),
     ({"alpha": 0}, "alpha must be a finite number > 0, got 0"),
     ({"prior": "even"}, "prior must be one of 'frequency', 'uniform'"),
     ({"prior": [1.0]}, r"one number > 0 per class \(2\), got shape \(1,\)"),
