@@ -15,15 +15,9 @@ TABLE = WordEmbedding(list("abcd"), [[0.0], [1.0], [2.0], [4.0]])
 
 
 def fitted(kind=DPWordPerturber, **options):
-    options = {
-        "epsilon": 1.0,
-        "lam": 0.0,
-        "document_length": 2,
-        "resize": "truncate",
-        "output": "tokens",
-        "mechanism": Exponential(),
-    } | options
-    return kind(TABLE, **options).fit([])
+    short = {"document_length": 2, "resize": "truncate", "output": "tokens"}
+    law = {"epsilon": 1.0, "lam": 0.0, "mechanism": Exponential()}
+    return kind(TABLE, **{**short, **law, **options}).fit([])
 
 
 @pytest.mark.no_cover
@@ -34,9 +28,8 @@ def test_bounds_hold_as_often_as_they_say():
     probability of 1.4e-6.
     """
     perturber = fitted(mechanism=RandomizedResponse(), document_length=1, epsilon=1.5)
-    audits = [
-        audit_document_pair(perturber, ["a"], ["b"], n_releases=400) for _ in range(20)
-    ]
+    pair = ["a"], ["b"]
+    audits = [audit_document_pair(perturber, *pair, n_releases=400) for _ in range(20)]
     assert sum(audit.violated for audit in audits) < 5
     assert max(audit.lower_bound for audit in audits) > 0
 
@@ -136,45 +129,29 @@ def test_the_true_claim_beside_a_false_one_stands():
     perturber = fitted(mechanism=MahalanobisNoise(), epsilon=3.0)
     audit = audit_document_pair(perturber, ["a", "b"], ["b", "b"])
     assert not audit.violated
-    assert "does not prove privacy" in " ".join(str(audit).split())
 
 
 # -- what it takes -------------------------------------------------------------------
 
 
 class Coin:
-    """Anybody's object: says which of two documents it was given, at ε."""
+    """Anybody's object: says which of two documents it was given, at ε of 2."""
 
-    def __init__(self, epsilon, claimed):
-        self.epsilon, self.claimed = epsilon, claimed
+    def __init__(self, claimed, form=np.asarray):
+        self.guarantee = lambda: self
+        self.exponent = lambda x, y: claimed
+        self.form = form
 
     def transform(self, documents):
-        share = 1 / (1 + np.exp(-self.epsilon))
-        true = np.random.default_rng().random(len(documents)) < share
-        return np.equal(np.array(documents) == "yes", true).astype(int)
-
-    def guarantee(self):
-        return self
-
-    @property
-    def exponent(self):
-        return lambda x, y: self.claimed
+        true = np.random.default_rng().random(len(documents)) < 1 / (1 + np.exp(-2))
+        return self.form(np.equal(np.array(documents) == "yes", true).astype(int))
 
 
-def test_any_object_that_releases_is_taken():
-    right = audit_document_pair(Coin(1.0, 1.0), "yes", "no", confidence=1 - 1e-6)
-    assert 0.5 < right.lower_bound <= right.claimed == 1
-    assert not right.violated
-    assert audit_document_pair(Coin(2.0, 1.0), "yes", "no").violated
-
-
-class Framed(Coin):
-    def transform(self, documents):
-        return pd.DataFrame({"said": super().transform(documents).astype(str)})
-
-
-def test_a_frame_of_one_column_is_a_release():
-    assert audit_document_pair(Framed(2.0, 1.0), "yes", "no").violated
+@pytest.mark.parametrize("form", [np.asarray, lambda said: pd.DataFrame({"x": said})])
+def test_any_object_that_releases_is_taken(form):
+    right = audit_document_pair(Coin(2.0, form), "yes", "no", confidence=1 - 1e-6)
+    assert 0.5 < right.lower_bound <= right.claimed == 2
+    assert audit_document_pair(Coin(1.0, form), "yes", "no").violated
 
 
 class Short(DPWordPerturber):
@@ -184,10 +161,9 @@ class Short(DPWordPerturber):
 
 @refusals(
     (fitted(), {"n_releases": 99}, "n_releases must be an integer >= 100"),
-    (fitted(), {"confidence": 1.0}, r"confidence must be .* in \[0.5, 1\)"),
     (fitted(Short), {}, "one release per document, got 1999 for 2000"),
     (object(), {}, "must have transform and guarantee, got an object without transf"),
-    (Coin(1.0, -1.0), {}, "exponent of the guarantee must be .* >= 0, got -1.0"),
+    (Coin(-1.0), {}, "exponent of the guarantee must be .* >= 0, got -1.0"),
 )
 def test_bad_input(releaser, options):
     audit_document_pair(releaser, ["a", "a"], ["b", "b"], **options)

@@ -18,7 +18,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from skdptext import DPTextClassifier
 from skdptext.audit import audit_training
-from skdptext.exceptions import InvalidParameterError
+from tests.expected import refusals
 
 WORDS = ["tea", "milk", "rice"]
 CLASSES = ["maybe", "no", "yes"]
@@ -370,22 +370,12 @@ def test_a_true_claim_is_refuted_no_more_often_than_stated(n):
 # -- data, persons and claims ----------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("kind", "estimator"),
-    [
-        (np.asarray, make_pipeline(FunctionTransformer(), Means(0.2))),
-        (pd.DataFrame, Means(0.2)),
-        (np.ndarray.tolist, Means(0.2)),
-        (sp.coo_array, Means(0.2)),
-    ],
-    ids=["array", "frame", "lists", "sparse"],
-)
-def test_any_kind_of_data_is_taken_and_the_farthest_person_is_found(kind, estimator):
-    rows = np.random.default_rng(0).normal(size=(20, 3))
+@pytest.mark.parametrize("kind", [pd.DataFrame, np.ndarray.tolist, sp.coo_array])
+def test_any_kind_of_data_is_taken_and_the_farthest_person_is_found(kind):
+    rows, y = np.random.default_rng(0).normal(size=(20, 3)), np.arange(20) % 2
     rows[7] = 50
-    audit = audit_training(
-        estimator, kind(rows), np.arange(20) % 2, epsilon=1.0, n_fits=100
-    )
+    model = make_pipeline(FunctionTransformer(), Means(0.2))
+    audit = audit_training(model, kind(rows), y, epsilon=1.0, n_fits=100)
     assert audit.violated
     assert audit.person == 7
 
@@ -415,26 +405,22 @@ def test_few_fits_say_nothing_about_a_large_claim():
     assert "nothing is said" in str(audit).replace("\n", " ")
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"person": "Bob"}, "person must be one of the authors, got 'Bob'"),
-        ({"authors": None, "person": 99}, "person must be the number of a row, got 99"),
-        ({"authors": AUTHORS[1:]}, "authors must hold one label per row .46., got"),
-        ({"authors": ["one"] * 46}, "authors must hold at least 3 different labels"),
-        ({"epsilon": 0}, "epsilon must be a finite number > 0, got 0"),
-        ({"delta": 0.1}, "epsilon must be given with delta"),
-        ({"epsilon": 1, "delta": 1}, "delta must be a finite number"),
-        ({"n_fits": 99}, "n_fits must be an integer >= 100, got 99"),
-        ({"confidence": 1}, "confidence must be a finite number"),
-        ({"neighbours": "remove"}, "neighbours must be one of"),
-        ({"estimator": Means()}, "no guarantee.. that states epsilon"),
-        ({"estimator": Means(), "neighbours": "replace"}, "states epsilon_replace"),
-        ({"estimator": object()}, "estimator must have fit"),
-        ({"y": LABELS[1:]}, "y must hold one label per row"),
-    ],
+@refusals(
+    ({"person": "Bob"}, "person must be one of the authors, got 'Bob'"),
+    ({"authors": None, "person": 99}, "person must be the number of a row, got 99"),
+    ({"authors": AUTHORS[1:]}, "authors must hold one label per row .46., got"),
+    ({"authors": ["one"] * 46}, "authors must hold at least 3 different labels"),
+    ({"epsilon": 0}, "epsilon must be a finite number > 0, got 0"),
+    ({"delta": 0.1}, "epsilon must be given with delta"),
+    ({"epsilon": 1, "delta": 1}, "delta must be a finite number"),
+    ({"n_fits": 99}, "n_fits must be an integer >= 100, got 99"),
+    ({"confidence": 1}, "confidence must be a finite number"),
+    ({"neighbours": "remove"}, "neighbours must be one of"),
+    ({"estimator": Means()}, "no guarantee.. that states epsilon"),
+    ({"estimator": Means(), "neighbours": "replace"}, "states epsilon_replace"),
+    ({"estimator": object()}, "estimator must have fit"),
+    ({"y": LABELS[1:]}, "y must hold one label per row"),
 )
-def test_bad_arguments_are_refused(options, message):
+def test_bad_arguments_are_refused(options):
     given = {"estimator": Sums(), "X": TEXTS, "y": LABELS, "authors": AUTHORS}
-    with pytest.raises(InvalidParameterError, match=message):
-        audit_training(**given | options)
+    audit_training(**given | options)
