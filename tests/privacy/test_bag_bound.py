@@ -17,6 +17,7 @@ from scipy.special import gammainc
 
 from skdptext import DPWordPerturber, WordEmbedding
 from tests.channels import channel, guaranteed
+from tests.laws import metric_matrix
 
 EPSILON = 1.3
 
@@ -36,9 +37,7 @@ def transition_matrix(embedding, lam, epsilon=EPSILON, n_angles=20_000):
     else:
         angles = (np.arange(n_angles) + 0.5) * 2 * np.pi / n_angles
         unit = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    covariance = np.atleast_2d(np.cov(points.T))
-    covariance *= m / np.trace(covariance)
-    values, axes = np.linalg.eigh(lam * covariance + (1 - lam) * np.eye(m))
+    values, axes = np.linalg.eigh(metric_matrix(points, lam))
     rays = unit @ (axes * np.sqrt(values)) @ axes.T
     P = np.zeros((n_words, n_words))
     for w, z in itertools.product(range(n_words), repeat=2):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from functools import reduce
 
@@ -59,29 +60,50 @@ def test_different_releases_add_up(parts):
     assert composed.releases == 3
 
 
+LONE = [
+    {},
+    {"ordered": True},
+    {"n_words": 2},
+    {"n_words": 5, "resampled": True},
+    {"releases": 4, "n_words": 2},
+]
+SEVERAL = [
+    {"n_words": 3, "releases": 2},
+    {"lam": 0.7, "n_words": 2, "ordered": True},
+    {"lam": 0.7, "n_words": 4, "resampled": True},
+    {"n_words": 3, "by_lemma": True},
+]
+EQUAL = [{"n_words": 3}, {"n_words": 3, "releases": 3}]
+
+
 @pytest.mark.no_cover
-def test_one_epsilon_for_all_releases(parts):
+@pytest.mark.parametrize("kinds", [*([kind] for kind in LONE), SEVERAL, EQUAL])
+@pytest.mark.parametrize("lam", [0, 0.6])
+@pytest.mark.parametrize("euclidean", [False, True])
+def test_epsilon_for_is_the_inverse_of_the_exponent(
+    small_embedding, kinds, lam, euclidean
+):
     """With it in every release, the factor is attained, and no ε before it matters."""
-    mixed = [parts[0].compose(2), *parts[1:], parts[0].relative_to(0.4, by="lemma3")]
+
+    def releases(*epsilons):
+        made = []
+        for epsilon, kind in zip(itertools.cycle(epsilons), kinds):
+            kind = {"lam": lam} | kind
+            by_lemma = kind.pop("by_lemma", False)
+            one = guaranteed(epsilon, embedding=small_embedding, **kind)
+            if by_lemma:
+                one = one.relative_to(0.4, by="lemma3")
+            made.append(one.relative_to(0) if euclidean else one)
+        return composed_of(made)
+
     for inputs in (("w1", "w2"), (X, Y)):
-        epsilon = composed_of(mixed).epsilon_for(*inputs, factor=7.0)
-        again = [
-            guaranteed(epsilon, p.lam, p.embedding, n_words=p.n_words,
-                             ordered=p.ordered, resampled=p.resampled,
-                             releases=p.releases)
-            for p in mixed
-        ]  # fmt: skip
-        again[-1] = again[-1].relative_to(0.4, by="lemma3")
-        together = composed_of(again)
-        # a redrawn document's is not proportional to ε, which is searched for
-        rel = 1e-12 if isinstance(inputs[0], str) else 1e-8
-        assert together.exponent(*inputs) == pytest.approx(math.log(7.0), rel=rel)
-        assert together.epsilon_for(*inputs, factor=7.0) == pytest.approx(epsilon)
-        # as of one guarantee, where all are the same
-        single = composed_of([parts[0], parts[0].compose(3)])
-        assert single.epsilon_for(*inputs, factor=7.0) == pytest.approx(
-            parts[0].compose(4).epsilon_for(*inputs, factor=7.0)
-        )
+        for factor in (1.01, 7.0, 1e6):
+            epsilon = releases(7.0, 2.0, 5.0).epsilon_for(*inputs, factor=factor)
+            again = releases(epsilon)
+            # a redrawn document's is not proportional to ε, which is searched for
+            rel = 1e-12 if isinstance(inputs[0], str) or euclidean else 1e-8
+            assert again.exponent(*inputs) == pytest.approx(math.log(factor), rel=rel)
+            assert again.epsilon_for(*inputs, factor=factor) == pytest.approx(epsilon)
 
 
 def test_one_epsilon_for_all_releases_by_the_law():

@@ -14,14 +14,13 @@ from skdptext.learning._guarantee import LearningPart
 from skdptext.mechanisms import LossDistribution
 from skdptext.privacy import PrivacyGuarantee, exposure
 from tests.channels import guaranteed
+from tests.laws import metric_matrix
 from tests.privacy.test_stored_guarantees import KINDS, perturber
 
 
 def distances(embedding, lam):
     """Of all pairs of words, by a linear solve; infinite from a word to itself."""
-    covariance = np.cov(embedding.vectors.T.astype(float))
-    covariance *= embedding.dim / np.trace(covariance)
-    M = lam * covariance + (1 - lam) * np.eye(embedding.dim)
+    M = metric_matrix(embedding.vectors, lam)
     gaps = embedding.vectors[:, None].astype(float) - embedding.vectors
     apart = np.sqrt(np.einsum("ijk,ijk->ij", gaps, gaps @ np.linalg.inv(M)))
     np.fill_diagonal(apart, np.inf)
