@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import itertools
 import math
 import re
 
@@ -54,24 +55,14 @@ def seen(guarantee: PrivacyGuarantee) -> str:
     return html.unescape(re.sub(r"<[^>]+>", " ", view))
 
 
-def stand_ins() -> list[PrivacyGuarantee]:
-    guarantees = []
-    for k in (2, 3, 7, 12):
-        public = [f"topic{i}" for i in range(k)]
-        releaser = DPDocumentReplacer(public, public_labels=range(k))
-        for epsilon in RNG.uniform(0.01, 9, 12).tolist():
-            one = releaser.set_params(epsilon=epsilon).fit().guarantee()
-            guarantees.append(one.compose(int(RNG.integers(1, 4))))
-    return guarantees
-
-
 def test_guarantees_of_stand_ins() -> None:
-    for guarantee in stand_ins():
+    for k, epsilon in zip(itertools.cycle((2, 3, 7, 12)), RNG.uniform(0.01, 9, 48)):
+        public = [f"topic{i}" for i in range(k)]
+        releaser = DPDocumentReplacer(public, public_labels=range(k), epsilon=epsilon)
+        guarantee = releaser.fit().guarantee().compose(int(RNG.integers(1, 4)))
         share = guarantee.found_at_most(100)
-        told = float(
-            re.match(r"PrivacyGuarantee\(epsilon=([\d.]+)", repr(guarantee))[1]
-        )
-        assert told >= guarantee.epsilon * EXACT
+        told = re.search(r"epsilon=([\d.]+)", repr(guarantee))[1]
+        assert float(told) >= guarantee.epsilon * EXACT
         for page in (str(guarantee), seen(guarantee)):
             rows = re.findall(r"among ([\d,]+) candidates\s+([\d.]+)%", page)
             assert len(rows) == 3
