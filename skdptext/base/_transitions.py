@@ -261,7 +261,7 @@ class _Words:
             a, b = slopes.astype(np.float32)
             logs = log_softmax(a * alike - b * squares + self.log_prior, axis=1)
             gap = np.exp(logs) - truth
-            slope = np.array([(gap * alike).sum(), -(gap @ squares).sum()])
+            slope = np.array([(gap * alike).sum(), -(gap @ squares).sum()], dtype=float)
             return -float((truth * logs).sum()) / len(truth), slope / len(truth)
 
         start = np.array([1.0, 0.5])
