@@ -194,12 +194,17 @@ def test_bounds_of_lemma_3():
 # -- utility ------------------------------------------------------------------------
 
 
-def noisy_means(embedding, lam, epsilon, n_words, n_draws):
-    """E between n copies of a word and its noisy points: the mean of the lengths."""
-    mechanism = channel(epsilon, lam, embedding)
-    noise = sample(mechanism, np.random.default_rng(0), n_draws * n_words)
-    lengths = np.linalg.norm(mechanism.metric.whiten(noise), axis=1)
-    return lengths.reshape(n_draws, n_words).mean(axis=1)
+def noisy_means(embedding, lam, stated, n_words):
+    """E between n copies of a word and its noisy points: the mean of the lengths.
+
+    20,000 draws at ε = 2 with the noise of λ, lengths in the metric of another.
+    """
+    noise = sample(
+        channel(2.0, lam, embedding), np.random.default_rng(0), 20_000 * n_words
+    )
+    metric = channel(1.0, stated, embedding).metric
+    lengths = np.linalg.norm(metric.whiten(noise), axis=1)
+    return lengths.reshape(-1, n_words).mean(axis=1)
 
 
 @pytest.mark.parametrize("lam", [0, 0.6])
@@ -208,7 +213,7 @@ def test_utility_is_exact_for_copies_of_one_word(small_embedding, lam, n_words):
     """The counter-example to Theorem 3 of the 2019 paper."""
     epsilon, n_draws = 2.0, 20_000
     guarantee = guaranteed(epsilon, lam, small_embedding, n_words=n_words)
-    distances = noisy_means(small_embedding, lam, epsilon, n_words, n_draws)
+    distances = noisy_means(small_embedding, lam, lam, n_words)
     for delta in (3.2, 4.0, 4.6):
         hits = int((distances <= delta).sum())
         interval = stats.binomtest(hits, n_draws).proportion_ci(1 - 1e-6)
@@ -223,11 +228,7 @@ def test_utility_is_exact_for_copies_of_one_word(small_embedding, lam, n_words):
 @pytest.mark.parametrize(("lam", "other"), [(0.9, 0.0), (0.0, 0.8)])
 def test_utility_in_another_metric_is_a_lower_bound(small_embedding, lam, other):
     """Lengths of the noise, in a metric that is not its own."""
-    noise = sample(channel(2.0, lam, small_embedding), np.random.default_rng(0), 60_000)
-    lengths = np.linalg.norm(
-        channel(1.0, other, small_embedding).metric.whiten(noise), axis=1
-    )
-    distances = lengths.reshape(-1, 3).mean(axis=1)
+    distances = noisy_means(small_embedding, lam, other, 3)
     guarantee = guaranteed(2.0, lam, small_embedding, n_words=3).relative_to(other)
     for delta in (5.0, 8.0, 12.0):
         bound = guarantee.utility_probability(delta)
