@@ -89,19 +89,13 @@ def test_one_hot_is_total_variation(bags):
 
 
 def test_tokens_rows_and_bags_agree(small_embedding):
-    x = np.zeros(200)
-    y = np.zeros(200)
-    x[[3, 5]], y[[5, 9]] = [1, 2], [1, 1]
+    x = np.bincount([3, 5, 5], minlength=200)
+    y = np.bincount([9, 5], minlength=200).astype(float)
     x.flags.writeable = False  # input is not written to
     want = word_movers_distance(x, y, small_embedding)
-    for one, two in [
-        (["w3", "w5", "w5"], ["w9", "unknown", "w5"]),
-        (np.array(["w3", "w5", "w5"]), ("w9", "w5")),
-        (sp.csr_array(x[None]), sp.csr_matrix(y[None])),
-        (x[None], ["w9", "w5"]),
-        (x.tolist(), y.astype(int).tolist()),
-    ]:
-        assert word_movers_distance(one, two, small_embedding) == want
+    for one in (np.array(["w3", "w5", "w5"]), sp.csr_array(x[None]), x.tolist()):
+        for two in (["w9", "unknown", "w5"], y[None]):
+            assert word_movers_distance(one, two, small_embedding) == want
 
 
 GOOD, NAMES = np.eye(200)[:3], [f"w{i}" for i in range(200)]
@@ -110,10 +104,8 @@ EMPTY = np.vstack([GOOD, np.zeros((2, 200))])
 
 @refusals(
     (EMPTY, {}, r"X must hold .* 2 without any, in rows \[3, 4\]"),
-    (GOOD, {"Y": EMPTY}, r"Y must hold .* in rows \[3, 4\]"),
     (GOOD[:, :150], {}, "150 columns, the embedding has 200 words"),
     (GOOD, {"Y": GOOD[:, :150], "embedding": "one-hot"}, "200 and 150"),
-    ([["a", "b"]], {}, "X must be a matrix of numbers"),
     (-GOOD, {}, "X must hold non-negative entries only, got -1 in row 0, column 0"),
     (pd.DataFrame(GOOD, columns=NAMES[::-1]), {}, "'w199', which is word 199"),
     (GOOD, {"embedding": None}, "embedding must be a WordEmbedding or"),
