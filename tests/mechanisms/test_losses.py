@@ -93,6 +93,20 @@ def test_noise_in_56_settings(dim):
         assert catches(assert_bound, lower.delta, exact, ts, 1e-13)
 
 
+def test_figures_of_the_design():
+    """Grid midpoints gave these, with δ = 1e-6; pure they are ε d times the words."""
+    for dim, epsilon, d, n_words, known in (
+        (300, 10, 4, 1, 12.7),
+        (300, 15, 4, 1, 20.9),
+        (300, 15, 8, 1, 51.6),
+        (300, 15, 4, 16, 159),
+        (300, 15, 4, 64, 509),
+        (50, 8, 4, 1, 23.8),
+    ):
+        loss = LossDistribution.of_noise(epsilon * d, dim).times(n_words)
+        assert loss.exponent(1e-6) == pytest.approx(known, rel=5e-3)
+
+
 @pytest.mark.parametrize("dim", [1, 2, 3, 50, 300])
 def test_farther_words_lose_more(dim):
     """Distances may be rounded up."""
@@ -274,6 +288,15 @@ def test_infinite_losses():
     assert rare.exponent(0.009) == math.inf
     assert rare.exponent(0.011) == 0.0
     assert rare.times(2).infinite == pytest.approx(1 - 0.99**2)
+
+
+def test_losses_of_very_different_size_add_up():
+    """Small ones are not each raised to the step of the large ones."""
+    small = LossDistribution.of_exponents(1e-3, 1e-3)
+    large = LossDistribution.of_exponents(30.0, 30.0)
+    apart = small.times(300).exponent(1e-6)
+    both = LossDistribution.total([large, *[small] * 300, large]).exponent(1e-6)
+    assert 60 <= both <= 60 + 1.1 * apart
 
 
 def test_losses_of_any_size_are_put_on_one_grid():
