@@ -153,26 +153,28 @@ class NoiseRun:
 
     def _draws(
         self, streams: Streams, segments: Segments, block: int
-    ) -> Iterator[tuple[np.ndarray, ...]]:
+    ) -> Iterator[Draws]:
         """Draws in the order of the words, at most `block` at a time."""
         # How fresh noise is divided makes no difference.
         piece = block if self.streams.fresh else _PIECE
-        pieces: list[tuple[np.ndarray, ...]] = []
+        pieces: list[Draws] = []
         filled = 0
         for i, n in segments:
             stream = streams[i] if n else None
             while stream is not None and n:
                 take = min(n, piece)
                 if filled + take > block:
-                    yield _joined(pieces) if len(pieces) > 1 else pieces[0]
+                    yield _joined(pieces)
                     pieces, filled = [], 0
                 pieces.append(check_draws(self.mechanism, stream, take))
                 filled, n = filled + take, n - take
         if filled:
-            yield _joined(pieces) if len(pieces) > 1 else pieces[0]
+            yield _joined(pieces)
 
 
-def _joined(pieces: list[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
+def _joined(pieces: list[Draws]) -> Draws:
+    if len(pieces) == 1:
+        return pieces[0]
     return tuple(np.concatenate(parts) for parts in zip(*pieces, strict=True))
 
 
