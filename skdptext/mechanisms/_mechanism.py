@@ -103,8 +103,8 @@ class WordMechanism(DocLinked, BaseEstimator, ABC):
         Raises
         ------
         InvalidParameterError
-            If an option breaks its rule, or the mechanism does not exist for this
-            embedding, ε or λ.
+            If an option breaks its rule or has the name of an attribute above, or the
+            mechanism does not exist for this embedding, ε or λ.
         """
         if taken := sorted(_TAKEN & self.get_params(deep=False).keys()):
             raise InvalidParameterError(
@@ -342,21 +342,18 @@ class TableMechanism(WordMechanism):
         Returns
         -------
         log_proba : ndarray of shape (n, n_words), float64
-            Not to be overwritten.
+            Divided by their sums, as a draw does: what is promised is what is drawn.
 
         Raises
         ------
         InvalidParameterError
             If a row does not sum to 1, or the array has another shape.
         """
-        return self._checked(words)[0]
+        rows, proba = self._checked(words)
+        return rows - np.log(proba.sum(axis=1, keepdims=True))
 
     def _checked(self, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Rows of `log_proba`, and as probabilities.
-
-        What is drawn and what is promised would part if only one of them scaled the
-        rows.
-        """
+        """Rows of `log_proba`, and as probabilities, neither divided by their sums."""
         rows = np.asarray(self.log_proba(words), dtype=np.float64)
         shape, off = (len(words), len(self.embedding)), np.inf
         with np.errstate(over="ignore"):

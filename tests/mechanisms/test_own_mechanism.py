@@ -265,6 +265,15 @@ def test_rows_that_are_no_distributions_neither_draw_nor_promise(kind):
 TWO, HALVES = WordEmbedding(["a", "b"], np.eye(2)), np.log(np.full((2, 2), 0.5))
 
 
+def test_rows_are_scaled_in_what_is_promised_as_in_draws():
+    """Sums may be off by 1e-9, which is not to be missing from exponents."""
+    off = np.log([[0.5, 0.5], [0.3, 0.7]]) + [[-9e-10], [9e-10]]
+    mechanism = Rows(off).prepare(WordEmbedding(["a", "b"], np.eye(2)), 1.0)
+    lost = mechanism.exponents(np.array([0, 1]), np.array([0, 1]))
+    assert 0 <= lost[0, 1] - math.log(0.5 / 0.3) < 1e-11
+    assert 0 <= lost[1, 0] - math.log(0.7 / 0.5) < 1e-11
+
+
 def test_rows_are_not_overwritten_by_a_draw():
     mechanism = Rows(HALVES.copy()).prepare(TWO, 1.0)
     mechanism.apply(np.array([0, 1]), mechanism.draw(np.random.default_rng(0), 2))
