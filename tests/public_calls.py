@@ -226,7 +226,7 @@ def _prepare(kind: Any, *options: Any, **more: Any) -> Valid:
     return Valid(lambda: (kind(*options, **more), table(), 1.0, 0.5))
 
 
-FETCHED = Valid(lambda: (folder(), False), error=OSError, names=("data_home", "url"))
+FETCHED = Valid(lambda: (False,), error=OSError)
 
 VALID: dict[Any, Valid] = {
     # -- attacks ---------------------------------------------------------------
@@ -261,7 +261,6 @@ VALID: dict[Any, Valid] = {
     ),
     audit.audit_word_privacy: Valid(lambda: (released(), [("w0", "w1")], 100)),
     # -- datasets --------------------------------------------------------------
-    datasets.get_data_home: Valid(lambda: (folder(),), names=("data_home",)),
     datasets.fetch_disaster_tweets: FETCHED,
     datasets.fetch_sms_spam: FETCHED,
     datasets.make_documents: Valid(lambda: (table(), 2, 1)),

@@ -1,6 +1,5 @@
 """Data sets: one that needs no download, fetchers with checksums, generators."""
 
-from skdptext.datasets._base import get_data_home
 from skdptext.datasets._docstring_embedding import load_docstring_embedding
 from skdptext.datasets._docstrings import load_docstrings
 from skdptext.datasets._public_sets import fetch_disaster_tweets, fetch_sms_spam
@@ -9,7 +8,6 @@ from skdptext.datasets._samples_generator import make_documents, make_embedding
 __all__ = [
     "fetch_disaster_tweets",
     "fetch_sms_spam",
-    "get_data_home",
     "load_docstring_embedding",
     "load_docstrings",
     "make_documents",

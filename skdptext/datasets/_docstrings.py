@@ -2,44 +2,77 @@
 
 from __future__ import annotations
 
-import os
+import importlib
+import inspect
+import itertools
+import json
+import platform
 import re
-from collections.abc import Collection, Iterable
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from hashlib import sha256
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
+from sklearn.feature_extraction.text import CountVectorizer
 
-from skdptext.datasets._base import get_data_home, text_bunch
-from skdptext.datasets._docstring_corpus import (
-    COPY_SHARE,
-    COPY_WORDS,
-    SIGNATURE,
-    read_corpus,
-)
-from skdptext.datasets._docstring_topics import AUTHORS, TOPICS
+from skdptext.datasets._base import data_home, text_bunch
+from skdptext.datasets._docstring_topics import AUTHORS, TOPIC_OF
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_flag, check_integer, import_pandas, shown
+from skdptext.utils import (
+    check_flag,
+    check_integer,
+    check_option,
+    quiet,
+    replacing,
+    shown,
+)
 
-_DESCR = """\
-Documentation strings of scientific Python
-------------------------------------------
+# Texts whose first words agree, this many of them, count as copies of one another.
+_COPY_WORDS = 25
+# Texts that share so much of their different words are near-copies.
+_COPY_SHARE = 0.5
 
+# Public only where a program has asked for them by `sklearn.experimental`.
+_EXPERIMENTAL = (
+    "sklearn.impute._iterative",
+    "sklearn.model_selection._search_successive",
+)
+# SciPy adds to its text in place, and under SCIPY_ARRAY_API does not.
+_REWRITTEN = "numpy.sinc"
+
+_DESCR = f"""\
 Public documentation strings of the installed numpy, scipy, scikit-learn, gensim and
-POT, read at run time: modules, functions, classes and public methods. Two labels for
-each document: its topic (what it is about; see `target_names`) and its author (the
-library, whose house style it is written in; see `author_names`).
+POT, each with its topic and its author (the library, whose house style it is written
+in). Left out are texts that begin with the same {_COPY_WORDS} words as an earlier one,
+and, unless asked for, near-copies: of texts that share {_COPY_SHARE:.0%} of their
+different words, that of the shortest name stays. Licences: BSD-3-Clause (numpy, scipy,
+scikit-learn), MIT (POT), LGPL-2.1 (gensim). Versions: """
 
-Repetitions are left out: objects met before under another name, texts that begin with
-the same {n_words} words as an earlier one, and, unless asked for, near-copies: of
-texts that share {share:.0%} or more of their different words, the object with the
-shortest name stays. The order is that of the objects' names.
+_SIGNATURE = r"\A[\w.]+\([^\n]*\)[^\n]*\n"
 
-The texts depend on the installed versions: {versions}.
-They are under the licences of their libraries: BSD-3-Clause (numpy, scipy,
-scikit-learn), MIT (POT) and LGPL-2.1 (gensim).
-"""
-
-_REMOVABLE = ("examples", "headers", "names", "signatures")
+# What each part of `remove` strips.
+_REMOVABLE = {
+    "examples": [
+        r"(?ms)^Examples?[ \t]*\n-{3,}[ \t]*\n.*?(?=^\S[^\n]*\n-{3,}[ \t]*$|\Z)",
+        r"(?m)^[ \t]*>>>[^\n]*(?:\n[ \t]*\S[^\n]*)*\n?",
+    ],
+    "signatures": [_SIGNATURE, r"(?m)^[ \t]*\*{0,2}\w[\w, *]* : [^\n]*\n?"],
+    "headers": [
+        r"(?m)^[ \t]*\S[^\n]*\n[ \t]*[-=~]{3,}[ \t]*$\n?",
+        r"(?m)^[ \t]*\.\. [\w-]+::[^\n]*\n?",
+    ],
+    # the letters that a name may begin with come first: they halve the time
+    "names": [
+        r"(?i)(?=[gnops])\b(?:numpy|np|scipy|scikit[- ]learn|sklearn|gensim|POT|"
+        r"ot(?=\.))\b"
+    ],
+}
 
 
 def load_docstrings(
@@ -51,7 +84,6 @@ def load_docstrings(
     near_copies: bool = False,
     return_X_y: bool = False,
     as_frame: bool = False,
-    data_home: str | os.PathLike[str] | None = None,
 ) -> Any:
     """Load the documentation strings of scientific Python, by topic and by author.
 
@@ -90,8 +122,6 @@ def load_docstrings(
         Return ``(data, target)`` instead of a Bunch.
     as_frame : bool, default=False
         Give data and target as pandas Series, and all columns as `frame`.
-    data_home : str or path-like, default=None
-        Folder to keep the texts in, see `get_data_home`.
 
     Returns
     -------
@@ -129,8 +159,10 @@ def load_docstrings(
     libraries that cannot be imported there.
 
     The first call imports the five libraries and takes a few seconds. It keeps the
-    texts in the data home, where later calls, in other processes too, find them until
-    an installed package changes. Where it cannot write, each process reads them anew.
+    texts in the folder that the environment variable ``SKDPTEXT_CACHE`` names, or else
+    in your cache folder, where later calls, in other processes too, find them until the
+    version of a library or of Python changes. After installing what optional parts of
+    the libraries need, delete the file to have these parts read.
 
     *Privacy.* The corpus is public, so whatever is learned from it may be too.
 
@@ -143,107 +175,219 @@ def load_docstrings(
     >>> corpus.author_names[corpus.author[corpus.names.index("scipy.linalg.svd")]]
     'scipy'
     """
-    chosen_topics = _check_names("topics", topics, sorted(TOPICS))
-    chosen_authors = _check_names("authors", authors, sorted(AUTHORS.values()))
-    removed = _check_names("remove", remove, _REMOVABLE)
+    chosen_topics = _chosen("topics", topics, sorted(set(TOPIC_OF.values())))
+    chosen_authors = _chosen("authors", authors, sorted(AUTHORS.values()))
+    removed = _chosen("remove", remove, list(_REMOVABLE))
     min_words = check_integer("min_words", min_words, low=1)
     near_copies = check_flag("near_copies", near_copies)
-    return_X_y = check_flag("return_X_y", return_X_y)
-    if check_flag("as_frame", as_frame):
-        import_pandas("as_frame=True")  # before the work, not after it
-    try:
-        home = get_data_home(data_home)
-    except OSError:  # no folder can be made there
-        home = None
 
-    everything, distinct = read_corpus(home)
     documents = []
-    for document in everything if near_copies else distinct:
-        if document.topic in chosen_topics and document.author in chosen_authors:
-            text = _strip(document.text, removed) if removed else document.text
-            if len(text.split()) >= min_words:
-                documents.append(document._replace(text=text))
+    for name, text, is_copy in _corpus(data_home()):
+        topic, author = _topic(name), AUTHORS[name.partition(".")[0]]
+        if topic not in chosen_topics or author not in chosen_authors:
+            continue
+        text = _strip(text, removed) if removed else text
+        if len(text.split()) >= min_words and (near_copies or not is_copy):
+            documents.append((name, text, topic, author))
     if not documents:
         raise InvalidParameterError(
             "No document is left: lower min_words or allow more topics and authors, "
             f"got min_words={min_words}, topics={topics!r}, authors={authors!r}."
         )
-    target_names, target = np.unique([d.topic for d in documents], return_inverse=True)
-    author_names, author = np.unique([d.author for d in documents], return_inverse=True)
-    names = [document.name for document in documents]
-    versions = ", ".join(f"{name} {version}" for name, version in library_versions())
+    names, texts, topic_of, author_of = map(list, zip(*documents, strict=True))
+    target_names, target = np.unique(topic_of, return_inverse=True)
+    author_names, author_index = np.unique(author_of, return_inverse=True)
     return text_bunch(
-        [document.text for document in documents],
+        texts,
         target,
-        columns={"name": names, "author": author},
-        return_X_y=return_X_y,
-        as_frame=as_frame,
+        {"name": names, "author": author_index},
+        return_X_y,
+        as_frame,
         target_names=target_names.tolist(),
-        author=author,
+        author=author_index,
         author_names=author_names.tolist(),
         names=names,
-        DESCR=_DESCR.format(n_words=COPY_WORDS, share=COPY_SHARE, versions=versions),
+        DESCR=_DESCR + ", ".join(_library_versions()),
     )
 
 
-def library_versions() -> list[tuple[str, str]]:
-    """Versions of the five libraries, read without importing them."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    versions = []
-    for name in sorted(AUTHORS.values()):
-        try:
-            versions.append((name, version(name)))
-        except PackageNotFoundError:
-            versions.append((name, "none"))
-    return versions
+def _topic(name: str) -> str:
+    """That of the longest listed path which the name starts with."""
+    while name not in TOPIC_OF:
+        name = name.rpartition(".")[0]
+    return TOPIC_OF[name]
 
 
-def _check_names(
-    name: str, value: Iterable[str] | None, known: Collection[str]
-) -> frozenset[str]:
+def _chosen(name: str, value: Iterable[str] | None, known: Sequence[str]) -> list[str]:
+    """Those of the known names that `value` lists; all where it is None."""
     if value is None and name != "remove":
-        return frozenset(known)
-    rule = f"{name} must be an iterable of names among {', '.join(map(repr, known))}"
-    if isinstance(value, str | bytes):
+        return list(known)
+    if isinstance(value, str) or not isinstance(value, Iterable):
         raise InvalidParameterError(
-            f"{name} must be a list of names, not a {type(value).__name__}, got "
-            f"{shown(value)}: write [{shown(value)}]."
+            f"{name} must be a list of names, got {shown(value)}."
         )
-    if not isinstance(value, Iterable):
-        raise InvalidParameterError(f"{rule}, got {shown(value)}.")
-    chosen = list(value)
-    unknown = [item for item in chosen if item not in known]
-    if unknown:
-        raise InvalidParameterError(f"{rule}, got {shown(unknown[0])}.")
-    return frozenset(chosen)
+    wanted = {check_option(f"a name in {name}", item, known) for item in value}
+    return [item for item in known if item in wanted]
 
 
-# -- stripping what gives the author away ----------------------------------------
-
-_TITLE = re.compile(r"^[ \t]*\S[^\n]*\n[ \t]*[-=~]{3,}[ \t]*$\n?", re.MULTILINE)
-_EXAMPLES = re.compile(
-    r"^Examples?[ \t]*\n-{3,}[ \t]*\n.*?(?=^\S[^\n]*\n-{3,}[ \t]*$|\Z)",
-    re.MULTILINE | re.DOTALL,
-)
-_CODE = re.compile(r"^[ \t]*>>>[^\n]*(?:\n[ \t]*\S[^\n]*)*\n?", re.MULTILINE)
-_DIRECTIVE = re.compile(r"^[ \t]*\.\. [\w-]+::[^\n]*\n?", re.MULTILINE)
-_DECLARATION = re.compile(r"^[ \t]*\*{0,2}\w[\w, *]* : [^\n]*\n?", re.MULTILINE)
-# the letters that a name may begin with come first: they halve the time
-_NAMES = re.compile(
-    r"(?=[gnops])\b(?:numpy|np|scipy|scikit[- ]learn|sklearn|gensim|POT|ot(?=\.))\b",
-    re.IGNORECASE,
-)
-
-
-def _strip(text: str, remove: frozenset[str]) -> str:
+def _strip(text: str, remove: Iterable[str]) -> str:
     """The text without the parts named; blank lines are run together."""
-    if "examples" in remove:
-        text = _CODE.sub("", _EXAMPLES.sub("", text))
-    if "signatures" in remove:
-        text = _DECLARATION.sub("", SIGNATURE.sub("", text))
-    if "headers" in remove:
-        text = _DIRECTIVE.sub("", _TITLE.sub("", text))
-    if "names" in remove:
-        text = _NAMES.sub("", text)
+    for pattern in itertools.chain.from_iterable(_REMOVABLE[part] for part in remove):
+        text = re.sub(pattern, "", text)
     return re.sub(r"\n\s*\n", "\n\n", text).strip()
+
+
+# -- the corpus, read once and then kept on disk -----------------------------------
+
+
+@cache
+def _corpus(home: Path) -> list[tuple[str, str, bool]]:
+    """Names, texts, and whether each is a near-copy, from a file in `home` if possible.
+
+    To read them from the installed libraries takes seconds.
+    """
+    path = home / f"docstrings-{cache_key()}.json"
+    if not path.exists():
+        with quiet(Warning):
+            texts = _walk()
+        # Of near-copies, the plainest name stays: a function, and not its variants.
+        names = sorted(texts, key=lambda name: (name.count("."), len(name), name))
+        copies = _near_copies([texts[name] for name in names])
+        rows = sorted(zip(names, map(texts.get, names), copies, strict=True))
+        with replacing(path) as file:
+            file.write(json.dumps(rows).encode())
+    return [tuple(row) for row in json.loads(path.read_bytes())]
+
+
+def cache_key() -> str:
+    """Another one for other texts or vectors: of other libraries, Python, or our code.
+
+    From -OO on, Python drops documentation strings.
+    """
+    code = [
+        path.read_bytes() for path in sorted(Path(__file__).parent.glob("_doc*.py"))
+    ]
+    python = platform.python_version(), sys.flags.optimize
+    return sha256(repr((_library_versions(), python, code)).encode()).hexdigest()[:16]
+
+
+def _library_versions() -> list[str]:
+    """Names and versions of the libraries, read without importing them."""
+    return [
+        f"{name} {metadata.version(name)}"
+        for module, name in AUTHORS.items()
+        if find_spec(module)  # gensim has no wheel for Python 3.14
+    ]
+
+
+def _near_copies(texts: list[str]) -> list[bool]:
+    """Whether each text has most of its words in common with an earlier one that stays.
+
+    Two texts are near-copies if half of the different words that either has are words
+    of both: the Jaccard similarity of their sets of words.
+    """
+    vectorizer = CountVectorizer(binary=True, token_pattern=r"\w+", dtype=np.float32)
+    words = vectorizer.fit_transform(texts)
+    size, transposed = np.diff(words.indptr), words.T.tocsr()
+    is_copy = np.zeros(len(texts), dtype=bool)
+    for i in range(len(texts)):
+        both = (words[i] @ transposed).toarray()[0, :i]
+        near = both >= _COPY_SHARE * (size[i] + size[:i] - both)
+        is_copy[i] = (near & ~is_copy[:i]).any()
+    return is_copy.tolist()
+
+
+def _walk() -> dict[str, str]:
+    """Every document worth having, by its object's name; each text once."""
+    documents: dict[str, str] = {}
+    seen_objects: set[int] = set()
+    seen_texts: set[str] = set()
+    seen_starts: set[tuple[str, ...]] = set()
+    # The deepest module first: ot.lp.emd has a topic of its own, ot.emd has none.
+    for path in sorted(TOPIC_OF, key=lambda path: (-path.count("."), path)):
+        try:
+            module = importlib.import_module(path)
+        except Exception:  # optional parts, or of some versions; not only ImportError
+            continue
+        for name, written in _module_docs(module, seen_objects):
+            if written in seen_texts:  # as inherited methods have: half of them all
+                continue
+            seen_texts.add(written)
+            text = _settle(inspect.cleandoc(written))
+            words = re.finditer(r"\w+", re.sub(_SIGNATURE, "", text))
+            start = tuple(w[0].lower() for w in itertools.islice(words, _COPY_WORDS))
+            if start not in seen_starts:
+                seen_starts.add(start)
+                documents[name] = text
+    return documents
+
+
+def _module_docs(module: ModuleType, seen: set[int]) -> Iterator[tuple[str, str]]:
+    """Names and texts of a module, its functions, classes and their methods."""
+    path = module.__name__
+    yield from _doc(path, module)
+    for name in sorted(set(getattr(module, "__all__", dir(module)))):
+        if name.startswith("_"):
+            continue
+        try:
+            value = getattr(module, name)
+        except Exception:  # a name that is announced but gone, or experimental
+            continue
+        # An instance, say a distribution, has a text but no name of its own.
+        is_named = inspect.isclass(value) or hasattr(value, "__name__")
+        if not (callable(value) and is_named and _is_own(value, name, module)):
+            continue
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        yield from _doc(f"{path}.{name}", value)
+        if not inspect.isclass(value):
+            continue
+        for method_name in sorted(dir(value)):  # inherited ones too
+            method = inspect.getattr_static(value, method_name, None)
+            if isinstance(method, staticmethod | classmethod):
+                method = method.__func__
+            if inspect.isroutine(method) and not method_name.startswith("_"):
+                yield from _doc(f"{path}.{name}.{method_name}", method)
+
+
+def _is_own(value: Any, name: str, module: ModuleType) -> bool:
+    """Whether a module documents this, whatever else the program has imported."""
+    path = module.__name__
+    home = getattr(value, "__module__", None)
+    # Without __all__, names imported from elsewhere look public too.
+    if not hasattr(module, "__all__") and home != path:
+        return False
+    # SciPy wraps a function of NumPy's only under SCIPY_ARRAY_API.
+    inner = getattr(inspect.unwrap(value), "__module__", None) or home
+    if inner is not None and inner.partition(".")[0] != path.partition(".")[0]:
+        return False
+    return not f"{home}.".startswith(_EXPERIMENTAL) and f"{path}.{name}" != _REWRITTEN
+
+
+def _doc(name: str, value: Any) -> Iterator[tuple[str, str]]:
+    # SCIPY_ARRAY_API wraps a compiled function, whose own text SciPy cannot change.
+    inner = inspect.unwrap(value)
+    text = getattr(inner if inspect.isbuiltin(inner) else value, "__doc__", None)
+    if isinstance(text, str) and text.strip():
+        yield name, text
+
+
+_NOTE = r"^\*\*Array API Standard Support\*\*\n.*?:ref:`dev-arrayapi`[^\n]*\n"
+# One is followed by another, with other blank lines in it from SciPy 1.18 on.
+_NOTE_TWICE = re.compile(rf"(?ms){_NOTE}\s*(?={_NOTE})")
+
+
+def _settle(text: str) -> str:
+    """The text without what differs from one run of Python to the next.
+
+    scipy writes some texts at import: freshly drawn numbers, marked as such, the names
+    of arguments in the order of a set, and a note that it adds twice to a function
+    without ``SCIPY_ARRAY_API``.
+    """
+    text = re.sub(r"(?m)^[^\n]*# may vary\n?", "", _NOTE_TWICE.sub("", text))
+    return re.sub(
+        r"``\{('[^}\n]*')\}``",
+        lambda match: "``{" + ", ".join(sorted(match[1].split(", "))) + "}``",
+        text,
+    )

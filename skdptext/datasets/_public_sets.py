@@ -3,142 +3,97 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import os
-from typing import Any
+import zipfile
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from skdptext.datasets._base import text_bunch
-from skdptext.datasets._fetch import PublicSet, fetch
-from skdptext.utils import check_flag, import_pandas
-
-_SMS_DESCR = """\
-SMS Spam Collection
--------------------
-
-5,574 English text messages, 4,827 legitimate ("ham") and 747 "spam", collected by
-Tiago A. Almeida and José María Gómez Hidalgo. UCI Machine Learning Repository,
-https://doi.org/10.24432/C5CC84. It is the SMSSpam set of Xu et al. (2020).
-"""
-
-_TWEETS_DESCR = """\
-Disaster tweets
----------------
-
-7,613 English tweets, 3,271 about a real disaster and 4,342 not. Collected by
-figure-eight, published as the training set of the Kaggle competition
-nlp-getting-started, whose terms apply: do not redistribute. It is the Twitter set of
-Xu et al. (2020). Some tweets hold what is left of characters that were lost before
-publication.
-"""
+from skdptext.datasets._base import data_home, text_bunch
+from skdptext.utils import check_flag
 
 
-def _read_sms(text: str) -> list[dict[str, str]]:
-    # Split at newlines only: messages hold other characters that end a line for str.
-    lines = text.removesuffix("\n").split("\n")
-    records = []
-    for number, line in enumerate(lines, start=1):
-        label, tab, message = line.partition("\t")
-        if not tab or label not in ("ham", "spam"):
-            raise ValueError(f"line {number} is not ham or spam, a tab and a text")
-        records.append({"label": label, "text": message})
-    return records
+class _PublicSet(NamedTuple):
+    """A table in a zip archive of the web, and how to know it from another."""
+
+    title: str
+    url: str
+    member: str  # the table in the archive
+    file: str  # what it is kept as; under `member` or with .gz it is found as well
+    plain: Callable[[str], str]  # the table in the form that the checksum is of
+    sha256: str
+    about: str
 
 
-def _canonical_sms(records: list[dict[str, str]]) -> str:
-    return "".join(f"{record['label']}\t{record['text']}\n" for record in records)
-
-
-def _read_tweets(text: str) -> list[dict[str, str]]:
-    reader = csv.DictReader(io.StringIO(text, newline=""))
-    try:
-        missing = {"id", "text", "target"}.difference(reader.fieldnames or ())
-        records = list(reader)
-    except csv.Error as error:
-        raise ValueError(str(error)) from error
-    if missing:
-        raise ValueError(f"no column {', '.join(sorted(missing))}")
-    for record in records:
-        if record["target"] not in ("0", "1"):
-            raise ValueError(f"the target of tweet {record['id']} is not 0 or 1")
-    return records
-
-
-def _canonical_tweets(records: list[dict[str, str]]) -> str:
-    # keyword and location are not in every copy, so they cannot be in the checksum
-    table = io.StringIO(newline="")
-    writer = csv.writer(table, lineterminator="\n")
-    writer.writerow(["id", "text", "target"])
-    writer.writerows([r["id"], r["text"], r["target"]] for r in records)
+def _three_columns(text: str) -> str:
+    """The columns that every copy of the tweets has."""
+    table = io.StringIO()
+    writer = csv.DictWriter(
+        table, ("id", "text", "target"), extrasaction="ignore", lineterminator="\n"
+    )
+    writer.writeheader()
+    writer.writerows(csv.DictReader(io.StringIO(text)))
     return table.getvalue()
 
 
-# The SHA-256 of the file SMSSpamCollection inside UCI's archive.
-_SMS = PublicSet(
-    name="SMS Spam Collection",
-    cache_name="sms_spam.tsv",
-    file_names=(
-        "sms_spam.tsv.gz",
-        "sms_spam.tsv",
-        "SMSSpamCollection",
-        "sms+spam+collection.zip",
-    ),
-    member="SMSSpamCollection",
+_SMS = _PublicSet(
+    title="SMS Spam Collection",
     url="https://archive.ics.uci.edu/static/public/228/sms+spam+collection.zip",
+    member="SMSSpamCollection",
+    file="sms_spam.tsv",
+    plain=str,
     sha256="7d039a24a6083ed9ef0f806ebad56bbb976e3aeb8de05669173bfdc4996c239d",
-    read=_read_sms,
-    canonical=_canonical_sms,
+    about="""\
+SMS Spam Collection: 5,574 English text messages, 4,827 legitimate ("ham") and 747
+"spam", collected by Tiago A. Almeida and José María Gómez Hidalgo. UCI Machine Learning
+Repository, https://doi.org/10.24432/C5CC84. The SMSSpam set of Xu et al. (2020).
+""",
 )
 
 # Kaggle asks for an account; this copy of its archive is that of a public course.
-_TWEETS = PublicSet(
-    name="Disaster tweets",
-    cache_name="disaster_tweets.csv",
-    file_names=(
-        "disaster_tweets.csv.gz",
-        "disaster_tweets.csv",
-        "train.csv",
-        "nlp-getting-started.zip",
-        "nlp_getting_started.zip",
-    ),
-    member="train.csv",
+_TWEETS = _PublicSet(
+    title="Disaster tweets",
     url="https://storage.googleapis.com/ztm_tf_course/nlp_getting_started.zip",
+    member="train.csv",
+    file="disaster_tweets.csv",
+    plain=_three_columns,
     sha256="b5976ab9e5448b9dd24881165256a77d972fc530496aaca015b6c4d380d25b5c",
-    read=_read_tweets,
-    canonical=_canonical_tweets,
+    about="""\
+Disaster tweets: 7,613 English tweets, 3,271 about a real disaster. Collected by
+figure-eight, published as the training set of the Kaggle competition
+nlp-getting-started, whose terms apply: do not redistribute. The Twitter set of Xu et
+al. (2020). Some hold what is left of characters that were lost before publication.
+""",
 )
 
 
 def fetch_sms_spam(
     *,
-    data_home: str | os.PathLike[str] | None = None,
     download_if_missing: bool = True,
     return_X_y: bool = False,
     as_frame: bool = False,
-    url: str | None = None,
 ) -> Any:
     """Fetch the SMS Spam Collection: 5,574 text messages, ham or spam.
 
-    The 200 kB archive is downloaded once and kept in the data home. Where it comes
-    from does not matter: the SHA-256 of the messages and labels themselves is checked
-    each time they are read. If the environment variable ``SKDPTEXT_DATA`` is set, the
-    folder it names is used instead and nothing is downloaded; it should hold
-    ``sms_spam.tsv.gz``, ``sms_spam.tsv``, ``SMSSpamCollection`` or
-    ``sms+spam+collection.zip``.
+    A file ``sms_spam.tsv``, ``sms_spam.tsv.gz`` or ``SMSSpamCollection`` is read from
+    the folder that the environment variable ``SKDPTEXT_DATA`` names, if it is set and
+    has one, or else from that of ``SKDPTEXT_CACHE``, which by default is your cache
+    folder. Where there is none, the archive of UCI (200 kB) is downloaded, and the file
+    in it kept in the latter. Its SHA-256 is checked each time.
 
     Parameters
     ----------
-    data_home : str or path-like, default=None
-        Folder to keep the data in, see `get_data_home`.
     download_if_missing : bool, default=True
         If False, raise an error instead of downloading.
     return_X_y : bool, default=False
         Return ``(data, target)`` instead of a Bunch.
     as_frame : bool, default=False
         Give data and target as pandas Series, and both as `frame`.
-    url : str, default=None
-        Where to download from. None: the UCI repository.
 
     Returns
     -------
@@ -164,8 +119,7 @@ def fetch_sms_spam(
         If a parameter breaks its rule.
     OSError
         If the set is missing and could not or must not be downloaded, or is not the
-        expected one. `ConnectionError` for the network, `FileNotFoundError` for the
-        folder of ``SKDPTEXT_DATA``. Nothing is left half-written.
+        expected one. It says where to put which file.
 
     References
     ----------
@@ -179,55 +133,42 @@ def fetch_sms_spam(
     >>> sms.target_names[sms.target[0]]  # doctest: +SKIP
     'ham'
     """
-    return_X_y = check_flag("return_X_y", return_X_y)
-    if check_flag("as_frame", as_frame):
-        import_pandas("as_frame=True")  # before the work, not after it
-    records = fetch(
-        _SMS,
-        url=url,
-        data_home=data_home,
-        download_if_missing=download_if_missing,
-    )
+    text = _read(_SMS, download_if_missing)
+    rows = [line.partition("\t") for line in text.removesuffix("\n").split("\n")]
     return text_bunch(
-        [record["text"] for record in records],
-        np.array([record["label"] == "spam" for record in records], dtype=np.intp),
-        columns={},
-        return_X_y=return_X_y,
-        as_frame=as_frame,
+        [message for _, _, message in rows],
+        np.array([label == "spam" for label, _, _ in rows], dtype=np.intp),
+        {},
+        return_X_y,
+        as_frame,
         target_names=["ham", "spam"],
-        DESCR=_SMS_DESCR,
+        DESCR=_SMS.about,
     )
 
 
 def fetch_disaster_tweets(
     *,
-    data_home: str | os.PathLike[str] | None = None,
     download_if_missing: bool = True,
     return_X_y: bool = False,
     as_frame: bool = False,
-    url: str | None = None,
 ) -> Any:
     """Fetch the disaster tweets: 7,613 tweets, about a real disaster or not.
 
-    Kaggle, the source, serves the file to its members only, so the default is a copy
-    of the archive at a public course. Any copy will do: the SHA-256 of ids, texts and
-    labels is checked each time they are read. If the environment variable
-    ``SKDPTEXT_DATA`` is set, the folder it names is used instead and nothing is
-    downloaded; it should hold ``disaster_tweets.csv.gz``, ``disaster_tweets.csv``,
-    Kaggle's ``train.csv`` or ``nlp-getting-started.zip``.
+    A file ``disaster_tweets.csv``, ``disaster_tweets.csv.gz`` or Kaggle's ``train.csv``
+    is read from the folder that the environment variable ``SKDPTEXT_DATA`` names, if it
+    is set and has one, or else from that of ``SKDPTEXT_CACHE``, which by default is
+    your cache folder. Where there is none, a copy of Kaggle's archive at a public
+    course is downloaded, for Kaggle serves it to members only, and ids, texts and
+    labels are kept in the latter. The SHA-256 of these is checked each time.
 
     Parameters
     ----------
-    data_home : str or path-like, default=None
-        Folder to keep the data in, see `get_data_home`.
     download_if_missing : bool, default=True
         If False, raise an error instead of downloading.
     return_X_y : bool, default=False
         Return ``(data, target)`` instead of a Bunch.
     as_frame : bool, default=False
         Give data and target as pandas Series, and all columns as `frame`.
-    url : str, default=None
-        Where to download from. None: the public copy.
 
     Returns
     -------
@@ -243,8 +184,8 @@ def fetch_disaster_tweets(
         id : ndarray of shape (7613,), int
             Kaggle's number of each tweet.
         keyword, location : list of str
-            Only if the copy has these columns: a word of the tweet, and the place that
-            its author gave; "" where missing. The checksum does not cover them.
+            Only from a ``train.csv``: a word of the tweet, and the place that its
+            author gave; "" where missing. The checksum does not cover them.
         frame : DataFrame or None
             With `as_frame`: columns text, id, keyword and location if there, target.
         DESCR : str
@@ -258,8 +199,7 @@ def fetch_disaster_tweets(
         If a parameter breaks its rule.
     OSError
         If the set is missing and could not or must not be downloaded, or is not the
-        expected one. `ConnectionError` for the network, `FileNotFoundError` for the
-        folder of ``SKDPTEXT_DATA``. Nothing is left half-written.
+        expected one. It says where to put which file.
 
     Examples
     --------
@@ -268,26 +208,62 @@ def fetch_disaster_tweets(
     >>> tweets.target_names[tweets.target[0]]  # doctest: +SKIP
     'disaster'
     """
-    return_X_y = check_flag("return_X_y", return_X_y)
-    if check_flag("as_frame", as_frame):
-        import_pandas("as_frame=True")  # before the work, not after it
-    records = fetch(
-        _TWEETS,
-        url=url,
-        data_home=data_home,
-        download_if_missing=download_if_missing,
-    )
-    columns: dict[str, Any] = {"id": np.array([int(r["id"]) for r in records])}
+    text = _read(_TWEETS, download_if_missing)
+    rows = list(csv.DictReader(io.StringIO(text)))
+    columns: dict[str, Any] = {"id": np.array([int(row["id"]) for row in rows])}
     for name in ("keyword", "location"):
-        if name in records[0]:
-            columns[name] = [record[name] for record in records]
+        if name in rows[0]:
+            columns[name] = [row[name] for row in rows]
     return text_bunch(
-        [record["text"] for record in records],
-        np.array([record["target"] == "1" for record in records], dtype=np.intp),
-        columns=columns,
-        return_X_y=return_X_y,
-        as_frame=as_frame,
+        [row["text"] for row in rows],
+        np.array([row["target"] == "1" for row in rows], dtype=np.intp),
+        columns,
+        return_X_y,
+        as_frame,
         target_names=["not disaster", "disaster"],
-        DESCR=_TWEETS_DESCR,
+        DESCR=_TWEETS.about,
         **columns,
     )
+
+
+def _read(public: _PublicSet, download: bool) -> str:
+    """The text of the table: from a folder, or else from the web."""
+    home = data_home()
+    folders = Path(os.environ.get("SKDPTEXT_DATA") or home).expanduser(), home
+    names = public.file, f"{public.file}.gz", public.member
+    paths = [folder / name for folder in folders for name in names]
+    path = next(filter(Path.is_file, paths), None)
+    remedy = f"Put {public.member}, which is in {public.url}, into {home}."
+    if path is None and not check_flag("download_if_missing", download):
+        raise OSError(f"{public.title} is missing and not to be downloaded. {remedy}")
+    try:
+        path = path or _download(public, home)
+    except Exception as error:  # the network, the archive and pooch fail in many ways
+        problem = f"{public.title} could not be downloaded ({error}). {remedy}"
+        raise OSError(problem) from error
+    content = path.read_bytes()
+    text = _decoded(gzip.decompress(content) if path.suffix == ".gz" else content)
+    if sha256(public.plain(text).encode()).hexdigest() != public.sha256:
+        raise OSError(f"{path} is not the {public.title}: delete it. {remedy}")
+    return text
+
+
+def _decoded(content: bytes) -> str:
+    return content.decode("utf-8-sig", errors="replace").replace("\r\n", "\n")
+
+
+def _download(public: _PublicSet, home: Path) -> Path:
+    """The table's file, which pooch keeps only if it has the checksum."""
+    import pooch
+
+    def save_table(url: str, output_file: str, _: Any) -> None:
+        archive = io.BytesIO()
+        pooch.HTTPDownloader()(url, archive, None)
+        with zipfile.ZipFile(archive) as files:
+            table = public.plain(_decoded(files.read(public.member)))
+        Path(output_file).write_bytes(table.encode())
+
+    path = pooch.retrieve(
+        public.url, public.sha256, fname=public.file, path=home, downloader=save_table
+    )
+    return Path(path)

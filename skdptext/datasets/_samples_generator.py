@@ -8,7 +8,7 @@ import numpy as np
 
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_integer, check_kind, check_real, check_rng, shown
+from skdptext.utils import check_integer, check_kind, check_real, check_rng
 
 # Ratio of the standard deviations along the widest and the narrowest axis.
 _AXIS_RATIO = 10.0
@@ -139,7 +139,13 @@ def make_documents(
             f"n_topics must be <= the number of words ({len(embedding)}), "
             f"got {n_topics}."
         )
-    low, high = _check_length(length)
+    ends = length if isinstance(length, tuple | list) else (length, length)
+    if len(ends) != 2:
+        raise InvalidParameterError(
+            f"length must be an integer or a pair (low, high), got {len(ends)} of them."
+        )
+    low = check_integer("length", ends[0], low=0)
+    high = check_integer("length", ends[1], low=low)
     concentration = check_real("concentration", concentration, low=0)
     rng = check_rng(random_state)
 
@@ -159,16 +165,3 @@ def make_documents(
         for topic, size in zip(topics, lengths, strict=True)
     ]
     return documents, topics
-
-
-def _check_length(length: Any) -> tuple[int, int]:
-    if not isinstance(length, tuple | list):
-        fixed = check_integer("length", length, low=0)
-        return fixed, fixed
-    if len(length) != 2 or length[0] > length[1]:
-        raise InvalidParameterError(
-            f"length must be an integer >= 0 or a pair (low, high), got "
-            f"({', '.join(map(shown, length[:3]))})."
-        )
-    low, high = (check_integer("length", end, low=0) for end in length)
-    return low, high

@@ -1,11 +1,8 @@
-"""Word vectors of the docstring corpus: quality, repeatability, cache."""
+"""Word vectors of the docstring corpus: words, quality, what is kept."""
 
-import importlib.metadata
 import re
-import shutil
+import sys
 from collections import Counter
-from functools import cache
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,38 +13,18 @@ from skdptext.datasets import (
     load_docstring_embedding,
     load_docstrings,
 )
-from skdptext.exceptions import InvalidParameterError
-
-
-@pytest.fixture(scope="module")
-def trained(built_in, data_home):
-    return built_in, data_home
-
-
-def _nearest(embedding, word, n):
-    unit = embedding.vectors / np.linalg.norm(embedding.vectors, axis=1)[:, None]
-    order = np.argsort(-unit @ unit[embedding.words.index(word)])
-    return [embedding.words[i] for i in order[1 : n + 1]]
-
-
-def test_size(trained):
-    embedding, _ = trained
-    assert 5_000 < len(embedding) < 9_000
-    assert embedding.dim == 100
+from tests.expected import refusals
 
 
 @pytest.mark.no_cover
-def test_words_are_lowercased_tokens_the_most_frequent_first(trained):
-    embedding, _ = trained
+def test_words_are_lowercased_tokens_the_most_frequent_first(built_in):
     whole = " ".join(load_docstrings(near_copies=True).data).lower()
     counts = Counter(re.findall(r"\b\w\w+\b", whole))
-    frequency = [counts[word] for word in embedding.words]
+    kept = {word for word, n in counts.items() if n >= 8 and not word.isdigit()}
+    assert set(built_in.words) == kept
+    frequency = [counts[word] for word in built_in.words]
     assert frequency == sorted(frequency, reverse=True)
-    assert frequency[-1] >= 8
-    for word in embedding.words:
-        assert word == word.lower()
-        assert len(word) >= 2
-        assert not word.isdigit()
+    assert built_in.dim == 100
 
 
 @pytest.mark.parametrize(
@@ -58,142 +35,90 @@ def test_words_are_lowercased_tokens_the_most_frequent_first(trained):
         ("fourier", {"dft", "ffts", "discrete", "transform", "irfft"}),
     ],
 )
-def test_neighbours_make_sense(trained, word, kin):
-    embedding, _ = trained
-    assert len(kin & set(_nearest(embedding, word, 10))) >= 2
+def test_neighbours_make_sense(built_in, word, kin):
+    unit = built_in.vectors / np.linalg.norm(built_in.vectors, axis=1)[:, None]
+    order = np.argsort(-unit @ unit[built_in.words.index(word)])
+    assert len(kin & {built_in.words[i] for i in order[1:11]}) >= 2
 
 
-def test_second_call_reads_the_same_bits_from_the_cache(trained):
-    embedding, home = trained
-    written = {path: path.stat().st_mtime_ns for path in home.glob("*.npz")}
-    again = load_docstring_embedding(data_home=home)
-    assert {path: path.stat().st_mtime_ns for path in home.glob("*.npz")} == written
-    assert again.words == embedding.words
-    assert again.vectors.tobytes() == embedding.vectors.tobytes()
-    assert again.fingerprint == embedding.fingerprint
+def test_n_words_is_a_prefix_of_the_whole(built_in):
+    part = load_docstring_embedding(n_words=500)
+    assert part.words == built_in.words[:500]
+    np.testing.assert_array_equal(part.vectors, built_in.vectors[:500])
+    assert load_docstring_embedding(n_words=99_999).words == built_in.words
 
 
-def test_n_words_is_a_prefix_of_the_whole(trained):
-    embedding, home = trained
-    part = load_docstring_embedding(n_words=500, data_home=home)
-    assert part.words == embedding.words[:500]
-    np.testing.assert_array_equal(part.vectors, embedding.vectors[:500])
-    with pytest.raises(InvalidParameterError, match=r"n_words must be <= .*got 99999"):
-        load_docstring_embedding(n_words=99_999, data_home=home)
+# -- what is kept, with training replaced by something quick -----------------------
 
 
-# -- the cache, with training replaced by something quick ------------------------
-
-
-@pytest.fixture(scope="module")
-def trained_by_gensim():
-    """What gensim was asked for; it makes three words, of a part of the corpus.
-
-    To cut all of it into words takes half a second, each time.
-    """
+@pytest.fixture
+def trained(tmp_path, monkeypatch):
+    """What gensim was asked for, of three texts; it draws a vector for each word."""
     calls = []
 
     def train(sentences, *, vector_size, min_count, **options):
         calls.append((vector_size, min_count))
-        rng = np.random.default_rng([vector_size, min_count])
-        vectors = rng.normal(size=(3, vector_size))
-        words = SimpleNamespace(index_to_key=["of", "the", "ça"], vectors=vectors)
-        return SimpleNamespace(wv=words)
+        words = sorted({word for sentence in sentences for word in sentence})
+        vectors = np.random.default_rng(0).normal(size=(len(words), vector_size))
+        return SimpleNamespace(wv=SimpleNamespace(index_to_key=words, vectors=vectors))
 
-    @cache
-    def some(near_copies, data_home):
-        corpus = load_docstrings(near_copies=near_copies)  # as kept for all tests
-        return SimpleNamespace(data=corpus.data[::100])
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gensim.models.Word2Vec", train)
-        patch.setattr(_docstring_embedding, "load_docstrings", some)
-        yield calls
+    texts = SimpleNamespace(data=["Of the 12 a", "THE ça", "array_like"])
+    monkeypatch.setattr("gensim.models.Word2Vec", train)
+    monkeypatch.setattr(_docstring_embedding, "load_docstrings", lambda **_: texts)
+    monkeypatch.setenv("SKDPTEXT_CACHE", str(tmp_path))
+    return calls
 
 
-@pytest.fixture
-def quick(trained_by_gensim):
-    """The same, of one test."""
-    trained_by_gensim.clear()
-    return trained_by_gensim
-
-
-@pytest.fixture(scope="module")
-def kept(trained_by_gensim, tmp_path_factory):
-    """A small embedding, and the file that it is kept in."""
-    home = tmp_path_factory.mktemp("kept")
-    embedding = load_docstring_embedding(dim=4, data_home=home)
-    (path,) = home.iterdir()
-    return embedding, path
-
-
-def test_each_parameter_and_version_has_a_file_of_its_own(quick, tmp_path, monkeypatch):
-    for kwargs in ({}, {"dim": 7}, {"min_count": 3}, {}, {"dim": 7}, {"n_words": 2}):
-        load_docstring_embedding(data_home=tmp_path, **kwargs)
-    assert quick == [(100, 8), (7, 8), (100, 3)]
-    monkeypatch.setattr(importlib.metadata, "version", lambda name: "99")
-    load_docstring_embedding(data_home=tmp_path)
-    assert quick[3:] == [(100, 8)]
+def test_each_parameter_and_version_is_trained_once(trained, tmp_path, monkeypatch):
+    first = load_docstring_embedding()
+    assert first.words == ("array_like", "of", "the", "ça")
+    for kwargs in ({"dim": 7}, {"min_count": 3}, {}, {"dim": 7}, {"n_words": 2}):
+        load_docstring_embedding(**kwargs)
+    assert trained == [(100, 8), (7, 8), (100, 3)]
+    assert load_docstring_embedding().fingerprint == first.fingerprint
+    monkeypatch.setattr("importlib.metadata.version", lambda name: "99")
+    load_docstring_embedding()
+    assert trained[3:] == [(100, 8)]
     assert len(list(tmp_path.iterdir())) == 4
 
 
-def _flip_a_bit_of_the_vectors(path):
-    with np.load(path) as file:
-        vectors = file["vectors"].tobytes()
-    content = bytearray(path.read_bytes())
-    content[content.index(vectors)] ^= 1
-    path.write_bytes(content)
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda path: path.write_bytes(path.read_bytes()[:-100]),
-        _flip_a_bit_of_the_vectors,
-        lambda path: np.savez(path, words=np.array(["a"]), vectors=np.ones((1, 9))),
-        lambda path: np.savez(
-            path, words=np.array(["a"], dtype=object), vectors=np.ones((1, 4))
-        ),
-    ],
-)
-def test_a_damaged_file_is_made_anew(kept, quick, tmp_path, damage):
-    good, path = kept
-    damage(Path(shutil.copy(path, tmp_path)))
-    again = load_docstring_embedding(dim=4, data_home=tmp_path)
-    assert again.fingerprint == good.fingerprint
-    assert quick == [(4, 8)]
-    load_docstring_embedding(dim=4, data_home=tmp_path)
-    assert quick == [(4, 8)]
-
-
-def test_min_count_that_leaves_no_word_is_an_error(quick, tmp_path):
-    with pytest.raises(InvalidParameterError, match=r"min_count must leave .* 10{7}\."):
-        load_docstring_embedding(min_count=10**7, data_home=tmp_path)
-    assert quick == list(tmp_path.iterdir()) == []
-
-
-def test_a_failed_write_leaves_nothing(quick, tmp_path, monkeypatch):
+def test_a_failed_write_leaves_nothing(trained, tmp_path, monkeypatch):
     def full(source, target):
         raise OSError("disk full")
 
     monkeypatch.setattr("os.replace", full)
     with pytest.raises(OSError, match="disk full"):
-        load_docstring_embedding(data_home=tmp_path)
+        load_docstring_embedding()
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("kwargs", "message"),
-    [
-        ({"dim": 0}, "dim must be an integer >= 1, got 0"),
-        ({"dim": 2.5}, r"dim must be an integer >= 1, got 2\.5"),
-        ({"min_count": 0}, "min_count must be an integer >= 1, got 0"),
-        ({"n_words": 0}, "n_words must be an integer >= 1, got 0"),
-        ({"n_words": "all"}, "n_words must be an integer >= 1, got 'all'"),
-    ],
+def test_two_processes_at_once(trained, monkeypatch):
+    """Another one has kept its file while this one trained."""
+    quick, theirs = _docstring_embedding.load_docstrings, []
+
+    def slow(**options):
+        monkeypatch.setattr(_docstring_embedding, "load_docstrings", quick)
+        theirs.append(load_docstring_embedding(dim=4).fingerprint)
+        return quick(**options)
+
+    monkeypatch.setattr(_docstring_embedding, "load_docstrings", slow)
+    assert [load_docstring_embedding(dim=4).fingerprint] == theirs
+    assert len(trained) == 2
+
+
+def test_gensim_is_asked_for_where_it_is_missing(trained, monkeypatch):
+    monkeypatch.setitem(sys.modules, "gensim", None)
+    with pytest.raises(ImportError, match="load_docstring_embedding needs gensim"):
+        load_docstring_embedding()
+
+
+@refusals(
+    ({"dim": 0}, "dim must be an integer >= 1, got 0"),
+    ({"dim": 2.5}, r"dim must be an integer >= 1, got 2\.5"),
+    ({"min_count": 0}, "min_count must be an integer >= 1 and <= 1000, got 0"),
+    ({"min_count": 1001}, "min_count must be an integer >= 1 and <= 1000, got 1001"),
+    ({"n_words": 0}, "n_words must be an integer >= 1, got 0"),
+    ({"n_words": "all"}, "n_words must be an integer >= 1, got 'all'"),
 )
-def test_bad_parameters_come_before_any_work(quick, tmp_path, kwargs, message):
-    with pytest.raises(InvalidParameterError, match=message):
-        load_docstring_embedding(data_home=tmp_path, **kwargs)
-    assert quick == []
-    assert list(tmp_path.iterdir()) == []
+def test_bad_parameters(kwargs):
+    load_docstring_embedding(**kwargs)
