@@ -15,6 +15,7 @@ from sklearn.feature_extraction import DictVectorizer
 from skdptext.audit._bounds import lower_bound, refutes
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.utils import (
+    as_array,
     check_integer,
     check_methods,
     check_real,
@@ -173,9 +174,12 @@ def audit_document_pair(
             )
         scores = learned_scores(counts)
         if hasattr(releaser, "log_likelihood"):
-            logs = releaser.log_likelihood([x, y], released)
+            rule = f"log_likelihood must return shape ({len(documents)}, 2) without NaN"
+            logs = as_array(releaser.log_likelihood([x, y], released), rule)
+            if logs.shape != (len(documents), 2) or np.isnan(logs).any():
+                raise InvalidParameterError(f"{rule}, got shape {logs.shape}.")
             with np.errstate(invalid="ignore"):
-                # NaN, and 0: a release that neither document can give tells nothing
+                # −inf − (−inf), a release that neither document can give, tells nothing
                 ratios = np.nan_to_num(logs[:, 0] - logs[:, 1]).reshape(2, -1, 1)
             scores = np.concatenate([scores, ratios[:, -scores.shape[1] :]], axis=2)
     judged = closest_bound(scores, claims, confidence)

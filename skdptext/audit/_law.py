@@ -8,8 +8,16 @@ from typing import Any
 import numpy as np
 from scipy import special, stats
 
+from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import NoiseMechanism
-from skdptext.utils import check_integer, check_methods, check_real, check_rng, wrapped
+from skdptext.utils import (
+    as_array,
+    check_integer,
+    check_methods,
+    check_real,
+    check_rng,
+    wrapped,
+)
 
 
 @dataclass
@@ -138,8 +146,11 @@ def audit_noise_law(
     else:
         rule = "source must add noise to vectors, or have sample, whiten and epsilon"
         check_methods(mechanism, ["sample", "whiten"], rule)
-        noise, whiten = np.asarray(mechanism.sample(rng, n_draws)), mechanism.whiten
+        noise, whiten = mechanism.sample(rng, n_draws), mechanism.whiten
     epsilon = check_real("epsilon", mechanism.epsilon, low=0, open_low=True)
+    noise = as_array(noise, rule := f"noise must be {n_draws} rows of numbers")
+    if noise.ndim != 2 or len(noise) != n_draws or noise.dtype.kind not in "fiu":
+        raise InvalidParameterError(f"{rule}, got shape {noise.shape}.")
     white = np.asarray(whiten(noise), dtype=np.float64)
     if not np.isfinite(noise).all() or not np.isfinite(white).all():
         return NoiseLawAudit({"finite": 0.0}, alpha)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterable
 from numbers import Integral
 from typing import Any
@@ -78,6 +79,11 @@ def audit_word_privacy(
         If a parameter breaks a rule, or `releaser` lacks a method, returns an array of
         another shape, or claims an exponent that is neither a number >= 0 nor inf.
 
+    Warns
+    -----
+    UserWarning
+        If no claim is small enough for these draws to refute.
+
     See Also
     --------
     audit_noise_law : Tests the noise itself, where it is accessible; much sharper.
@@ -93,10 +99,9 @@ def audit_word_privacy(
     orders the released words by their likelihood ratio. A quarter of the others picks a
     threshold, or a single word, and so S, with the best bound. The rest, two thirds of
     all, on which S does not depend, gives the Clopper–Pearson limits [2]_: a lower one
-    for Pr[S | w]
-    and an upper one for Pr[S | w']. Each of the two limits, in each of the two
-    directions of each of n pairs, has an error rate of (1 − confidence)/(4 n), so that
-    all hold together, however they depend on each other.
+    for Pr[S | w] and an upper one for Pr[S | w']. Each of the two limits, in each of
+    the two directions of each of n pairs, has an error rate of (1 − confidence)/(4 n),
+    so that all hold together, however they depend on each other.
 
     *Pairs.* Half have the smallest claims among nearest neighbours and random pairs. A
     quarter have claims up to what the draws can refute. The sweep finds the others.
@@ -160,6 +165,12 @@ def audit_word_privacy(
         scores = learned_scores(_one_word_documents(*(draws[word] for word in pair)))
         found.append(closest_bound(scores, both_claims(guarantee, *pair), each))
     bounds, claimed, (most, *_) = np.array(found).T
+    if claimed.min() >= most:
+        warnings.warn(
+            f"n_draws={n_draws} can only refute claims below {most:.3g}, and the "
+            f"smallest is {claimed.min():.3g}: this audit could not find a violation.",
+            stacklevel=2,
+        )
     return ReleaseAudit(chosen, bounds, claimed, float(most), confidence)
 
 

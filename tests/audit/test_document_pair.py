@@ -154,6 +154,14 @@ def test_any_object_that_releases_is_taken(form):
     assert audit_document_pair(Coin(1.0, form), "yes", "no").violated
 
 
+class Unsure(Coin):
+    def transform(self, documents):
+        return ["yes"] * len(documents)
+
+    def log_likelihood(self, documents, released):
+        return np.full((len(released), 2), np.nan)
+
+
 class Short(DPWordPerturber):
     def transform(self, X, document_ids=None):
         return super().transform(X, document_ids)[1:]
@@ -163,6 +171,7 @@ class Short(DPWordPerturber):
     (fitted(), {"n_releases": 99}, "n_releases must be an integer >= 100"),
     (fitted(Short), {}, "one release per document, got 1999 for 2000"),
     (object(), {}, "must have transform and guarantee, got an object without transf"),
+    (Unsure(1.0), {}, r"log_likelihood must return shape \(2000, 2\) without NaN"),
     (Coin(-1.0), {}, "exponent of the guarantee must be .* >= 0, got -1.0"),
 )
 def test_bad_input(releaser, options):

@@ -10,6 +10,7 @@ from skdptext import WordEmbedding
 from skdptext.audit import audit_noise_law
 from skdptext.audit._law import _spread
 from skdptext.datasets import make_embedding
+from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import MahalanobisNoise
 from tests.channels import channel, sample
 from tests.expected import refusals
@@ -165,3 +166,12 @@ def test_noise_that_is_no_number_is_not_right(part):
 )
 def test_bad_input(mechanism, params):
     audit_noise_law(mechanism, **params)
+
+
+@pytest.mark.parametrize(
+    "noise", [None, np.zeros(100), np.zeros((99, 2)), [[1], [2, 3]]]
+)
+def test_noise_of_another_shape_is_refused(noise):
+    source = Wrong(lambda mechanism, rng, n: noise)
+    with pytest.raises(InvalidParameterError, match="100 rows of numbers"):
+        audit_noise_law(source, n_draws=100)
