@@ -14,10 +14,12 @@ from skdptext.utils import check_flag, import_pandas
 
 def data_home() -> Path:
     """The folder that SKDPTEXT_CACHE names, or the user's cache; made if missing."""
-    import pooch
+    named = os.environ.get("SKDPTEXT_CACHE")
+    if not named:
+        import pooch  # imports tqdm, which warns in a notebook without widgets
 
-    home = Path(os.environ.get("SKDPTEXT_CACHE") or pooch.os_cache("skdptext"))
-    home = home.expanduser().absolute()
+        named = pooch.os_cache("skdptext")
+    home = Path(named).expanduser().absolute()
     home.mkdir(parents=True, exist_ok=True)
     return home
 

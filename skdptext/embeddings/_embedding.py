@@ -20,6 +20,7 @@ from skdptext.utils import (
     import_gensim,
     kind_of,
     shown,
+    shown_words,
 )
 
 
@@ -394,10 +395,12 @@ class WordEmbedding:
         if isinstance(words_or_n, set | frozenset):
             words.sort(key=self._row)
         rows = [self._row(word) for word in words]
-        if -1 in rows:
+        unknown = [word for word, row in zip(words, rows, strict=True) if row == -1]
+        if unknown:
             raise InvalidParameterError(
                 "words_or_n must hold words of the embedding only, got "
-                f"{rows.count(-1)} unknown, the first at position {rows.index(-1)}."
+                f"{len(unknown)} unknown, the first at position {rows.index(-1)}: "
+                f"{shown_words(unknown)}."
             )
         words = list(_rows_of(map(self.words.__getitem__, rows)))
         return self._trusted(tuple(words), self.vectors[rows], self._subwords)

@@ -347,7 +347,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         # equal documents get equal releases in a `transform` without ids only
         self._warn_of_leaks(has_ids=True)
         # Only now is anything written: a refused fit leaves no trace.
-        for name in ("feature_names_in_", "covariance_", "noise_factor_"):
+        for name in ("feature_names_in_", "covariance_"):
             self.__dict__.pop(name, None)
         self.n_features_in_ = len(embedding)
         if bags is not None:
@@ -357,9 +357,13 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         self._reader = replace(reader, embedding=embedding)
         if mechanism.metric is not None:
             self.covariance_ = mechanism.metric.spectrum.covariance
-            # a copy: whoever overwrites it does not change the noise
-            self.noise_factor_ = mechanism.metric.factor.copy()
         return self
+
+    @property
+    def noise_factor_(self) -> np.ndarray:
+        """Shape of the noise; a copy, so that who overwrites it changes no noise."""
+        factor: np.ndarray = self.mechanism_.metric.factor
+        return factor.copy()
 
     def _check_parameters(self) -> None:
         """Check all parameters but those of the reader of documents."""
