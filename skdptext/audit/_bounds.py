@@ -39,7 +39,7 @@ def lower_bound(
     Notes
     -----
     The first quarter of the rows of each sample chooses a column, a side, a threshold,
-    and so an event: "the score is at most t", or "at least t". On the other rows, of
+    and so an event: "the score is at most t", or "at least t". On the other rows, on
     which the event does not depend, Clopper–Pearson limits bound Pr[S | P] from below
     and Pr[S | Q] from above, each with an error rate of (1 − confidence)/2, and so
     ln((Pr[S | P] − δ)/Pr[S | Q]) from below.

@@ -23,7 +23,6 @@ from skdptext.documents._reader import (
     read_documents as read_documents,
     read_release as read_release,
     some_word_ids as some_word_ids,
-    token_list as token_list,
     word_ids as word_ids,
 )
 from skdptext.documents._topic_encoder import (

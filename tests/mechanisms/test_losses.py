@@ -93,6 +93,25 @@ def test_noise_in_56_settings(dim):
         assert catches(assert_bound, lower.delta, exact, ts, 1e-13)
 
 
+@pytest.mark.parametrize(
+    ("dim", "distance"), [(2, 0.5), (3, 4.0), (10, 8.0), (50, 32.0), (300, 60.0)]
+)
+def test_noise_against_quadrature(dim, distance):
+    """Where quadrature is good to the last digits, and for δ up to a hundredth."""
+    loss = LossDistribution.of_noise(distance, dim)
+
+    def exact(t):
+        return noise_delta(distance, dim, t)
+
+    # numbers this small are differences of larger ones
+    assert_bound(loss.delta, exact, np.linspace(0, distance, 6)[:-1], tolerance=1e-14)
+    for delta in (1e-8, 1e-2):
+        t = loss.exponent(delta)
+        assert exact(t) <= delta * (1 + 1e-9)
+        # and nothing much smaller will do
+        assert exact(0.995 * t - 1e-3) > delta
+
+
 def test_figures_of_the_design():
     """Grid midpoints gave these, with δ = 1e-6; pure they are ε d times the words."""
     for dim, epsilon, d, n_words, known in (

@@ -48,7 +48,7 @@ def test_rows_are_medians_of_the_embedding(small_embedding, lam, n_words, resamp
         at = np.sort(nearest)[25]
         loss = LossDistribution.of_noise(3 * at, 8).times(2 * n)
         small = min(6 * n * at, loss.exponent(1e-6))
-        assert near["exponent_with_delta"] == pytest.approx(small, rel=1e-3)
+        assert near["exponent_with_delta"] == pytest.approx(small, rel=1e-6)
 
 
 def test_rows_of_a_table_with_a_far_mean():
