@@ -4,5 +4,6 @@ from skdptext.release._documents import DocumentRelease
 from skdptext.release._files import release_files, verify
 from skdptext.release._key import ReleaseKey
 from skdptext.release._manifest import told_by as told_by
+from skdptext.release._outputs import claimed as claimed
 
 __all__ = ["DocumentRelease", "ReleaseKey", "release_files", "verify"]

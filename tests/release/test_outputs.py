@@ -1,0 +1,116 @@
+"""Outputs are there complete or not at all, and one process writes them."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+
+import pytest
+
+from skdptext.release import claimed
+from tests.expected import refused
+
+FORK = multiprocessing.get_context("fork")
+
+
+def test_files_and_folders_appear_in_the_end(tmp_path):
+    before = os.umask(0o027)
+    try:
+        with claimed(tmp_path / "a", tmp_path / "b") as (file, folder):
+            file.write_text("one")
+            folder.mkdir()
+            assert not (tmp_path / "a").exists()
+    finally:
+        os.umask(before)
+    assert sorted(os.listdir(tmp_path)) == ["a", "b"]
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o640
+    assert (tmp_path / "b").stat().st_mode & 0o777 == 0o750
+
+
+def fill(place, fault=None):
+    with claimed(place / "a", place / "b") as (file, folder):
+        file.touch()
+        if fault is not None:
+            folder.mkdir()
+            (folder / "part").touch()
+            raise fault
+
+
+@pytest.mark.parametrize("fault", [KeyboardInterrupt(), OSError(28, "full"), None])
+def test_a_failure_deletes_what_it_made_and_nothing_else(tmp_path, fault):
+    """Without a fault, the second is not made: the first one goes again."""
+    (tmp_path / "beside").touch()
+    with pytest.raises((KeyboardInterrupt, OSError)):
+        fill(tmp_path, fault)
+    assert os.listdir(tmp_path) == ["beside"]
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "dangling link"])
+def test_what_is_there_is_refused_and_stays(tmp_path, kind):
+    place = tmp_path / "out"
+    {"file": place.touch, "folder": place.mkdir}.get(
+        kind, lambda: place.symlink_to("gone")
+    )()
+    with refused("out must be new"), claimed(tmp_path / "other", place):
+        pytest.fail("it was written over")
+    assert os.listdir(tmp_path) == ["out"]
+
+
+def test_places_that_cannot_be_written_to(tmp_path):
+    (tmp_path / "file").touch()
+    for place in (tmp_path / "none" / "out", tmp_path / "file" / "out"):
+        with refused("out must be in a folder that can be written to"), claimed(place):
+            pytest.fail("there is no such place")
+
+
+def hold(place, entered):
+    with claimed(place) as (file,):
+        file.touch()
+        entered.set()
+        signal.pause()
+
+
+def test_a_claim_ends_with_its_process(tmp_path):
+    entered = FORK.Event()
+    process = FORK.Process(target=hold, args=(tmp_path / "out", entered))
+    process.start()
+    assert entered.wait(60)
+    with refused("another one is writing"), claimed(tmp_path / "out"):
+        pytest.fail("two at once")
+    process.kill()
+    process.join()
+    assert all(name.startswith(".") for name in os.listdir(tmp_path))
+    with claimed(tmp_path / "out") as (file,):
+        assert not file.exists()
+        file.touch()
+    assert os.listdir(tmp_path) == ["out"]
+
+
+def try_once(place, start, outcomes):
+    start.wait()
+    try:
+        with claimed(place) as (file,):
+            file.write_text(str(os.getpid()))
+        outcomes.put(os.getpid())
+    except ValueError:
+        outcomes.put(0)
+
+
+@pytest.mark.no_cover
+def test_of_many_at_once_one_writes(tmp_path):
+    for i in range(10):
+        start, outcomes = FORK.Event(), FORK.SimpleQueue()
+        place = tmp_path / str(i)
+        writers = [
+            FORK.Process(target=try_once, args=(place, start, outcomes))
+            for _ in range(6)
+        ]
+        for writer in writers:
+            writer.start()
+        start.set()
+        done = [outcomes.get() for _ in writers]
+        for writer in writers:
+            writer.join()
+        assert sum(map(bool, done)) == 1
+        assert place.read_text() == str(max(done))
