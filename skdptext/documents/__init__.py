@@ -1,5 +1,6 @@
 """Reading documents: they become words of an embedding, or points among topics."""
 
+from skdptext.documents._alone import check_rows_alone as check_rows_alone
 from skdptext.documents._reader import (
     EncodedDocuments as EncodedDocuments,
     resample as resample,
