@@ -8,10 +8,10 @@ valid as a user's, in the order of its signature:
 Each parameter, those left out included, is then given every kind of object that holds
 a private text. An estimator checks its parameters in `fit`, so say what uses it:
 
-    TopicEncoder: Valid(lambda: (2,), lambda made: made.fit(TEXTS)),
+    MeanVectorEncoder: Valid(lambda: (table(), 2), lambda made: made.fit(TEXTS)),
 
-A public method that takes something needs a line, too: `TopicEncoder.transform`, whose
-first argument is then the object. A class that only the library makes goes into
+A public method that takes something needs a line, too: `MeanVectorEncoder.transform`,
+whose first argument is then the object. A class that only the library makes goes into
 `RESULTS`. What no text is given to goes into `TAKES_NO_TEXT`, with the reason.
 """
 
@@ -396,16 +396,6 @@ VALID: dict[Any, Valid] = {
     ),
     preprocessing.MeanVectorEncoder.transform: Valid(
         lambda: (preprocessing.MeanVectorEncoder(table(), 1).fit(TEXTS), TEXTS)
-    ),
-    preprocessing.TopicEncoder: Valid(lambda: (1,), lambda made: made.fit(TEXTS)),
-    preprocessing.TopicEncoder.fit: Valid(
-        lambda: (preprocessing.TopicEncoder(1), TEXTS)
-    ),
-    preprocessing.TopicEncoder.fit_transform: Valid(
-        lambda: (preprocessing.TopicEncoder(1), TEXTS)
-    ),
-    preprocessing.TopicEncoder.transform: Valid(
-        lambda: (preprocessing.TopicEncoder(1).fit(TEXTS), TEXTS)
     ),
     TopicWordSelector: Valid(
         lambda: (1, "public"), lambda made: made.fit(BAGS, TOPICS)

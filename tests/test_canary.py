@@ -37,7 +37,6 @@ from skdptext.datasets import (
 from skdptext.files import SUFFIXES
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.neighbors import WMDKNNClassifier
-from skdptext.preprocessing import TopicEncoder
 from skdptext.release import release_files
 from skdptext.replacement import DPDocumentReplacer
 from tests.bad_files import FAULTS, VECTORS
@@ -442,7 +441,6 @@ def among_valid(valid):
 SHOWN = {
     (ChannelNaiveBayes.fit, "y"),
     (WMDKNNClassifier.fit, "y"),
-    (TopicEncoder.fit, "X"),
 }
 
 

@@ -30,7 +30,6 @@ from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.neighbors import WMDKNNRegressor, WMDNeighbors, WMDNeighborsTransformer
 from skdptext.preprocessing import (
     MeanVectorEncoder,
-    TopicEncoder,
     TopicWordSelector,
 )
 from tests.common_checks import EXPECTED_FAILED_CHECKS
@@ -53,8 +52,6 @@ ESTIMATORS = [
         DPWordPerturber("one-hot", epsilon=3.0), n_draws=20, random_state=0
     ),
     MeanVectorEncoder("one-hot"),
-    TopicEncoder(),
-    TopicEncoder(2, min_df=1),
     TopicWordSelector(n_words=5),
     WMDKNNClassifier("one-hot"),
     WMDKNNClassifier("one-hot", n_neighbors=3, weights="distance"),
@@ -75,7 +72,6 @@ READERS = [
     DPTextClassifier(PUBLIC, random_state=0),
     KoppelAuthorClassifier(n_rounds=3, random_state=0),
     MeanVectorEncoder(EMBEDDING, 1),
-    TopicEncoder(1),
     WordReconstructionAttack(PERTURBER, n_draws=5, random_state=0),
 ]
 

@@ -26,9 +26,9 @@ from skdptext.documents._reader import (
     some_word_ids as some_word_ids,
     word_ids as word_ids,
 )
-from skdptext.documents._topic_encoder import (
-    TopicEncoder as TopicEncoder,
-    counts_of_topics as counts_of_topics,
+from skdptext.documents._topics import (
+    topic_encoder as topic_encoder,
+    words_of as words_of,
 )
 
 # Names of the form `x as x` are for the rooms beside, and have no page.

@@ -75,7 +75,6 @@ class MeanVectorEncoder(DocumentEncoder):
 
     See Also
     --------
-    TopicEncoder : Learns directions from the words of the texts alone.
     skdptext.DPDocumentReplacer : Groups documents that are encoded so.
 
     Notes

@@ -104,8 +104,8 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         from is taken to be public. It has a part in what is summed, however few or many
         persons are expected. None:
         `~skdptext.preprocessing.MeanVectorEncoder` if there is an `embedding`; and
-        groups by `~skdptext.preprocessing.TopicEncoder`, of four directions for each
-        class (30 to 60, but at most as many as groups), and k-means.
+        groups by TF-IDF, truncated SVD to four directions for each class (30 to 60, but
+        at most as many as groups), rows of unit length and k-means.
     embedding : WordEmbedding, default=None
         Public word vectors, from which documents get vectors.
     n_components : int, default=20

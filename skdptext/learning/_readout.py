@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
-from skdptext.replacement import words_of
+from skdptext.documents import words_of
 
 # Persons times ε for each class: with fewer than the first, groups alone are summed,
 # with at least the second vectors alone, and both in between. The noise on vectors is

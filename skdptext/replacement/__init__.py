@@ -8,7 +8,6 @@ from skdptext.replacement._groups import (
     has_fitted_steps as has_fitted_steps,
     in_blocks as in_blocks,
     is_classifier as is_classifier,
-    words_of as words_of,
 )
 from skdptext.replacement._persons import PersonAnswers as PersonAnswers
 from skdptext.replacement._public import (

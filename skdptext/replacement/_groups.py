@@ -23,7 +23,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import get_tags
 
-from skdptext.documents import DocumentReader, TopicEncoder
+from skdptext.documents import DocumentReader, topic_encoder, words_of
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import ExactResponse
@@ -43,7 +43,6 @@ _TOGETHER, _CHARACTERS = 4096, 2**24
 # Documents of a block that are grouped alone, too, to see whether the others matter;
 # all of them, where they are no more than the second number.
 _ALONE, _FEW = 16, 100
-_READER = DocumentReader(None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -434,26 +433,23 @@ def _default_grouper(labels: Any, n_groups: int, documents: Sequence[Any]) -> An
     from sklearn.feature_extraction.text import TfidfVectorizer  # late, as it is slow
     from sklearn.linear_model import LogisticRegression
 
-    from skdptext.replacement._topics import TopicGroups
-
     if labels is not None:
         encoder = TfidfVectorizer(analyzer=words_of, sublinear_tf=True)
         # balanced: a rare topic is as well kept as a frequent one
         options = {"C": 10.0, "class_weight": "balanced", "max_iter": 1000}
         return make_pipeline(encoder, LogisticRegression(**options))
-    _check_fewer("n_groups", n_groups, documents)
-    return TopicGroups(n_groups)
+    return centres_grouper(n_groups, documents)
 
 
 def centres_grouper(
     n_groups: int, documents: Sequence[Any], n_components: int = 10
 ) -> Any:
-    """Places among topics and k-means: a grouper of few numbers, which a file holds."""
+    """Places among topics and k-means."""
     from skdptext.replacement._topics import NearestCentre
 
     _check_fewer("n_groups", n_groups, documents)
     centres = NearestCentre(n_groups, n_init=10, random_state=0)
-    return make_pipeline(TopicEncoder(n_components), centres)
+    return make_pipeline(topic_encoder(documents, n_components), centres)
 
 
 def _check_fewer(name: str, n_groups: int, documents: Sequence[Any]) -> None:
@@ -465,24 +461,15 @@ def _check_fewer(name: str, n_groups: int, documents: Sequence[Any]) -> None:
 
 
 def _is_ours(grouper: Any) -> bool:
-    """Whether it is one of those above, which group row by row."""
-    from skdptext.replacement._topics import NearestCentre, TopicGroups
+    """Whether it is the one above, which groups row by row."""
+    from skdptext.replacement._topics import NearestCentre
 
-    if isinstance(grouper, Pipeline):
-        return type(grouper[0]) is TopicEncoder and type(grouper[-1]) is NearestCentre
-    return type(grouper) is TopicGroups
+    return isinstance(grouper, Pipeline) and type(grouper[-1]) is NearestCentre
 
 
 def _name_of_ours(grouper: Any) -> bytes:
     """Another one for groupers without labels that learn otherwise."""
-    if isinstance(grouper, Pipeline):
-        return b"centres in %d directions" % grouper[0].n_components
-    return b"topics"
-
-
-def words_of(document: Any) -> list[str]:
-    """Words of a text or token list, where nobody says what a word is."""
-    return _READER.words(document)
+    return b"centres in %d directions" % grouper[0]["truncatedsvd"].n_components
 
 
 def _fit(

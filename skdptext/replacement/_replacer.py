@@ -110,9 +110,9 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         search, to keep it fitted, wrap it in scikit-learn's ``FrozenEstimator``. It
         must assign each document by itself, whatever the others are, which is checked
         in `fit` and in every release. None:
-        k-means after `~skdptext.preprocessing.TopicEncoder`, whose clusters naive Bayes
-        learns from the words, and then its own once more; with `public_labels`, TF-IDF
-        and logistic regression, in which all labels weigh the same.
+        TF-IDF, truncated SVD to ten directions, rows of unit length and k-means; with
+        `public_labels`, TF-IDF and logistic regression, in which all labels weigh the
+        same.
     n_groups : int >= 2, default=None
         K, for ``grouper=None`` without labels; None: 8. As many as there are topics
         that shall survive. More groups tell more, and show more. A grouper or labels

@@ -10,10 +10,15 @@ import pytest
 
 from skdptext import DPDocumentReplacer, DPTextClassifier, DPWordPerturber
 from skdptext.attacks import linkage_attack
-from skdptext.documents import DocumentReader, read_documents, read_release
+from skdptext.documents import (
+    DocumentReader,
+    read_documents,
+    read_release,
+    topic_encoder,
+)
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import OutOfVocabularyWarning
-from skdptext.preprocessing import MeanVectorEncoder, TopicEncoder
+from skdptext.preprocessing import MeanVectorEncoder
 
 TEXTS = {
     "French": "café naïve",
@@ -58,8 +63,8 @@ def test_words_of_an_embedding(text):
 def test_words_without_an_embedding(text):
     words = {unicodedata.normalize("NFC", word.lower()) for word in text.split()}
     for form in _forms(text):
-        encoder = TopicEncoder(1, min_df=1).fit([form, "other words"])
-        assert set(encoder.words_) == words | {"other", "words"}
+        encoder = topic_encoder(documents := [form, "other words"], 1).fit(documents)
+        assert set(encoder[0].vocabulary_) == words | {"other", "words"}
         assert DocumentReader(None).words(*read_documents([form])) == [
             unicodedata.normalize("NFC", word.lower()) for word in text.split()
         ]

@@ -15,10 +15,10 @@ from sklearn.pipeline import make_pipeline
 
 from skdptext.attacks import Linkages, linkage_attack
 from skdptext.audit import audit_document_pair
+from skdptext.documents import topic_encoder
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection import release_report
 from skdptext.naive_bayes import ChannelNaiveBayes
-from skdptext.preprocessing import TopicEncoder
 from tests.expected import no_warning
 
 
@@ -157,7 +157,7 @@ def test_pairs_are_audited(replacer):
     replacer.set_params(epsilon=1.0)
     for output in ("text", "group", "index", "vector"):
         if output == "vector":  # with negative numbers
-            grouper = make_pipeline(TopicEncoder(2), KMeans(3, random_state=0))
+            grouper = make_pipeline(topic_encoder(TEXTS, 2), KMeans(3, random_state=0))
             replacer.set_params(grouper=grouper, public_labels=None)
         fitted = replacer.set_params(output=output).fit()
         with no_warning():

@@ -16,10 +16,10 @@ from sklearn.cluster import KMeans
 from sklearn.pipeline import make_pipeline
 
 from skdptext import DPDocumentReplacer
+from skdptext.documents import topic_encoder
 from skdptext.embeddings import one_hot_embedding
 from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.mechanisms import ExactResponse, LossDistribution
-from skdptext.preprocessing import TopicEncoder
 from skdptext.replacement import _groups, _replacer
 from tests.laws import assert_answers_follow, assert_counts, catches
 from tests.memory import traced_memory
@@ -157,7 +157,9 @@ def test_honest_releases_follow_the_law(replacer, output):
 def test_honest_releases_of_many_stand_ins_follow_the_law(public, output):
     """Most of them are released seldom or never, which is no evidence."""
     texts = [f"{text} n{i}" for i, text in enumerate(public[0] * 20)]
-    grouper = make_pipeline(TopicEncoder(3), KMeans(3, n_init=2, random_state=0))
+    grouper = make_pipeline(
+        topic_encoder(texts, 3), KMeans(3, n_init=2, random_state=0)
+    )
     words = one_hot_embedding([f"n{i}" for i in range(len(texts))])
     replacer = DPDocumentReplacer(texts, grouper, output=output, embedding=words)
     assert_answers_follow(replacer.fit(), ["cat", "dog", "tea"], 400)
@@ -389,7 +391,7 @@ def test_groups_do_not_depend_on_the_batch(public, monkeypatch):
     monkeypatch.setattr(_groups, "_TOGETHER", 500)
     replacer = DPDocumentReplacer(
         public[0],
-        make_pipeline(TopicEncoder(3), KMeans(4, n_init=1, random_state=0)),
+        make_pipeline(topic_encoder(public[0], 3), KMeans(4, n_init=1, random_state=0)),
         random_state=SEED,
         output="index",
     ).fit()

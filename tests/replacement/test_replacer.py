@@ -15,6 +15,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin, clone
 from sklearn.cluster import DBSCAN, KMeans
+from sklearn.decomposition import TruncatedSVD
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
@@ -24,14 +25,15 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer, normalize
 
 from skdptext import DPDocumentReplacer
+from skdptext.documents import topic_encoder
 from skdptext.embeddings import one_hot_embedding
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
-from skdptext.preprocessing import TopicEncoder
 from skdptext.replacement import PublicDocuments, _groups
 from skdptext.replacement._public import document_bytes
-from skdptext.replacement._topics import NearestCentre, TopicGroups
+from skdptext.replacement._topics import NearestCentre
 from tests.expected import no_warning, refusals, refused
 from tests.replacement.conftest import WORDS, texts_of
 
@@ -445,20 +447,12 @@ def test_a_search_groups_and_is_the_same_whenever_it_is_fitted(public, private):
     assert replacers[0].groups_of(private[0]).tolist() == own.tolist()
 
 
-class Failing(TopicEncoder):
-    """As vectorizers of texts do on lists of tokens."""
-
-    def fit_transform(self, X, y=None):
-        raise AttributeError("lower")
-
-
 @refusals(
     (LogisticRegression(), False, "public_labels must be given for a classifier"),
     (DummyClassifier(), False, "public_labels must be given for a classifier"),
     (KMeans(2), False, "grouper must learn from public_documents, but its fit"),
-    (make_pipeline(Failing(), KMeans(2)), False, "but its fit failed with Attr"),
+    (make_pipeline(Normalizer(), KMeans(2)), False, "but its fit failed with Value"),
     (KNeighborsClassifier(), True, "from public_documents and public_labels, but"),
-    (make_pipeline(TopicEncoder(0), KMeans(2)), False, "n_components must be"),
 )
 def test_what_a_grouper_cannot_learn_from_is_named(public, grouper, labelled):
     labels = public[1] if labelled else None
@@ -466,7 +460,8 @@ def test_what_a_grouper_cannot_learn_from_is_named(public, grouper, labelled):
 
 
 def test_a_grouper_fitted_on_the_documents_to_release_is_refused(public, private):
-    grouper = make_pipeline(TopicEncoder(2), KMeans(3, n_init=3, random_state=0))
+    encoder = topic_encoder(public[0], 2)
+    grouper = make_pipeline(encoder, KMeans(3, n_init=3, random_state=0))
     grouper.fit(private[0])
     replacer = DPDocumentReplacer(public[0], grouper).fit()
     with pytest.raises(InvalidParameterError, match="it was fitted on them"):
@@ -477,7 +472,8 @@ def test_a_grouper_fitted_on_the_documents_to_release_is_refused(public, private
 
 def test_a_grouper_fitted_on_public_documents_is_not_taken_for_another(public):
     """Where as many documents to release fall into the same groups."""
-    grouper = make_pipeline(TopicEncoder(2), KMeans(3, n_init=3, random_state=0))
+    encoder = topic_encoder(public[0], 2)
+    grouper = make_pipeline(encoder, KMeans(3, n_init=3, random_state=0))
     DPDocumentReplacer(public[0], grouper.fit(public[0])).fit().transform(public[0])
 
 
@@ -603,57 +599,29 @@ def test_default_centres_are_those_of_k_means_row_by_row():
 
 
 @pytest.mark.no_cover
-def test_default_groups_are_naive_bayes_of_clusters_twice():
-    """Against scikit-learn's, on its own counts; more than once, and not thrice."""
-    for seed in range(4):
-        texts = texts_of(400, seed)[0]
-        counts = CountVectorizer(min_df=5).fit_transform(texts)
-        clusters = KMeans(6, n_init=10, random_state=0)
-        rounds = [clusters.fit_predict(TopicEncoder().fit_transform(texts))]
-        for _ in range(2):
-            model = MultinomialNB(alpha=0.1, fit_prior=False).fit(counts, rounds[-1])
-            rounds.append(model.predict(counts))
-        replacer = DPDocumentReplacer(texts, n_groups=6).fit()
-        np.testing.assert_array_equal(replacer.public_groups_, rounds[2])
-        assert (rounds[1] != rounds[0]).any()
-    assert replacer.grouper_.predict([[], ["zebra"], "unknown"]).tolist() == [0, 0, 0]
+def test_default_groups_are_those_of_scikit_learns_steps():
+    texts = texts_of(400, 3)[0]
+    places = make_pipeline(
+        TfidfVectorizer(sublinear_tf=True), TruncatedSVD(10, random_state=0)
+    ).fit_transform(texts)
+    clusters = KMeans(6, n_init=10, random_state=0).fit(normalize(places))
+    replacer = DPDocumentReplacer(texts, n_groups=6).fit()
+    np.testing.assert_array_equal(replacer.public_groups_, clusters.labels_)
+    unknown = replacer.grouper_.predict([[], ["zebra"], "unknown"])
+    assert len(set(unknown.tolist())) == 1
 
 
 def test_default_groups_do_not_depend_on_others_by_a_bit():
-    """Scores, and not only their largest, alone, together, in another order."""
-    from skdptext.documents import counts_of_topics
-
+    """Places, and not only the nearest centre, alone, together, in another order."""
     texts = texts_of(900, 7)[0]
-    groups = TopicGroups(5).fit(texts[:300])
+    encoder = DPDocumentReplacer(texts[:300], n_groups=5).fit().grouper_[0]
     asked = [f"{a} {b}" for a, b in zip(texts[300:600], texts[600:], strict=True)]
-
-    def scores(X):
-        return counts_of_topics(groups.encoder_, X) @ groups.words_
-
-    together = scores(asked)
-    assert together.shape == (300, 5)
-    np.testing.assert_array_equal(together[::-1], scores(asked[::-1]))
-    alone = np.concatenate([scores([text]) for text in asked])
+    together = encoder.transform(asked)
+    np.testing.assert_array_equal(together[::-1], encoder.transform(asked[::-1]))
+    alone = np.concatenate([encoder.transform([text]) for text in asked])
     np.testing.assert_array_equal(together, alone)
-    # more than are counted at a time
-    many = scores(asked * 14)
+    many = encoder.transform(asked * 14)
     np.testing.assert_array_equal(many, np.tile(together, (14, 1)))
-    assert groups.predict([]).shape == (0,)
-
-
-def test_a_round_that_leaves_a_group_empty_is_not_taken():
-    rng = np.random.default_rng(47)
-    words = ["aa", "bb", "cc", "dd", "ee", "ff"]
-    texts = [
-        " ".join(np.repeat(rng.choice(words, rng.integers(1, 9)), 2)) for _ in range(40)
-    ]
-    groups = TopicGroups(30).fit(texts)
-    assert groups.words_ is None
-    sizes = np.bincount(groups.predict(texts), minlength=30)
-    assert sizes.min() > 0
-    replacer = DPDocumentReplacer(texts, n_groups=30, output="group").fit()
-    assert replacer.n_groups_ == 30
-    assert len(replacer.transform(texts)) == 40
 
 
 def test_texts_that_differ_in_a_pair_of_surrogates_only_are_two():

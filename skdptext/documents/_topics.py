@@ -1,0 +1,52 @@
+"""Documents as points among topics, by scikit-learn's own steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from skdptext.documents._reader import DocumentReader
+
+_READER = DocumentReader(None)
+
+
+def words_of(document: Any) -> list[str]:
+    """Words of a text or token list, where nobody says what a word is."""
+    return _READER.words(document)
+
+
+def topic_encoder(
+    documents: Iterable[Any], n_components: int = 10, random_state: Any = 0
+) -> Any:
+    """An unfitted pipeline that places documents in a few directions of topics.
+
+    TF-IDF, truncated SVD and rows of unit length, so that Euclidean distances between
+    rows are cosine distances. Documents without a known word are placed at the origin.
+    Each document is placed by itself, to the last bit, as the products are sparse.
+
+    Parameters
+    ----------
+    documents : iterable of str or of lists of str
+        What it will be fitted on. They must be public: words, weights and directions
+        are theirs.
+    n_components : int, default=10
+        Number of directions; fewer where the documents have fewer words.
+    random_state : None, int or RandomState, default=0
+        Of the SVD, which begins in random directions.
+    """
+    # late, as they are slow to import
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import Normalizer
+
+    words: set[str] = set()
+    for document in documents:
+        words.update(words_of(document))
+        if len(words) >= n_components:
+            break
+    return make_pipeline(
+        TfidfVectorizer(analyzer=words_of, sublinear_tf=True),
+        TruncatedSVD(min(n_components, max(1, len(words))), random_state=random_state),
+        Normalizer(),
+    )
