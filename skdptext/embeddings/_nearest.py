@@ -113,11 +113,15 @@ def k_nearest_words(
             scores -= half32
             if exclude is not None:
                 scores[row, exclude[rows]] = -np.inf
-            floor = np.partition(scores, -k, axis=1)[:, -k] - slack[rows]
+            if k == 1:
+                best = scores.max(axis=1)  # some twenty times as fast
+            else:
+                best = np.partition(scores, -k, axis=1)[:, -k]
+            floor = best - slack[rows]
             near = ~(scores < floor[:, None])  # a NaN floor rules nothing out
             if exclude is not None:
                 near[row, exclude[rows]] = False
-            of, word = np.nonzero(near)
+            of, word = np.divmod(np.flatnonzero(near), near.shape[1])
             gaps = _distances(block, vectors, of, word)
             order = np.lexsort((gaps, of))  # stable: the lowest of equal ones first
             first = np.searchsorted(of, row)

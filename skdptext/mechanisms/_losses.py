@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from heapq import heapify, heappop, heappush
 from itertools import count
 from typing import Any
@@ -22,8 +22,9 @@ from scipy.special import (
 
 from skdptext.utils import bisect
 
-# Size of the grid of losses: a direct convolution takes a millisecond or two.
-_BINS = 4096
+# Points of the grid of losses, and of that of a sum, which takes the product of two of
+# them: up to half a millisecond.
+_BINS, _SUM_BINS = 4096, 2560
 # The upper tail of this probability counts as an infinite loss.
 _TAIL = 1e-30
 # Masses are raised by this fraction, which outweighs all rounding in float64.
@@ -281,8 +282,9 @@ class LossDistribution:
             Of both releases together.
         """
         low, high = self._lowest + other._lowest, self._highest + other._highest
-        step = max(min(self.step, other.step), _grid_step(low, high))
-        a, b = self._at(step), other._at(step)
+        step = max(min(self.step, other.step), _grid_step(low, high, _SUM_BINS))
+        a = self._at(step)
+        b = a if other is self else other._at(step)
         # that at least one of two independent losses is infinite
         infinite = a.infinite + b.infinite - a.infinite * b.infinite
         # Sums of points of one grid lie on it, so that the convolution itself moves no
@@ -349,12 +351,12 @@ class LossDistribution:
         # The bisection points are the same for every delta, so that rounding in δ(t)
         # cannot make the result grow with delta.
         return bisect(
-            lambda t: self.delta(t) <= delta, self._highest, 0.0, precision=1e-12
+            lambda t: self.delta(t) <= delta, self._highest, 0.0, precision=1e-10
         )[0]
 
     # -- the grid --------------------------------------------------------------
 
-    @property
+    @cached_property
     def _losses(self) -> np.ndarray:
         return self._lowest + self.step * np.arange(len(self.masses))
 
@@ -414,10 +416,10 @@ class LossDistribution:
         return cls(step, lowest + first, inner, min(1.0, infinite))
 
 
-def _grid_step(low: float, high: float) -> float:
+def _grid_step(low: float, high: float, bins: int = _BINS) -> float:
     """The finest step of a grid that spans so many losses; a power of two."""
     # and whose points float64 can still count
-    return max(_power((high - low) / _BINS), _power(max(-low, high) * 2.0**-40)) or 1.0
+    return max(_power((high - low) / bins), _power(max(-low, high) * 2.0**-40)) or 1.0
 
 
 def _power(number: float) -> float:

@@ -174,9 +174,11 @@ class MahalanobisMetric:
         """
         if self.lam == 0:
             return cdist(x, y)
-        both = np.concatenate([x, y])
-        rows, numbers = np.unique(both, axis=0, return_inverse=True)
-        points = self.whiten(rows)[numbers.ravel()]
+        both = np.concatenate([x, y]) + 0.0  # no -0.0, which has other bytes
+        # by their bytes: the columns of np.unique are compared one by one
+        keys = both.view(np.dtype((np.void, both.itemsize * self.dim))).ravel()
+        _, first, numbers = np.unique(keys, return_index=True, return_inverse=True)
+        points = self.whiten(both[first])[numbers]
         return cdist(points[: len(x)], points[len(x) :])
 
     def at(self, lam: float) -> MahalanobisMetric:

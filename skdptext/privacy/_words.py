@@ -538,16 +538,18 @@ def _plain(value: Any) -> Any:
 
 # -- how far typical words of an embedding are apart ----------------------------------
 
-# To show a guarantee must take no time: a fixed sample of words, and the words among
-# which their neighbors are sought: the first of the embedding, mostly frequent ones.
-_SAMPLE, _AMONG = 50, 10_000
+# To show a guarantee must take no time: a fixed sample of words, and the size of the
+# vectors among which their neighbors are sought, those of the first words of the
+# embedding, mostly frequent ones.
+_SAMPLE, _AMONG = 50, 2**20
 _sampled: Memo[tuple[np.ndarray, ...]] = Memo(8)
 _bounds: Memo[list[tuple[float, float]]] = Memo(64)
 
 
 def _sample_of(table: WordEmbedding) -> tuple[np.ndarray, ...]:
     """Words with the nearest other word, by Euclidean distance, and a random one."""
-    rng, vectors = np.random.default_rng(0), table.vectors[:_AMONG]
+    rng = np.random.default_rng(0)
+    vectors = table.vectors[: max(_SAMPLE, _AMONG // table.dim)]
     n = len(vectors)
     sample = rng.permutation(n)[:_SAMPLE]
     others = (sample + rng.integers(1, max(2, n), len(sample))) % n

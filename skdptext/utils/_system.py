@@ -303,7 +303,7 @@ def runs(offsets: np.ndarray, size: float, most: float = float("inf")) -> list[s
 def half_squared_norms(vectors: np.ndarray) -> np.ndarray:
     """½‖φ‖² of every row, in float64, without a float64 copy of the embedding."""
     out = np.empty(len(vectors))
-    for rows in blocks(len(vectors), 4096):
+    for rows in blocks(len(vectors), 512):
         block = vectors[rows].astype(np.float64)
         out[rows] = 0.5 * np.einsum("ij,ij->i", block, block)
     return out
