@@ -17,7 +17,6 @@ from skdptext.utils import (
     blocks,
     check_option,
     check_real,
-    progress,
     rounded_up,
     working_memory_bytes,
 )
@@ -178,7 +177,7 @@ class Exponential(TableMechanism):
         """Blocks of words, all words from there on, and the distances of the two."""
         n_words = len(self.embedding)
         size = int(np.clip(working_memory_bytes() // (40 * n_words), 1, 256))
-        for rows in progress(list(blocks(n_words, size)), "pairs of words"):
+        for rows in blocks(n_words, size):
             rest = slice(rows.start, None)
             yield rows, rest, self._distances(rows, rest)
 

@@ -56,7 +56,6 @@ from skdptext.utils import (
     check_option,
     check_real,
     is_count_matrix,
-    show_progress,
     shown,
     sparse_result,
     warn_of_repeats,
@@ -180,8 +179,8 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
     n_jobs : int, default=None
         Threads. None: as many as the linear algebra library may use.
     verbose : int, default=0
-        Above 0, show progress bars on a terminal or in a notebook, for releases, and
-        for `fit` if the mechanism goes through all pairs of words; above 1, anywhere.
+        Above 0, show the progress of a release on a terminal or in a notebook; above 1,
+        anywhere.
 
     Attributes
     ----------
@@ -341,9 +340,8 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         if bags is not None:
             check_bags(bags, n_words=len(embedding), counts=True)
             check_columns(X, embedding)
-        with show_progress(self.verbose):
-            chosen = resolve_mechanism(self.mechanism)
-            mechanism = chosen.prepare(embedding, self.epsilon, self.lam)
+        chosen = resolve_mechanism(self.mechanism)
+        mechanism = chosen.prepare(embedding, self.epsilon, self.lam)
         # equal documents get equal releases in a `transform` without ids only
         self._warn_of_leaks(has_ids=True)
         # Only now is anything written: a refused fit leaves no trace.
@@ -629,12 +627,11 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         """
         self._check_ready()
         own = self.mechanism_
-        with show_progress(self.verbose):
-            return own.prepare(
-                self.embedding_,
-                own.epsilon if epsilon is None else epsilon,
-                own.lam if lam is None else lam,
-            )
+        return own.prepare(
+            self.embedding_,
+            own.epsilon if epsilon is None else epsilon,
+            own.lam if lam is None else lam,
+        )
 
     def known_words(self, X: Any) -> list[list[str]]:
         """The words of each document that a release perturbs.

@@ -74,7 +74,6 @@ from skdptext.utils._risk import (
 )
 from skdptext.utils._system import (
     Memo as Memo,
-    Threads as Threads,
     blas_threads as blas_threads,
     import_gensim as import_gensim,
     import_pandas as import_pandas,
@@ -94,7 +93,6 @@ from skdptext.utils._validation import (
     check_kind as check_kind,
     check_methods as check_methods,
     check_n_jobs as check_n_jobs,
-    check_numbers as check_numbers,
     check_option as check_option,
     check_path as check_path,
     check_real as check_real,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import math
-import re
 import textwrap
 import threading
 import warnings
@@ -44,7 +43,15 @@ def warn_once(
     stacklevel : int, default=1
         Whose line is shown, as in `warnings.warn`; 1 is the line of this call.
     """
-    if _action(message, category) == "default":
+    actions = (
+        action
+        for action, text, kind, module, line in warnings.filters
+        if issubclass(category, kind)
+        and (text is None or text.match(message))
+        and module is None
+        and not line
+    )
+    if next(actions, "default") == "default":
         key = (category, message if about is None else about)
         if key in _said:
             return
@@ -52,100 +59,36 @@ def warn_once(
     warnings.warn(message, category, stacklevel=stacklevel + 1)
 
 
-def _action(message: str, category: type[Warning]) -> str:
-    """What the filters do with a warning of this library."""
-    for action, text, kind, module, line in warnings.filters:
-        if (
-            issubclass(category, kind)
-            and (text is None or text.match(message))
-            and module is None
-            and not line
-        ):
-            return action
-    return "default"
+class _Quiet:
+    """How many ask for quiet, and the filters that they found, to be restored."""
+
+    lock = threading.Lock()
+    n_asking = 0
+    found = warnings.catch_warnings()
 
 
 @contextmanager
 def quiet(*kinds: type[Warning], message: str = "") -> Iterator[None]:
     """Ignore these warnings, of what is known to who asked; in all threads meanwhile.
 
-    Or those only whose text starts with a regular expression, `message`. Not by
-    `warnings.catch_warnings`: it restores what it found, and where two threads overlap,
-    the last to leave finds what the first one set.
+    Or those only whose text starts with a regular expression, `message`. Calls that
+    overlap, as in threads, restore the filters together, once the last one ends: each
+    by itself would restore what another had set, and leave warnings off for good.
     """
-    asked = [(kind, message) for kind in kinds]
-    with _lock:
-        for key in asked:
-            if key not in _silences:
-                _silences[key] = _Silence(*key)
-            _silences[key].begin()
+    with _Quiet.lock:
+        if not _Quiet.n_asking:
+            _Quiet.found = warnings.catch_warnings()
+            _Quiet.found.__enter__()
+        _Quiet.n_asking += 1
+        for kind in kinds:
+            warnings.filterwarnings("ignore", message, kind)
     try:
         yield
     finally:
-        with _lock:
-            for key in asked:
-                _silences[key].end()
-
-
-class _Silence:
-    """A filter that ignores warnings of a kind for as long as someone asks for it.
-
-    It stands in the place of the compiled expression that texts are compared with, and
-    once nobody asks, no text matches: what others do to the list meanwhile, such as to
-    restore an old one, cannot make it last. `match` is that of a compiled expression,
-    which lets no other thread run: Python 3.11 may free a list of filters while one
-    reads it.
-    """
-
-    def __init__(self, kind: type[Warning], message: str) -> None:
-        # the comment tells what scikit-learn makes of it for its own threads
-        self._text = re.compile(f"(?#quiet){message}", re.IGNORECASE)
-        self._kind = kind
-        self._n_asking = 0
-        self._lists: list[list[Any]] = []  # that it has been put into
-        self._compare_with(_NOTHING)
-
-    def _compare_with(self, text: re.Pattern[str]) -> None:
-        self.match, self.pattern = text.match, text.pattern
-
-    def begin(self) -> None:
-        self._n_asking += 1
-        self._compare_with(self._text)
-        filters: list[Any] = warnings.filters  # type: ignore[assignment]
-        if not self._leads(filters):
-            filters.insert(0, ("ignore", self, self._kind, None, 0))
-            self._lists.append(filters)
-
-    def end(self) -> None:
-        self._n_asking -= 1
-        if self._n_asking:
-            return
-        lists: list[list[Any]] = [warnings.filters, *self._lists]  # type: ignore[list-item]
-        for filters in {id(each): each for each in lists}.values():
-            for each in list(filters):
-                if self._is_of(each):
-                    filters.remove(each)
-        self._lists.clear()
-        self._compare_with(_NOTHING)
-
-    def _is_of(self, entry: Any) -> bool:
-        if entry[2] is not self._kind:
-            return False
-        return getattr(entry[1], "pattern", None) == self._text.pattern
-
-    def _leads(self, filters: list[Any]) -> bool:
-        """Whether it comes before all filters of others."""
-        for each in filters:
-            if each[1] is self:
-                return True
-            if not isinstance(each[1], _Silence):
-                break
-        return False
-
-
-_NOTHING = re.compile(r"(?!)")
-_silences: dict[tuple[type[Warning], str], _Silence] = {}
-_lock = threading.RLock()
+        with _Quiet.lock:
+            _Quiet.n_asking -= 1
+            if not _Quiet.n_asking:
+                _Quiet.found.__exit__(None, None, None)
 
 
 # -- the origin of the text that parameters are chosen on ---------------------------

@@ -63,8 +63,6 @@ class SecretSeed:
     def __repr__(self) -> str:
         return "<secret>"
 
-    __str__ = __repr__
-
     def __format__(self, spec: str) -> str:
         return "<secret>"  # also for ":d", ":x" and widths
 
@@ -74,14 +72,8 @@ class SecretSeed:
     def __hash__(self) -> int:
         return hash(self._value)
 
-    def __copy__(self) -> SecretSeed:
-        return self
-
     def __deepcopy__(self, memo: dict[int, Any]) -> SecretSeed:
         return self  # which scikit-learn's clone asks for
-
-    def __reduce__(self) -> tuple[type[SecretSeed], tuple[int]]:
-        return SecretSeed, (self._value,)
 
 
 def check_noise_state(random_state: Any) -> RandomState:
@@ -271,7 +263,7 @@ def check_document_ids(document_ids: Any) -> list[Any]:
             "document_ids must be an iterable of str, int or bytes, got "
             f"{type(document_ids).__name__}."
         )
-    ids = list(document_ids)
+    ids, seen = list(document_ids), dict[Any, int]()
     for position, identity in enumerate(ids):
         wrong = isinstance(identity, bool | np.bool_)
         if wrong or not isinstance(identity, str | bytes | Integral):
@@ -279,18 +271,15 @@ def check_document_ids(document_ids: Any) -> list[Any]:
                 "document_ids must be str, int or bytes, got "
                 f"{type(identity).__name__} at position {position}."
             )
-    # no two of them are equal unless their bytes are
-    if len(set(ids)) < len(ids):
-        seen: dict[Any, int] = {}
-        for position, identity in enumerate(ids):
-            first = seen.setdefault(identity, position)
-            if first != position:
-                raise InvalidParameterError(
-                    "document_ids must differ, or equal documents get equal noise: "
-                    f"positions {first} and {position} hold the same. If ids stand for "
-                    "people, k documents of one cost k times ε: with stand-ins, say "
-                    "who wrote each document by authors instead."
-                )
+        # no two of them are equal unless their bytes are
+        first = seen.setdefault(identity, position)
+        if first != position:
+            raise InvalidParameterError(
+                "document_ids must differ, or equal documents get equal noise: "
+                f"positions {first} and {position} hold the same. If ids stand for "
+                "people, k documents of one cost k times ε: with stand-ins, say "
+                "who wrote each document by authors instead."
+            )
     return ids
 
 

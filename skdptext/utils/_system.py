@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import builtins
 import importlib
 import math
 import os
 import secrets
 import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import IO, Any, Generic, Self, TypeVar
+from typing import IO, Any, Generic, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -49,28 +47,19 @@ def replacing(target: Path) -> Iterator[IO[bytes]]:
 # -- packages that are imported where they are used ---------------------------------
 
 
-def import_gensim(needed_by: str) -> Any:
-    """gensim, or an error that says what needs it: some Pythons have no wheel of it."""
-    return _import("gensim", needed_by, "install gensim, which needs Python < 3.14")
-
-
-def import_pandas(needed_by: str) -> Any:
-    """pandas, or an error that says what needs it and how to install it."""
-    return _import("pandas", needed_by, "pip install pandas")
-
-
-def import_pyarrow(needed_by: str) -> Any:
-    """pyarrow, or an error that says what needs it and how to install it."""
-    return _import(
-        "pyarrow", needed_by, 'pip install pyarrow (the extra "arrow" of skdptext)'
-    )
-
-
-def _import(name: str, needed_by: str, remedy: str) -> Any:
+def _import(name: str, remedy: str, needed_by: str) -> Any:
+    """A package, or an error that says what needs it and how to install it."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
         raise ImportError(f"{needed_by} needs {name}: {remedy}.") from error
+
+
+import_gensim = partial(_import, "gensim", "install gensim, which needs Python < 3.14")
+import_pandas = partial(_import, "pandas", "pip install pandas")
+import_pyarrow = partial(
+    _import, "pyarrow", 'pip install pyarrow (the extra "arrow" of skdptext)'
+)
 
 
 # -- results that are made once -----------------------------------------------------
@@ -128,35 +117,6 @@ def limit_blas_threads(n: int) -> AbstractContextManager[Any]:
     return limit
 
 
-class Threads:
-    """Some threads of this process, to be used in a `with` statement.
-
-    Unlike joblib's, which look for results every ten milliseconds, as long as a small
-    search takes.
-
-    Parameters
-    ----------
-    n : int, default=1
-        1: the calling thread.
-    """
-
-    def __init__(self, n: int = 1) -> None:
-        self.n = n
-        self._pool = ThreadPoolExecutor(n) if n > 1 else None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
-
-    def each(self, run: Callable[[Any], object], items: Iterable[Any]) -> None:
-        """Call `run` with each of the items; none more once one has raised."""
-        for _ in (self._pool or builtins).map(run, items):
-            pass
-
-
 # -- progress bars for work that takes seconds --------------------------------------
 
 
@@ -165,25 +125,14 @@ def _asks_for_bars(verbose: int) -> bool:
 
     In a file or a log, a bar leaves hundreds of lines.
     """
-    if _in_notebook():
-        return verbose > 0
-    if sys.stderr is None:  # of Windows without a console
-        return False
-    return verbose > 1 or (verbose > 0 and _is_terminal(sys.stderr))
-
-
-def _is_terminal(stream: Any) -> bool:
-    """Of a stream, which may be closed."""
-    try:
-        return bool(stream.isatty())
-    except (AttributeError, ValueError):
-        return False
-
-
-def _in_notebook() -> bool:
-    """Whether a notebook runs this, as tqdm tells it."""
     ipython = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    return "IPKernelApp" in getattr(ipython, "config", ())
+    if "IPKernelApp" in getattr(ipython, "config", ()):  # a notebook, as tqdm tells it
+        return verbose > 0
+    try:  # a stream may be closed, and Windows without a console has none
+        terminal = sys.stderr is not None and sys.stderr.isatty()
+    except ValueError:
+        terminal = False
+    return verbose > (0 if terminal else 1) and sys.stderr is not None
 
 
 _shown: ContextVar[bool] = ContextVar("skdptext_progress", default=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from numbers import Integral, Real
 from os import PathLike
@@ -65,24 +66,12 @@ def shown_words(words: Sequence[str]) -> str:
     return f"words of {lengths}{', …' if len(words) > 5 else ''} characters"
 
 
-def _rule(
-    low: float | None, high: float | None, open_low: bool, open_high: bool
-) -> str:
-    if low is not None and high is not None:
-        return (
-            f"in {'(' if open_low else '['}{low:g}, {high:g}{')' if open_high else ']'}"
-        )
-    if low is not None:
-        return f"{'>' if open_low else '>='} {low:g}"
-    return f"{'<' if open_high else '<='} {high:g}" if high is not None else ""
-
-
 def check_real(
     name: str,
     value: Any,
     *,
-    low: float | None = None,
-    high: float | None = None,
+    low: float = -math.inf,
+    high: float = math.inf,
     open_low: bool = False,
     open_high: bool = False,
 ) -> float:
@@ -91,40 +80,20 @@ def check_real(
     Fractions, decimals and NumPy's numbers are numbers, too. The interval is closed,
     except at `low` if `open_low`, at `high` if `open_high`.
     """
-    interval = _rule(low, high, open_low, open_high)
-    rule = f"{name} must be a finite number {interval}".rstrip()
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real | Decimal):
-        raise InvalidParameterError(f"{rule}, got {shown(value)}.")
-    try:
-        number = float(value) + 0.0  # -0.0 and 0.0 must not be two releases
-    except (OverflowError, ValueError):  # 10**400, a signalling NaN
-        number = math.nan
-    too_low = low is not None and (number <= low if open_low else number < low)
-    too_high = high is not None and (number >= high if open_high else number > high)
-    if not math.isfinite(number) or too_low or too_high:
-        raise InvalidParameterError(f"{rule}, got {shown(value)}.")
-    return number
-
-
-def check_numbers(name: str, values: Any, **rule: Any) -> list[float]:
-    """Return `values` as floats, each by the rule of `check_real`; at least one."""
-    # an array without dimensions calls itself iterable
-    text = isinstance(values, str | bytes | bytearray | memoryview)
-    single = text or getattr(values, "ndim", 1) == 0
-    if single or not isinstance(values, Iterable):
-        raise InvalidParameterError(
-            f"{name} must be a sequence of numbers, got {shown(values)}."
-        )
-    numbers = []
-    for i, x in enumerate(values):
-        if isinstance(x, str):  # a list of words, not an option
-            raise InvalidParameterError(
-                f"{name}[{i}] must be a number, got {kind_of(x)}."
-            )
-        numbers.append(check_real(f"{name}[{i}]", x, **rule))
-    if not numbers:
-        raise InvalidParameterError(f"{name} must hold at least one number, got none.")
-    return numbers
+    number = math.nan
+    if isinstance(value, Real | Decimal) and not isinstance(value, bool):
+        with suppress(OverflowError, ValueError):  # 10**400, a signalling NaN
+            number = float(value) + 0.0  # -0.0 and 0.0 must not be two releases
+    above = number > low if open_low else number >= low
+    below = number < high if open_high else number <= high
+    if math.isfinite(number) and above and below:
+        return number
+    rule = f"{name} must be a finite number"
+    if high < math.inf:
+        rule += f" in {'[('[open_low]}{low:g}, {high:g}{'])'[open_high]}"
+    elif low > -math.inf:
+        rule += f" {'>' if open_low else '>='} {low:g}"
+    raise InvalidParameterError(f"{rule}, got {shown(value)}.")
 
 
 def check_integer(name: str, value: Any, *, low: int, high: int | None = None) -> int:
@@ -176,11 +145,11 @@ def is_fitted(estimator: Any) -> bool:
         return True
     try:
         check_is_fitted(estimator)
+        return True
     except NotFittedError:
         return False
     except (AttributeError, TypeError):  # not an estimator of scikit-learn
         return any(n.endswith("_") and n[:1] != "_" for n in vars(estimator))
-    return True
 
 
 def check_path(name: str, value: Any) -> Path:
@@ -246,20 +215,17 @@ def check_bags(
     calls the matrix `name`, and says which row is the first to break a rule.
     """
     refuse_masked(X, name)
+    if sp.issparse(X):
+        check_indices(X, name)
     try:
-        if sp.issparse(X):
-            check_indices(X, name)
-            bags = sp.csr_array(X, dtype=np.float64, copy=True)
-            check_indices(bags, name)  # those of lists show only now
-        else:
-            bags = sp.csr_array(np.atleast_2d(np.asarray(X, dtype=np.float64)))
-    except InvalidParameterError:
-        raise
+        rows = X if sp.issparse(X) else np.atleast_2d(np.asarray(X, dtype=np.float64))
+        bags = sp.csr_array(rows, dtype=np.float64, copy=True)
     except (OverflowError, TypeError, ValueError):  # whose messages may quote it
         raise InvalidParameterError(
             f"{name} must be a matrix of numbers, got {kind_of(X)} that holds "
             "something else, or rows of different lengths."
         ) from None
+    check_indices(bags, name)  # those of lists show only now
     if n_words is not None and bags.shape[1] != n_words:
         raise InvalidParameterError(
             f"{name} must have one column per word of the embedding: it has "
@@ -267,31 +233,26 @@ def check_bags(
         )
     bags.sum_duplicates()
     data = bags.data
-    problem = None
-    if not np.isfinite(data).all():
-        problem, bad = "finite entries", ~np.isfinite(data)
-    elif (data < 0).any():
-        problem, bad = "non-negative entries", data < 0
-    elif counts and (data != np.floor(data)).any():
-        problem, bad = "whole-number counts", data != np.floor(data)
-    elif counts and (data > MAX_WORDS).any():
-        problem, bad = "counts below 2^31", data > MAX_WORDS
-    if problem is not None:
-        first = int(np.flatnonzero(bad)[0])
-        row = int(np.searchsorted(bags.indptr, first, side="right")) - 1
-        raise InvalidParameterError(
-            f"{name} must hold {problem} only, got {data[first]:g} "
-            f"in row {row}, column {bags.indices[first]}."
-            # scikit-learn's own wording, which its users and checks look for
-            + (" Negative values in data passed to X." if "non-neg" in problem else "")
-        )
-    bags.eliminate_zeros()
+    rules = {"finite entries": np.isfinite(data), "non-negative entries": data >= 0}
     if counts:
-        totals = bags.sum(axis=1)
-        if (totals > max_words).any():
-            row = int(np.argmax(totals > max_words))
-            raise InvalidParameterError(
-                f"{name} must hold at most {max_words} words per document, got "
-                f"{totals[row]:.0f} in row {row}."
+        rules["whole-number counts"] = data == np.floor(data)
+    for rule, holds in rules.items():
+        if not holds.all():
+            first = int(holds.argmin())
+            row = int(np.searchsorted(bags.indptr, first, side="right")) - 1
+            message = (
+                f"{name} must hold {rule} only, got {data[first]:g} in row {row}, "
+                f"column {bags.indices[first]}."
             )
+            if data[first] < 0:  # which scikit-learn's users and checks look for
+                message += " Negative values in data passed to X."
+            raise InvalidParameterError(message)
+    bags.eliminate_zeros()
+    totals = bags.sum(axis=1)
+    if counts and (totals > max_words).any():
+        row = int(np.argmax(totals > max_words))
+        raise InvalidParameterError(
+            f"{name} must hold at most {max_words} words per document, got "
+            f"{totals[row]:.0f} in row {row}."
+        )
     return bags
