@@ -18,7 +18,7 @@ from skdptext.inspection._drawing import (
     scale_epsilon,
 )
 from skdptext.metrics import find_perturber, plausible_deniability
-from skdptext.utils import check_real, quiet
+from skdptext.utils import check_numbers, quiet
 
 _LABELS = {
     "n_unchanged": "$N_w$: draws of {n} that\nleave the word unchanged",
@@ -129,14 +129,8 @@ class PlausibleDeniabilityDisplay:
         own, embedding = source.mechanism_at(), source.embedding_
         words = embedding.word_array[some_word_ids(words, embedding)]
         given = [own.epsilon] if epsilons is None else epsilons
-        epsilons = [
-            check_real(f"epsilons[{i}]", epsilon, low=0, open_low=True)
-            for i, epsilon in enumerate(given)
-        ]
-        lams = [
-            check_real(f"lams[{i}]", lam, low=0, high=1)
-            for i, lam in enumerate([own.lam] if lams is None else lams)
-        ]
+        epsilons = check_numbers("epsilons", given, low=0, open_low=True)
+        lams = check_numbers("lams", [own.lam] if lams is None else lams, low=0, high=1)
         percentiles = np.empty((2, 3, len(epsilons), len(lams)))
         for i, j in np.ndindex(percentiles.shape[2:]):
             # not "one-hot", which would need a matrix

@@ -93,6 +93,7 @@ from skdptext.utils._validation import (
     check_kind as check_kind,
     check_methods as check_methods,
     check_n_jobs as check_n_jobs,
+    check_numbers as check_numbers,
     check_option as check_option,
     check_path as check_path,
     check_real as check_real,

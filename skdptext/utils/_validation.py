@@ -96,6 +96,18 @@ def check_real(
     raise InvalidParameterError(f"{rule}, got {shown(value)}.")
 
 
+def check_numbers(name: str, values: Any, **rule: Any) -> list[float]:
+    """Return `values` as floats, each by the rule of `check_real`; at least one."""
+    # an array without dimensions calls itself iterable
+    listed = isinstance(values, Iterable) and getattr(values, "ndim", 1) == 1
+    numbers = list(values) if listed and not isinstance(values, str | bytes) else []
+    if not numbers:
+        raise InvalidParameterError(
+            f"{name} must be a sequence of numbers, at least one, got {shown(values)}."
+        )
+    return [check_real(f"{name}[{i}]", x, **rule) for i, x in enumerate(numbers)]
+
+
 def check_integer(name: str, value: Any, *, low: int, high: int | None = None) -> int:
     """Return `value` as an int within the bounds, or say which rule it breaks."""
     rule = f"{name} must be an integer >= {low}"
