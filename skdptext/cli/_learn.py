@@ -211,9 +211,8 @@ def _checked_for_public(
 ) -> AbstractContextManager[None]:
     """Refuse private texts that were given as public ones; of a few `fit` warns."""
     # We count before the fit, which spends ε: a mistake in the call must not cost any.
-    count = KnownTexts(model.public_documents).count()
-    count.see(texts)
-    found = count.result()
+    found = KnownTexts(model.public_documents).count()
+    found.see(texts)
     found.warn_of_strangers()
     if found.too_many and not accepted:
         raise InvalidParameterError(

@@ -426,12 +426,11 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
             raise InvalidParameterError(
                 f"y must hold one label per document ({done}), got {n}."
             )
-        found = None if shared is None else shared.result()
-        if found is not None:
-            found.warn_of_strangers()
-        if found is not None and found.any:
+        if shared is not None:
+            shared.warn_of_strangers()
+        if shared is not None and shared.any:
             warn_once(
-                f"{found.sentence('private texts')}. What is "
+                f"{shared.sentence('private texts')}. What is "
                 "public cannot be protected; and if these texts are not, the corpus "
                 "that is handed over shows them.",
                 PrivacyLeakWarning,

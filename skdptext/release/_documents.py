@@ -80,8 +80,8 @@ class DocumentRelease:
         per value on average, but for the groups of the releaser. With `author` among
         them, a warning and the manifest say that this names who wrote each document.
     allow_shared_texts : bool, default=False
-        Release although public texts of the releaser are among the documents, copies
-        and near-copies: all of them are public. The manifest says so. Without it, such
+        Release although public texts of the releaser are among the documents, word
+        for word: all of them are public. The manifest says so. Without it, such
         documents are refused, since stand-ins would publish them.
 
     Attributes
@@ -333,7 +333,7 @@ class DocumentRelease:
         count = self._count_shared_texts()
         if count is not None:
             count.see(texts)
-            self._check_shared_texts(count.result())
+            self._check_shared_texts(count)
         repeats = Repeats(self)
         repeats.see(columns)
         repeats.tell()
@@ -397,8 +397,9 @@ class DocumentRelease:
             )
         if shared.any and not self.allow_shared_texts:
             warn_once(
-                f"{shared}. What is public cannot be "
-                "protected; if they are not public, this release publishes them.",
+                f"{shared.sentence('documents to be released')}. What is public "
+                "cannot be protected; if they are not public, this release publishes "
+                "them.",
                 PrivacyLeakWarning,
             )
 
@@ -462,7 +463,8 @@ def _canary(releaser: Any) -> str:
     if known.perturbs_words:
         known.output = "text"
     documents = known.canary_documents()
-    noisy = known.transform(documents, document_ids=range(len(documents)))
+    with shared_texts_counted():
+        noisy = known.transform(documents, document_ids=range(len(documents)))
     if hasattr(noisy, "shape"):
         rows = noisy.toarray() if sp.issparse(noisy) else noisy
         noisy = [repr(row) for row in rows.tolist()]

@@ -326,7 +326,7 @@ def _survey(
             "stand-ins the people as author."
         )
     if shared is not None:
-        release._check_shared_texts(shared.result())
+        release._check_shared_texts(shared)
     texts.tell(verbose)
     repeats.tell()
     return counted

@@ -738,13 +738,14 @@ class _Watch:
     def warn(self) -> None:
         if self._count is None:
             return
-        shared = self._count.result()
+        shared = self._count
         shared.warn_of_strangers()
         if shared.any:
             warn_once(
-                f"{shared}. What is public cannot be "
-                "protected; and if the documents are not, neither the stand-ins nor "
-                "the groups may be made of them: this release would publish them.",
+                f"{shared.sentence('documents to be released')}. What is public "
+                "cannot be protected; and if the documents are not, neither the "
+                "stand-ins nor the groups may be made of them: this release would "
+                "publish them.",
                 PrivacyLeakWarning,
             )
 
