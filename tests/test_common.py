@@ -51,7 +51,6 @@ ESTIMATORS = [
     ChannelNaiveBayes(
         DPWordPerturber("one-hot", epsilon=3.0), n_draws=20, random_state=0
     ),
-    MeanVectorEncoder("one-hot"),
     TopicWordSelector(n_words=5),
     WMDKNNClassifier("one-hot"),
     WMDKNNClassifier("one-hot", n_neighbors=3, weights="distance"),
@@ -62,6 +61,7 @@ ESTIMATORS = [
     DPDocumentReplacer(PUBLIC, n_groups=2, random_state=0),
     DPTextClassifier(PUBLIC, random_state=0),
     KoppelAuthorClassifier(random_state=0),
+    MeanVectorEncoder(EMBEDDING, 1),
     WordReconstructionAttack(random_state=0),
 ]
 # Parameters of an estimator: nothing is fitted.

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Literal
+from collections.abc import Iterator
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
 from sklearn.utils.validation import check_is_fitted
 
-from skdptext.documents._encoders import (
-    ROUNDING,
-    TOGETHER,
-    DocumentEncoder,
-    in_parts,
-    unit_rows,
-)
 from skdptext.documents._reader import DocumentReader
-from skdptext.embeddings import WordEmbedding, check_columns, check_embedding
+from skdptext.embeddings import WordEmbedding, check_embedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_integer, limit_blas_threads, plain_documents
+from skdptext.utils import SITE, DocLinked, blocks, check_integer, limit_blas_threads
+
+# Documents that are placed at a time: their rows are dense.
+_TOGETHER = 4096
+# Lengths of means of unit vectors and their variances are at most 1; what is below this
+# is rounding.
+_ROUNDING = 1e-9
 
 
-class MeanVectorEncoder(DocumentEncoder):
+class MeanVectorEncoder(
+    DocLinked, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     r"""Place documents in a few directions of public word vectors.
 
     A document is the sum of its words' vectors, each weighted by how often the document
@@ -34,21 +39,11 @@ class MeanVectorEncoder(DocumentEncoder):
 
     Parameters
     ----------
-    embedding : WordEmbedding or "one-hot"
-        Public word vectors. ``"one-hot"``, with count matrices only: each column is a
-        word with a direction of its own.
+    embedding : WordEmbedding
+        Public word vectors. Texts are lowercased and split into words of two letters or
+        digits, or more; lists of words are taken as they are.
     n_components : int, default=20
         Number of directions; fewer where the public texts vary in fewer.
-    lowercase : bool, default=True
-        Lowercase texts before they are split into words.
-    stop_words : {"english"} or list of str, default=None
-        Words to leave out.
-    token_pattern : str, default=None
-        Regular expression of a word. None: two letters or digits, or more, with their
-        marks, and one letter of a script other than Latin. Not used if `tokenizer` is
-        given.
-    tokenizer : callable, default=None
-        Splits a string into words.
 
     Attributes
     ----------
@@ -62,10 +57,6 @@ class MeanVectorEncoder(DocumentEncoder):
     idf_ : ndarray of shape (n_words,)
         Weight of each word of the embedding, ``1 + log((1 + n) / (1 + df))`` for a word
         in ``df`` of ``n`` public texts.
-    n_components_ : int
-        Directions found.
-    n_features_in_ : int
-        Number of columns, if `fit` was given a count matrix.
 
     Raises
     ------
@@ -109,22 +100,32 @@ class MeanVectorEncoder(DocumentEncoder):
            [ 0.]])
     """
 
-    def __init__(
-        self,
-        embedding: WordEmbedding | Literal["one-hot"],
-        n_components: int = 20,
-        *,
-        lowercase: bool = True,
-        stop_words: Literal["english"] | Iterable[str] | None = None,
-        token_pattern: str | None = None,
-        tokenizer: Callable[[str], list[str]] | None = None,
-    ) -> None:
+    # users import it from there
+    _doc_link_template = (
+        f"{SITE}api/generated/skdptext.preprocessing.{{estimator_name}}.html"
+    )
+
+    def __init__(self, embedding: WordEmbedding, n_components: int = 20) -> None:
         self.embedding = embedding
         self.n_components = n_components
-        self.lowercase = lowercase
-        self.stop_words = stop_words
-        self.token_pattern = token_pattern
-        self.tokenizer = tokenizer
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn weights and directions from public texts.
+
+        Parameters
+        ----------
+        X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
+            Public. The words of the embedding are the columns of a count matrix.
+        y : ignored
+            Not used; here for scikit-learn's interface.
+
+        Returns
+        -------
+        self : estimator
+            The estimator itself.
+        """
+        self._fit(X)
+        return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
         """Learn from public texts, and place the same; they are read once.
@@ -141,41 +142,28 @@ class MeanVectorEncoder(DocumentEncoder):
         encoded : ndarray of shape (n_documents, n_components)
             Rows of unit length, or 0.
         """
-        parts, embedding = self._fit(X)
-        return self._place(parts, embedding)
+        return self._place(self._fit(X))
 
-    def _fit(self, X: Any) -> tuple[list[sp.csr_array], WordEmbedding]:
-        """Learn from texts, and return their counts and the embedding."""
+    def _fit(self, X: Any) -> sp.csr_array:
+        """Learn from texts, and return their counts."""
         n_components = check_integer("n_components", self.n_components, low=1)
-        bags, embedding = self._read(X, reset=True)
-        parts = list(self._counted(X, bags, embedding))
-        n_documents = sum(part.shape[0] for part in parts)
+        bags = self._read(X)
+        n_documents = bags.shape[0]
         if not n_documents:
             raise InvalidParameterError("X must hold at least one document, got none.")
-        in_documents = sum(
-            np.bincount(part.indices, minlength=len(embedding)) for part in parts
-        )
+        in_documents = np.bincount(bags.indices, minlength=bags.shape[1])
         idf = 1 + np.log((1 + n_documents) / (1 + in_documents))
-        axes = _directions(
-            (_unit_means(part, idf, embedding.vectors) for part in parts),
-            embedding.dim,
-            n_components,
-        )
+        axes = _directions(bags, idf, self.embedding.vectors, n_components)
         if axes is None:
             raise InvalidParameterError(
                 "X must hold documents that differ in words that the embedding knows, "
                 f"got n_samples={n_documents} that do not, with "
                 f"n_features={np.count_nonzero(in_documents)} such words."
             )
-        mean, variances, components = axes
-        learned = {
-            "idf_": idf,
-            "mean_": mean,
-            "explained_variance_": variances,
-            "components_": components,
-        }
-        self._keep(learned, of_counts=bags is not None)
-        return parts, embedding
+        self.idf_ = idf
+        self.mean_, self.explained_variance_, self.components_ = axes
+        self._n_features_out = len(self.components_)
+        return bags
 
     def transform(self, X: Any) -> np.ndarray:
         """Place documents, each by itself.
@@ -183,7 +171,7 @@ class MeanVectorEncoder(DocumentEncoder):
         Parameters
         ----------
         X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
-            As in `fit`, texts or counts.
+            Texts or counts.
 
         Returns
         -------
@@ -196,60 +184,50 @@ class MeanVectorEncoder(DocumentEncoder):
             If `X` breaks a rule; the message quotes no document.
         """
         check_is_fitted(self, "components_")
-        bags, embedding = self._read(X, reset=False)
-        return self._place(self._counted(X, bags, embedding), embedding)
+        return self._place(self._read(X))
 
-    def _read(
-        self, X: Any, *, reset: bool
-    ) -> tuple[sp.csr_array | None, WordEmbedding]:
-        """X if it is a count matrix, and the embedding."""
-        one_hot = isinstance(self.embedding, str)
-        n_words = None if one_hot else len(check_embedding(self.embedding))
-        bags = self._read_counts(X, reset=reset, n_words=n_words)
-        if bags is None:
-            return None, check_embedding(self.embedding)
-        embedding = check_embedding(self.embedding, one_hot_words=bags.shape[1])
-        if not one_hot:
-            check_columns(X, embedding)
-        return bags, embedding
+    def _read(self, X: Any) -> sp.csr_array:
+        embedding = check_embedding(self.embedding)
+        return DocumentReader(embedding).read(X, counted=True).bags(len(embedding))
 
-    def _counted(
-        self, X: Any, bags: sp.csr_array | None, embedding: WordEmbedding
-    ) -> Iterator[sp.csr_array]:
-        """Counts of the embedding's words, some documents at a time."""
-        if bags is not None:
-            return in_parts(bags)
-        documents = iter(plain_documents(X))
-        groups = iter(lambda: list(itertools.islice(documents, TOGETHER)), [])
-        read = DocumentReader.of(self, embedding).read_texts
-        return (read(group).bags(len(embedding)) for group in groups)
-
-    def _place(
-        self, parts: Iterable[sp.csr_array], embedding: WordEmbedding
-    ) -> np.ndarray:
-        placed = [np.empty((0, self.n_components_))]
-        for part in parts:
-            rows = _unit_means(part, self.idf_, embedding.vectors)
-            known = rows.any(axis=1)
-            rows[known] -= self.mean_
-            placed.append(unit_rows(_each_by_itself(rows, self.components_.T)))
+    def _place(self, bags: sp.csr_array) -> np.ndarray:
+        placed = [np.empty((0, len(self.components_)))]
+        for rows in _unit_means(bags, self.idf_, self.embedding.vectors):
+            rows[rows.any(axis=1)] -= self.mean_
+            placed.append(_unit_rows(_each_by_itself(rows, self.components_.T)))
         return np.concatenate(placed)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False  # any one, with other columns than words
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+def _unit_rows(places: np.ndarray) -> np.ndarray:
+    """Rows divided by their lengths; of zeros where there is no direction."""
+    lengths = np.linalg.norm(places, axis=1, keepdims=True)
+    # what is at the origin but for rounding has no direction
+    return np.where(lengths > _ROUNDING, places / np.where(lengths > 0, lengths, 1), 0)
 
 
 def _unit_means(
     bags: sp.csr_array, weights: np.ndarray, vectors: np.ndarray
-) -> np.ndarray:
-    """Weighted sums of word vectors, of unit length; (n_documents, dim).
+) -> Iterator[np.ndarray]:
+    """Weighted sums of word vectors, of unit length, some documents at a time.
 
     Only the vectors of words that are there are taken, in double precision.
     """
-    words, columns = np.unique(bags.indices, return_inverse=True)
-    weighted = sp.csr_array(
-        (bags.data * weights[bags.indices], columns, bags.indptr),
-        shape=(bags.shape[0], len(words)),
-    )
-    # a sparse product adds up each row by itself, in the order of its words
-    return unit_rows(weighted @ vectors[words].astype(np.float64))
+    for at in blocks(bags.shape[0], _TOGETHER):
+        part = bags[at]
+        words, columns = np.unique(part.indices, return_inverse=True)
+        weighted = sp.csr_array(
+            (part.data * weights[part.indices], columns, part.indptr),
+            shape=(part.shape[0], len(words)),
+        )
+        # a sparse product adds up each row by itself, in the order of its words
+        yield _unit_rows(weighted @ vectors[words].astype(np.float64))
 
 
 def _each_by_itself(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
@@ -265,15 +243,16 @@ def _each_by_itself(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
 
 
 def _directions(
-    parts: Iterable[np.ndarray], dim: int, k: int
+    bags: sp.csr_array, weights: np.ndarray, vectors: np.ndarray, k: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Mean, variances and scaled directions of rows; None where no rows differ.
+    """Mean, variances and scaled directions of documents; None where none differ.
 
-    Rows of zeros, which are documents without a known word, are left out.
+    Documents without a known word are left out.
     """
+    dim = vectors.shape[1]
     n, total, products = 0, np.zeros(dim), np.zeros((dim, dim))
     with limit_blas_threads(1):  # so that the number of threads does not matter
-        for rows in parts:
+        for rows in _unit_means(bags, weights, vectors):
             known = np.compress(rows.any(axis=1), rows, axis=0)
             n += len(known)
             total += known.sum(axis=0)
@@ -281,7 +260,7 @@ def _directions(
         mean = total / max(n, 1)
         covariance = products / max(n, 1) - np.outer(mean, mean)
         _, variances, axes = np.linalg.svd((covariance + covariance.T) / 2)
-    large = np.flatnonzero(variances > ROUNDING)[:k]
+    large = np.flatnonzero(variances > _ROUNDING)[:k]
     if not len(large):
         return None
     variances, axes = variances[large], axes[large]
