@@ -11,19 +11,9 @@ from sklearn.base import clone
 
 from skdptext.documents import some_word_ids
 from skdptext.exceptions import PrivacyLeakWarning
-from skdptext.inspection._drawing import (
-    draw_line,
-    make_axes,
-    place_legend,
-    scale_epsilon,
-)
+from skdptext.inspection._drawing import add_legend, make_axes, style
 from skdptext.metrics import find_perturber, plausible_deniability
 from skdptext.utils import check_numbers, quiet
-
-_LABELS = {
-    "n_unchanged": "$N_w$: draws of {n} that\nleave the word unchanged",
-    "n_distinct": "$S_w$: different words\nin {n} draws",
-}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -36,22 +26,26 @@ class PlausibleDeniabilityDisplay:
     Parameters
     ----------
     epsilons : ndarray of shape (n_epsilons,)
-        Values of ε.
+        Values of ε, in ascending order.
     lams : ndarray of shape (n_lams,)
         Values of λ.
     n_unchanged, n_distinct : ndarray of shape (3, n_epsilons, n_lams)
         5th, 50th and 95th percentile over the words.
     n_draws : int
         Draws per word.
+    n_words : int
+        Words of the embedding: what a draw that tells nothing chooses from.
 
     Attributes
     ----------
     axes_ : ndarray of two matplotlib Axes
         For N_w and for S_w.
     figure_ : matplotlib Figure
-    lines_ : list of dict of float to matplotlib ErrorbarContainer
-        For each of the two axes, by λ: the medians, with bars from the 5th to the 95th
-        percentile.
+    lines_ : list of list of matplotlib ErrorbarContainer
+        For each of the two axes and each λ: the medians, with bars from the 5th to the
+        95th percentile.
+    chance_ : list of matplotlib Line2D
+        For each of the two axes: its value if every word were equally likely.
 
     See Also
     --------
@@ -85,6 +79,7 @@ class PlausibleDeniabilityDisplay:
     n_unchanged: np.ndarray
     n_distinct: np.ndarray
     n_draws: int
+    n_words: int
 
     @classmethod
     def from_estimator(
@@ -129,7 +124,7 @@ class PlausibleDeniabilityDisplay:
         own, embedding = source.mechanism_at(), source.embedding_
         words = embedding.word_array[some_word_ids(words, embedding)]
         given = [own.epsilon] if epsilons is None else epsilons
-        epsilons = check_numbers("epsilons", given, low=0, open_low=True)
+        epsilons = np.sort(check_numbers("epsilons", given, low=0, open_low=True))
         lams = check_numbers("lams", [own.lam] if lams is None else lams, low=0, high=1)
         percentiles = np.empty((2, 3, len(epsilons), len(lams)))
         for i, j in np.ndindex(percentiles.shape[2:]):
@@ -137,19 +132,18 @@ class PlausibleDeniabilityDisplay:
             setting = {"embedding": embedding, "epsilon": epsilons[i], "lam": lams[j]}
             with quiet(PrivacyLeakWarning):  # the perturber's own fit has warned
                 fitted = clone(source).set_params(**setting).fit([])
-            result = plausible_deniability(
+            found = plausible_deniability(
                 fitted, words, n_draws=n_draws, random_state=random_state
             )
-            for statistic, name in enumerate(_LABELS):
-                percentiles[statistic, :, i, j] = np.percentile(
-                    getattr(result, name), [5, 50, 95]
-                )
+            counts = [found.n_unchanged, found.n_distinct]
+            percentiles[..., i, j] = np.percentile(counts, [5, 50, 95], axis=1).T
         return cls(
-            epsilons=np.array(epsilons),
+            epsilons=epsilons,
             lams=np.array(lams),
             n_unchanged=percentiles[0],
             n_distinct=percentiles[1],
             n_draws=n_draws,
+            n_words=len(embedding),
         )
 
     def plot(self, ax: Any = None) -> PlausibleDeniabilityDisplay:
@@ -170,29 +164,38 @@ class PlausibleDeniabilityDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        axes = make_axes(ax, 2, (6, 7.4))
-        self.axes_ = np.array(axes, dtype=object)
-        self.figure_ = axes[0].figure
-        order = np.argsort(self.epsilons)
-        epsilons = self.epsilons[order]
-        # Shift bars of different λ sideways, well within a step of ε.
-        steps = np.diff(np.log(np.unique(epsilons)))
-        room = min([0.025 * (len(self.lams) - 1), *(steps / 4)])
-        shifts = np.exp(np.linspace(-room, room, len(self.lams)))
-        self.lines_ = []
-        for axis, (name, text) in zip(axes, _LABELS.items(), strict=True):
-            low, median, high = getattr(self, name)[:, order]
-            margins = np.stack([median - low, high - median])
-            lines = {
-                float(lam): draw_line(
-                    axis, j, f"λ = {lam:g}", epsilons * shifts[j], median[:, j],
-                    yerr=margins[:, :, j],
+        axes = make_axes(ax, 2, (5.4, 7.2))
+        self.axes_, self.figure_ = np.array(axes, dtype=object), axes[0].figure
+        n, v = self.n_draws, self.n_words
+        names = (
+            f"draws of {n} that leave\nthe word unchanged ($N_w$)",
+            f"different words\nin {n} draws ($S_w$)",
+        )
+        chances = (n / v, v * (1 - (1 - 1 / v) ** n))
+        self.lines_, self.chance_ = [], []
+        counts = (self.n_unchanged, self.n_distinct)
+        for axis, name, chance, (low, median, high) in zip(
+            axes, names, chances, counts, strict=True
+        ):
+            # Bars of different λ stand side by side, 3% apart.
+            shifts = 1.03 ** (np.arange(len(self.lams)) - (len(self.lams) - 1) / 2)
+            self.lines_.append([
+                axis.errorbar(
+                    self.epsilons * shifts[j], median[:, j], capsize=2, elinewidth=0.8,
+                    yerr=[(median - low)[:, j], (high - median)[:, j]],
+                    label=f"λ = {lam:g}", **style(j),
                 )
                 for j, lam in enumerate(self.lams)
-            }  # fmt: skip
-            scale_epsilon(axis, epsilons)
-            axis.set(xlabel="ε", ylabel=text.format(n=self.n_draws))
-            axis.set_ylim(-0.03 * self.n_draws, 1.03 * self.n_draws)
-            self.lines_.append(lines)
-        place_legend(axes[1], title="median, 5 % to 95 %", fontsize="small")
+            ])  # fmt: skip
+            label = "every word equally likely"
+            line = axis.axhline(chance, color="0.4", linestyle=":", label=label)
+            self.chance_.append(line)
+            axis.set(xscale="log", ylabel=name, ylim=(-0.03 * n, 1.03 * n))
+            axis.set_xlabel("ε, privacy loss per unit of distance (less noise →)")
+            axis.set_xticks(self.epsilons, [f"{value:g}" for value in self.epsilons])
+            axis.minorticks_off()
+        add_legend(
+            axes[1], [*self.lines_[1], self.chance_[1]],
+            "median of the words, and from 5% to 95% of them",
+        )  # fmt: skip
         return self
