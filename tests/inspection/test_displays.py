@@ -2,23 +2,44 @@
 
 from __future__ import annotations
 
+import sys
+from functools import partial
+from types import SimpleNamespace
+
 import matplotlib as mpl
 import numpy as np
 import pytest
 from scipy import stats
 from sklearn.base import clone
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.pipeline import make_pipeline
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 
 from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.datasets import make_documents, make_embedding
 from skdptext.inspection import (
     NeighborhoodDisplay,
     PlausibleDeniabilityDisplay,
+    PrivacyUtilityDisplay,
 )
-from skdptext.metrics import plausible_deniability
-from tests.expected import refusals, refused
+from skdptext.metrics import (
+    identified_scorer,
+    plausible_deniability,
+    privacy_utility_scoring,
+    words_changed_scorer,
+)
+from skdptext.model_selection import best_under_constraint, search_results_frame
+from tests.expected import leaks_allowed, refusals, refused
 from tests.laws import ALPHA
+
+EPSILON, LAM = [20, 5, 10, 20, 5, 10], [0, 0, 0, 1, 1, 1]
+SCORES = {
+    "changed": np.array([0.2, 0.9, 0.5, 0.1, 0.8, 0.4]),
+    "accuracy": np.array([0.9, 0.52, 0.8, 0.85, 0.51, 0.7]),
+    "identified": np.array([1.0, 0.3, 0.8, 1.0, 0.4, 0.9]),
+}
 
 
 @pytest.fixture(autouse=True)
@@ -34,184 +55,255 @@ def perturber(small_embedding):
     ).fit([])
 
 
-def shown(container):
-    """Data and bars of an errorbar: x, y, and segments per direction."""
-    line, _, bars = container
-    return line.get_xdata(), line.get_ydata(), [bar.get_segments() for bar in bars]
-
-
-@pytest.mark.no_cover
 def test_percentiles_and_their_artists(small_embedding):
     perturber = DPWordPerturber(small_embedding.restrict(40), document_length=1).fit([])
-    epsilons, lams = [10, 1, 3], [0, 0.5, 1]
+    epsilons, lams = [1, 3, 10], [0, 0.5, 1]
     options = {"n_draws": 10, "random_state": 0}
     display = PlausibleDeniabilityDisplay.from_estimator(
-        perturber, iter(["w1", "w2", "w3"]), epsilons=epsilons, lams=lams, **options
+        perturber, iter(["w1", "w2", "w3"]), epsilons=[10, 1, 3], lams=lams, **options
     )
     for i, j in np.ndindex(3, 3):
         one = clone(perturber).set_params(epsilon=epsilons[i], lam=lams[j]).fit([])
         result = plausible_deniability(one, ["w1", "w2", "w3"], **options)
         for name, columns in result.summary().items():
-            shown_ = getattr(display, name)[:, i, j].tolist()
-            assert shown_ == [columns[key] for key in ("p5", "p50", "p95")]
+            expected = [columns[key] for key in ("p5", "p50", "p95")]
+            assert getattr(display, name)[:, i, j].tolist() == expected
     assert display.plot() is display
-    assert len(display.axes_) == len(display.lines_) == 2
     for lines, name in zip(display.lines_, ("n_unchanged", "n_distinct"), strict=True):
-        low, median, high = getattr(display, name)[:, [1, 2, 0], 2]
-        x, y, (bars,) = shown(lines[1.0])
-        np.testing.assert_array_equal(y, median)
-        np.testing.assert_allclose([b[0, 1] for b in bars], low)
-        np.testing.assert_allclose([b[1, 1] for b in bars], high)
+        low, median, high = getattr(display, name)[:, :, 2]
+        line, _, (bars,) = lines[2]
+        np.testing.assert_array_equal(line.get_ydata(), median)
+        ends = np.array([bar[:, 1] for bar in bars.get_segments()])
+        np.testing.assert_allclose(ends, np.stack([low, high], axis=1))
         # side by side, each nearest to its own ε
-        assert np.abs(np.log(x / [1, 3, 10])).max() < np.log(3) / 2
-        np.testing.assert_allclose(shown(lines[0.5])[0], [1, 3, 10])
-    assert display.axes_[0].get_xlabel() == "ε"
-    assert "of 10" in display.axes_[0].get_ylabel()
-    legend = display.axes_[1].get_legend().get_texts()
-    assert [text.get_text() for text in legend] == ["λ = 0", "λ = 0.5", "λ = 1"]
-
-
-def test_no_grid_into_given_axes(perturber):
+        assert np.abs(np.log(line.get_xdata() / [1, 3, 10])).max() < np.log(3) / 2
+        np.testing.assert_allclose(lines[1][0].get_xdata(), [1, 3, 10])
+    assert "ε" in display.axes_[0].get_xlabel()
+    # if every word were equally likely: 10 draws among 40 words
+    at = [line.get_ydata()[0] for line in display.chance_]
+    np.testing.assert_allclose(at, [10 / 40, 40 * (1 - (39 / 40) ** 10)])
+    own = PlausibleDeniabilityDisplay.from_estimator(perturber, n_draws=5)
     _, axes = plt.subplots(2, 1)
-    made = PlausibleDeniabilityDisplay.from_estimator(perturber, n_draws=20)
-    display = made.plot(axes)
-    assert display.axes_.tolist() == axes.tolist()
-    assert display.lines_[0][0.5][0].get_xdata().tolist() == [3.0]
-    assert display.n_unchanged.shape == (3, 1, 1)
+    assert own.plot(axes).axes_.tolist() == axes.tolist()
+    assert own.n_unchanged.shape == (3, 1, 1)
 
 
-def test_neighbourhood_of_a_word(perturber, small_embedding):
+def test_neighborhood_of_a_word(perturber, small_embedding):
     word = small_embedding.words[3]
     options = {"n_neighbors": 5, "n_landed": 3, "n_draws": 4000, "random_state": 0}
     display = NeighborhoodDisplay.from_estimator(perturber, word, **options)
-    gaps = np.linalg.norm(
-        small_embedding.vectors.astype(float) - small_embedding[word], axis=1
-    )
+    vectors = small_embedding.vectors.astype(float)
+    gaps = np.linalg.norm(vectors - vectors[3], axis=1)
     order = np.argsort(gaps, kind="stable")
-    assert display.words[0] == word
-    assert display.words[1:6].tolist() == [small_embedding.words[i] for i in order[1:6]]
+    assert display.words[:6].tolist() == [small_embedding.words[i] for i in order[:6]]
     np.testing.assert_allclose(display.distances[:6], gaps[order[:6]])
     assert (np.diff(display.shares[6:]) <= 0).all()
     assert display.shares.sum() <= 1 + 1e-12
-    # the law of the release itself, from draws of its own
+    # the distribution of the release itself, from draws of its own
     outcome = perturber.perturb_words([word], 4000)[0]
-    for name, share in zip(display.words, display.shares, strict=True):
+    for name, share, (low, high) in zip(
+        display.words, display.shares, display.intervals, strict=True
+    ):
         a, b = round(share * 4000), int((outcome == name).sum())
         p = stats.fisher_exact([[a, 4000 - a], [b, 4000 - b]]).pvalue
         assert p > ALPHA / len(display.words)
+        expected = stats.binomtest(a, 4000).proportion_ci(0.95)
+        np.testing.assert_allclose([low, high], expected, atol=1e-9)
     again = NeighborhoodDisplay.from_estimator(perturber, word, **options)
     np.testing.assert_array_equal(display.points, again.points)
     fresh = NeighborhoodDisplay.from_estimator(perturber, word)
     assert not np.array_equal(fresh.points, display.points)
-
-
-def test_plane_of_columns_and_of_directions(perturber, small_embedding):
-    dim = small_embedding.dim
-    word = small_embedding.words[0]
-    options = {"n_neighbors": 4, "n_landed": 0, "n_draws": 50, "random_state": 0}
-    columns = NeighborhoodDisplay.from_estimator(
-        perturber, word, projection=(2, 1), **options
-    )
-    vectors = small_embedding.vectors[small_embedding.find(columns.words)]
-    gaps = vectors.astype(float) - small_embedding[word]
-    np.testing.assert_allclose(columns.positions, gaps[:, [2, 1]])
-    assert columns.axes_names == ("column 2", "column 1")
-    skew = np.zeros((dim, 2))
-    skew[2, 0], skew[1, 1], skew[2, 1] = 5.0, 0.1, 3.0  # spans the same plane
-    given = NeighborhoodDisplay.from_estimator(
-        perturber, word, projection=skew, **options
-    )
-    np.testing.assert_allclose(given.positions, columns.positions, atol=1e-12)
-    learned = NeighborhoodDisplay.from_estimator(perturber, word, **options)
-    # principal axes: no correlation, and no plane shows more of the spread
-    spread = np.cov(learned.positions.T)
+    # principal axes of the words shown: no other plane has more of their spread
+    spread = np.cov(display.positions.T)
     assert abs(spread[0, 1]) < 1e-10 * spread[0, 0]
-    total = np.linalg.eigvalsh(np.cov(gaps.T))
-    np.testing.assert_allclose(np.diag(spread), total[[-1, -2]])
+    shown = vectors[small_embedding.find(display.words)]
+    most = np.linalg.eigvalsh(np.cov(shown.T))[[-1, -2]]
+    np.testing.assert_allclose(np.diag(spread), most, rtol=1e-6)
 
 
-@pytest.mark.parametrize("dim", [2, 3, 12])
-@pytest.mark.parametrize("lam", [0, 1])
-def test_contours_hold_their_share_of_the_noise(dim, lam):
-    rng = np.random.default_rng(dim)
-    spread = rng.normal(size=(40, dim)) * np.linspace(0.3, 2, dim)
-    table = WordEmbedding([f"w{i}" for i in range(40)], spread)
-    model = DPWordPerturber(table, epsilon=4.0, lam=lam, document_length=1).fit([])
-    display = NeighborhoodDisplay.from_estimator(
-        model,
-        "w0",
-        n_draws=1000,
-        projection=(0, dim - 1),
+def apart(labels, frame):
+    """Whether labels lie in a frame, and none covers another."""
+    boxes = [label.get_window_extent() for label in labels]
+    inside = all(
+        frame.x0 <= box.x0 < box.x1 <= frame.x1
+        and frame.y0 <= box.y0 < box.y1 <= frame.y1
+        for box in boxes
     )
-    for level, outline in zip((0.5, 0.95), display.contours, strict=True):
-        # inside the ellipse: nearer than its corner in its own scatter
-        scatter = np.linalg.inv(outline[:-1].T @ outline[:-1] / (len(outline) - 1) * 2)
-        lengths = np.einsum("ij,jk,ik->i", display.points, scatter, display.points)
-        inside = int((lengths <= 1).sum())
-        assert stats.binomtest(inside, 1000, level).pvalue > ALPHA
+    return inside and not any(
+        box.overlaps(other) for i, box in enumerate(boxes) for other in boxes[:i]
+    )
 
 
-def test_artists_of_the_neighbourhood(perturber, small_embedding):
+@pytest.mark.parametrize("mechanism", [None, "exponential"])
+def test_artists_of_the_neighborhood(small_embedding, mechanism):
+    perturber = DPWordPerturber(
+        small_embedding, epsilon=3.0, lam=0.0, document_length=1, mechanism=mechanism
+    ).fit([])
     display = NeighborhoodDisplay.from_estimator(
         perturber, small_embedding.words[1], n_draws=300, random_state=0
     )
     assert display.plot() is display
+    assert len(display.points) == (300 if mechanism is None else 0)
     np.testing.assert_array_equal(display.words_.get_offsets(), display.positions)
-    np.testing.assert_array_equal(display.points_.get_offsets(), display.points)
+    np.testing.assert_array_equal(
+        np.reshape(display.points_.get_offsets(), (-1, 2)), display.points
+    )
     areas = display.words_.get_sizes()
     assert np.corrcoef(areas, display.shares)[0, 1] == pytest.approx(1)
-    for line, outline in zip(display.contours_, display.contours, strict=True):
-        np.testing.assert_array_equal(line.get_xydata(), outline)
     texts = [label.get_text().split()[0] for label in display.labels_]
     assert texts == display.words.tolist()
-    assert "Euclidean distance" in display.ax_.get_xlabel()
-    frame = display.ax_.get_window_extent()
-    boxes = [label.get_window_extent() for label in display.labels_]
-    for i, box in enumerate(boxes):
-        assert frame.x0 <= box.x0
-        assert box.x1 <= frame.x1
-        assert not any(map(box.overlaps, boxes[:i]))
+    assert apart(display.labels_, display.ax_.get_window_extent())
     axis = plt.figure().add_subplot()
-    assert display.plot(axis, label_words=False).ax_ is axis
-    assert display.labels_ == []
+    assert display.plot(axis).ax_ is axis
 
 
-ONE = WordEmbedding(["a", "b"], [[0.0], [1.0]])
-
-
-@refusals(
-    (["w"], {}, "word must be a str"),
-    (None, {"n_neighbors": 0}, "n_neighbors must be an integer >= 1"),
-    (None, {"n_landed": -1}, "n_landed must be an integer >= 0"),
-    (None, {"n_draws": 0}, "n_draws must be an integer >= 1"),
-    (None, {"projection": "tsne"}, 'projection must be "pca", two columns'),
-    (None, {"projection": (1, 1)}, "two different columns"),
-    (None, {"projection": (0, 99)}, r"projection\[1\] must be an integer"),
-    (None, {"projection": np.ones((3, 3))}, "array of shape"),
-    (None, {"projection": np.ones((8, 2))}, "two finite, independent directions"),
-)
-def test_bad_neighbourhoods(perturber, small_embedding, word, options):
-    NeighborhoodDisplay.from_estimator(
-        perturber, word or small_embedding.words[0], **options
+def searched(n_splits=5, chosen=2, refit=None, scoring=None, **scores):
+    """A search that has been fitted: two λ, three ε in no order, two labels."""
+    params = [{"epsilon": e, "lam": x} for e, x in zip(EPSILON, LAM, strict=True)]
+    results = {"params": params}
+    for name, values in (scores or SCORES).items():
+        results[f"mean_test_{name}"] = values
+        for split in range(n_splits):
+            results[f"split{split}_test_{name}"] = values + (split - 2) / 100
+    return SimpleNamespace(
+        estimator=DPWordPerturber(),
+        cv_results_=results,
+        best_index_=chosen,
+        refit=refit,
+        scoring=scoring or {**privacy_utility_scoring(), "accuracy": "accuracy"},
+        classes_=np.arange(2),
     )
 
 
-def test_other_bad_parameters(perturber):
-    flat = DPWordPerturber(ONE, document_length=1).fit([])
-    with refused("at least 2 dimensions, got 1"):
-        NeighborhoodDisplay.from_estimator(flat, "a")
-    both = PlausibleDeniabilityDisplay.from_estimator(perturber, n_draws=5)
-    with refused("ax must be 2 matplotlib Axes"):
-        both.plot(plt.figure().add_subplot())
+def test_lines_and_bands_show_the_numbers():
+    search = searched()
+    display = PrivacyUtilityDisplay.from_search(search, chance=0.6).plot()
+    frame = search_results_frame(search).set_index(["score", "candidate"])
+    interval = frame.loc["accuracy"][["low", "high"]]
+    np.testing.assert_array_equal(display.utility_interval, interval)
+    assert list(display.lines_) == list(display.bands_) == ["λ = 0", "λ = 1"]
+    line = display.lines_["λ = 1"]
+    np.testing.assert_allclose(line.get_xdata(), [0.8, 0.4, 0.1])  # from ε = 5 to 20
+    np.testing.assert_allclose(line.get_ydata(), [0.51, 0.7, 0.85])
+    (band,) = display.bands_["λ = 1"].get_paths()
+    edge = {(round(x, 6), round(y, 6)) for x, y in band.vertices}
+    for row, x in ((4, 0.8), (5, 0.4), (3, 0.1)):
+        assert {(x, round(end, 6)) for end in interval.loc[row]} <= edge
+    assert [set(rule.get_ydata()) for rule in display.rules_] == [{0.6}]
+    few = PrivacyUtilityDisplay.from_search(searched(4)).plot()
+    assert (few.utility_interval, few.bands_) == (None, {})
+
+
+def test_what_was_chosen_and_what_was_wanted():
+    rule = best_under_constraint(
+        maximize="changed", subject_to={"accuracy": 0.6, "changed": ("<=", 0.6)},
+        tuned_on="public",
+    )  # fmt: skip
+    display = PrivacyUtilityDisplay.from_search(searched(chosen=5, refit=rule)).plot()
+    wanted = [(set(r.get_xdata()), set(r.get_ydata())) for r in display.rules_]
+    assert wanted == [({0, 1}, {0.6}), ({0.6}, {0, 1})] or wanted[::-1] == [
+        ({0, 1}, {0.6}), ({0.6}, {0, 1})
+    ]  # fmt: skip
+    spots = [tuple(np.round(label.xy, 2)) for label in display.labels_]
+    assert spots == [(0.4, 0.7), (0.8, 0.51), (0.1, 0.85)]
+    low, high = display.utility_interval[5]
+    said = display.labels_[0].get_text()
+    for part in ("ε = 10", "λ = 1", "40%", "70%", f"{low:.0%} to {high:.0%}"):
+        assert part in said
+    assert [label.get_text() for label in display.labels_[1:]] == ["ε = 5", "ε = 20"]
+    # what identifies documents, of the chosen candidate, and among how many
+    assert "90%" in display.note
+    assert "100 candidates" in display.note
+
+
+@pytest.mark.parametrize("privacy", ["changed", "identified"])
+@pytest.mark.parametrize("chosen", [None, 0, 1])
+def test_nothing_that_is_written_collides(privacy, chosen):
+    display = PrivacyUtilityDisplay.from_search(
+        searched(chosen=chosen), privacy=privacy
+    ).plot()
+    display.figure_.canvas.draw()
+    assert apart(display.labels_, display.ax_.get_window_extent())
+    (legend,) = display.figure_.legends
+    below = legend.get_window_extent()
+    assert below.y1 < display.ax_.xaxis.label.get_window_extent().y0
+    title = display.ax_.title.get_window_extent()
+    assert display.figure_.bbox.x0 <= title.x0 <= title.x1 <= display.figure_.bbox.x1
+
+
+def test_scores_are_found_by_their_scorers():
+    named = dict(zip(("kept", "right", "seen"), SCORES.values(), strict=True))
+    scoring = {
+        "right": "balanced_accuracy",
+        "kept": words_changed_scorer,
+        "seen": partial(identified_scorer, n_candidates=20),
+    }
+    display = PrivacyUtilityDisplay.from_search(searched(scoring=scoring, **named))
+    np.testing.assert_array_equal(display.privacy, SCORES["changed"])
+    np.testing.assert_array_equal(display.utility, SCORES["accuracy"])
+    assert display.chance == 1 / 2
+    assert "80%" in display.note
+    assert "20 candidates" in display.note
+    every = searched(chosen=None, scoring=scoring, **named)
+    assert "30% to 100%" in PrivacyUtilityDisplay.from_search(every).note
+    del scoring["kept"], named["kept"]
+    display = PrivacyUtilityDisplay.from_search(searched(scoring=scoring, **named))
+    np.testing.assert_array_equal(display.privacy, SCORES["identified"])
+    assert display.note == ""
+    two = {"f1": SCORES["accuracy"], "auc": SCORES["accuracy"]}
+    for scores, options, message in (
+        ({"changed": SCORES["changed"], **two}, {}, "utility must name one of the"),
+        (two, {"utility": "f1"}, "privacy must name one of the scores"),
+        ({}, {"utility": "f1"}, "utility must be one of 'changed'"),
+        ({}, {"chance": "half"}, "chance must be a"),
+    ):
+        with refused(message):
+            PrivacyUtilityDisplay.from_search(searched(**scores), **options)
+
+
+@leaks_allowed
+def test_search_and_figure_in_one_call():
+    embedding = make_embedding(60, 8, n_clusters=6, random_state=0)
+    texts, topics = make_documents(embedding, 60, length=10, random_state=0)
+    model = make_pipeline(
+        DPWordPerturber(embedding, document_length=10), MultinomialNB()
+    )
+    name = "dpwordperturber__"
+    rule = best_under_constraint(
+        maximize="changed", subject_to={"accuracy": 0.3}, tuned_on="public"
+    )
+    display = PrivacyUtilityDisplay.from_estimator(
+        model, texts, topics, refit=rule, ax=plt.figure().add_subplot(),
+        param_grid={f"{name}epsilon": [1.0, 300.0], f"{name}lam": [0, 1]},
+    )  # fmt: skip
+    assert display.chance == 1 / len(np.unique(topics))
+    assert display.chosen == display.search_.best_index_
+    results = display.search_.cv_results_
+    np.testing.assert_array_equal(display.privacy, results["mean_test_changed"])
+    np.testing.assert_array_equal(display.utility, results["mean_test_accuracy"])
 
 
 @refusals(
-    ({"epsilons": 3.0}, "epsilons must be a sequence"),
-    ({"epsilons": []}, "epsilons must be .* at least one"),
-    ({"epsilons": [1, 0]}, r"epsilons\[1\] must be a finite number > 0"),
-    ({"lams": [1.5]}, r"lams\[0\] must be a finite number in \[0, 1\]"),
-    ({"lams": np.array(0.5)}, "lams must be a sequence"),
-    ({"words": "w1"}, "words must be an iterable of str"),
+    (NeighborhoodDisplay, ["w"], {}, "word must be a str"),
+    (NeighborhoodDisplay, "w1", {"n_neighbors": 0}, "n_neighbors must be an integer"),
+    (NeighborhoodDisplay, "w1", {"n_landed": -1}, "n_landed must be an integer >= 0"),
+    (NeighborhoodDisplay, "w1", {"n_draws": 0}, "n_draws must be an integer >= 1"),
+    (PlausibleDeniabilityDisplay, "w1", {}, "words must be an iterable of str"),
+    (PlausibleDeniabilityDisplay, None, {"epsilons": 3.0}, "epsilons must be a seq"),
+    (PlausibleDeniabilityDisplay, None, {"epsilons": [1, 0]}, "epsilons"),
+    (PlausibleDeniabilityDisplay, None, {"lams": [1.5]}, "lams"),
 )
-def test_bad_grids(perturber, options):
-    PlausibleDeniabilityDisplay.from_estimator(perturber, **options)
+def test_bad_parameters(perturber, display, words, options):
+    display.from_estimator(perturber, words, **options)
+
+
+def test_bad_axes_and_no_matplotlib(monkeypatch):
+    flat = DPWordPerturber(WordEmbedding(["a", "b"], [[0.0], [1.0]]), document_length=1)
+    with refused("at least 2 dimensions, got 1"):
+        NeighborhoodDisplay.from_estimator(flat.fit([]), "a")
+    display = PrivacyUtilityDisplay.from_search(searched())
+    with refused("ax must be a matplotlib Axes"):
+        display.plot("here")
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(ImportError, match="pip install matplotlib"):
+        display.plot()
