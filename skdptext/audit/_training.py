@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from inspect import signature
@@ -17,6 +17,7 @@ from skdptext.audit._fitted import Look, Reading, look_into, repeats, same
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
     check_integer,
+    check_kind,
     check_labels,
     check_methods,
     check_option,
@@ -300,6 +301,7 @@ class _Rows:
 
     def __init__(self, X: Any, y: Any, authors: Any) -> None:
         X = plain_documents(X)
+        check_kind(X, Iterable, "X must hold a row for each document")
         X = X.tocsr() if hasattr(X, "tocsr") else X  # its rows are taken
         self._X = X if hasattr(X, "shape") else list(X)
         n = X.shape[0] if hasattr(X, "shape") else len(self._X)

@@ -14,7 +14,13 @@ from sklearn.base import BaseEstimator, clone
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._losses import LossDistribution
-from skdptext.utils import DocLinked, blocks, check_real, working_memory_bytes
+from skdptext.utils import (
+    DocLinked,
+    as_array,
+    blocks,
+    check_real,
+    working_memory_bytes,
+)
 
 Draws = tuple[np.ndarray, ...]
 
@@ -354,18 +360,21 @@ class TableMechanism(WordMechanism):
 
     def _checked(self, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Rows of `log_proba`, and as probabilities, neither divided by their sums."""
-        rows = np.asarray(self.log_proba(words), dtype=np.float64)
         shape, off = (len(words), len(self.embedding)), np.inf
+        rule = (
+            f"log_proba of {type(self).__name__} must be an array of shape {shape} "
+            f"whose rows sum to 1 as probabilities, to within {_SUM:g}"
+        )
+        rows = as_array(self.log_proba(words), rule, np.float64)
         with np.errstate(over="ignore"):
             proba = np.exp(rows)
         if rows.shape == shape:
             off = np.abs(proba.sum(axis=1) - 1).max(initial=0.0)
         if not off <= _SUM:  # nor NaN
             raise InvalidParameterError(
-                f"log_proba of {type(self).__name__} must be an array of shape {shape} "
-                f"whose rows sum to 1 as probabilities, to within {_SUM:g}, got shape "
-                f"{rows.shape}, off by {off:.3g}. Subtract the logarithm of the sum, "
-                "in float64; the vectors of an embedding are float32."
+                f"{rule}, got shape {rows.shape}, off by {off:.3g}. Subtract the "
+                "logarithm of the sum, in float64; the vectors of an embedding are "
+                "float32."
             )
         return rows, proba
 

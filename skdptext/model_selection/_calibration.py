@@ -28,7 +28,7 @@ from skdptext.utils import (
 _LOWEST, _HIGHEST = 1e-6, 1e6
 # One word in so many tells where to look, before all of them are asked.
 _FIRST = 20
-# Of ε, relative: one draw in 15,000 shows at about 1e-4.
+# Of ε, relative: one draw in 10,000 shows at about 1e-4.
 _PRECISION, _EXACT_PRECISION = 1e-4, 1e-6
 
 
@@ -56,7 +56,7 @@ def calibrate_epsilon(
     changed: float = 0.25,
     *,
     documents: Any,
-    n_words: int = 15_000,
+    n_words: int = 10_000,
     random_state: Any = None,
     tuned_on: str = "private",
 ) -> Calibration:
@@ -80,7 +80,7 @@ def calibrate_epsilon(
         counts as often as it occurs; if documents are redrawn to one length, each
         document counts equally. For words that count once each, give documents of one
         word.
-    n_words : int, default=15_000
+    n_words : int, default=10_000
         Words that are taken from the documents, evenly by frequency; at least 100. Each
         gets one noisy version; where probabilities are known, none is drawn.
     random_state : None, int or numpy.random.Generator, default=None
@@ -122,7 +122,7 @@ def calibrate_epsilon(
     *How.* Larger ε change fewer words. A mechanism that states its probabilities tells
     the share itself, the mean of 1 − Pr[w | w]. Any other draws a noisy version of each
     word, with the same draws at every ε, so that the share hardly jumps between two ε.
-    With 15,000 words it has a standard error of some .003, and ε one of some .5%; a
+    With 10,000 words it has a standard error of some .004, and ε one of some .5%; a
     text to be released scatters around the share besides, the more the shorter it is.
     Where `Exponential` itself searches for a rate given ε, the rate is searched, and ε
     is what it proves.

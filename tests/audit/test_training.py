@@ -420,6 +420,7 @@ def test_few_fits_say_nothing_about_a_large_claim():
     ({"estimator": Means(), "neighbours": "replace"}, "states epsilon_replace"),
     ({"estimator": object()}, "estimator must have fit"),
     ({"y": LABELS[1:]}, "y must hold one label per row"),
+    ({"X": None}, "X must hold a row for each document, got None"),
 )
 def test_bad_arguments_are_refused(options):
     given = {"estimator": Sums(), "X": TEXTS, "y": LABELS, "authors": AUTHORS}

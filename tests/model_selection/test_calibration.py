@@ -112,8 +112,8 @@ def test_the_share_asked_for_is_the_share_changed_in_a_text(
     before = np.concatenate(perturber.known_words(texts))
     after = np.concatenate(perturber.transform(texts))
     # Words change independently, each with a probability of its own: the variance of
-    # a share is at most p(1 − p)/n. The calibration drew 15,000 words.
-    error = np.sqrt(0.21 / len(before) + 0.21 / 15_000)
+    # a share is at most p(1 − p)/n. The calibration drew 10,000 words.
+    error = np.sqrt(0.21 / len(before) + 0.21 / 10_000)
     assert abs((before != after).mean() - 0.3) < stats.norm.isf(ALPHA / 2) * error
 
 
