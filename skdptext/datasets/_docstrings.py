@@ -10,6 +10,7 @@ import platform
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from configparser import ConfigParser
 from functools import cache
 from hashlib import sha256
 from importlib import metadata
@@ -22,7 +23,6 @@ import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 
 from skdptext.datasets._base import data_home, text_bunch
-from skdptext.datasets._docstring_topics import AUTHORS, TOPIC_OF
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
     check_flag,
@@ -32,6 +32,27 @@ from skdptext.utils import (
     replacing,
     shown,
 )
+
+# import name -> name of the distribution, which is what users call the library
+AUTHORS = {
+    "gensim": "gensim",
+    "numpy": "numpy",
+    "ot": "POT",
+    "scipy": "scipy",
+    "sklearn": "scikit-learn",
+}
+
+# Topics of modules and objects, by library; "." is the library itself.
+_TABLE = ConfigParser()
+_TABLE.read_string(
+    Path(__file__).with_name("docstring_topics.cfg").read_text(encoding="utf-8")
+)
+TOPIC_OF = {
+    f"{library}.{path}".rstrip("."): topic
+    for topic in _TABLE.sections()
+    for library, paths in _TABLE[topic].items()
+    for path in paths.split()
+}
 
 # Texts whose first words agree, this many of them, count as copies of one another.
 _COPY_WORDS = 25
@@ -264,9 +285,7 @@ def cache_key() -> str:
 
     From -OO on, Python drops documentation strings.
     """
-    code = [
-        path.read_bytes() for path in sorted(Path(__file__).parent.glob("_doc*.py"))
-    ]
+    code = [p.read_bytes() for p in sorted(Path(__file__).parent.glob("*docstring*"))]
     python = platform.python_version(), sys.flags.optimize
     return sha256(repr((_library_versions(), python, code)).encode()).hexdigest()[:16]
 

@@ -25,7 +25,7 @@ class _PublicSet(NamedTuple):
     url: str
     member: str  # the table in the archive
     file: str  # what it is kept as; under `member` or with .gz it is found as well
-    plain: Callable[[str], str]  # the table in the form that the checksum is of
+    plain: Callable[[str], str]  # the part of the table that the checksum is of
     sha256: str
     about: str
 
@@ -183,11 +183,8 @@ def fetch_disaster_tweets(
             ``["not disaster", "disaster"]``.
         id : ndarray of shape (7613,), int
             Kaggle's number of each tweet.
-        keyword, location : list of str
-            Only from a ``train.csv``: a word of the tweet, and the place that its
-            author gave; "" where missing. The checksum does not cover them.
         frame : DataFrame or None
-            With `as_frame`: columns text, id, keyword and location if there, target.
+            With `as_frame`: columns text, id and target.
         DESCR : str
             Description of the set.
     (data, target) : tuple if `return_X_y`
@@ -210,19 +207,16 @@ def fetch_disaster_tweets(
     """
     text = _read(_TWEETS, download_if_missing)
     rows = list(csv.DictReader(io.StringIO(text)))
-    columns: dict[str, Any] = {"id": np.array([int(row["id"]) for row in rows])}
-    for name in ("keyword", "location"):
-        if name in rows[0]:
-            columns[name] = [row[name] for row in rows]
+    ids = np.array([int(row["id"]) for row in rows])
     return text_bunch(
         [row["text"] for row in rows],
         np.array([row["target"] == "1" for row in rows], dtype=np.intp),
-        columns,
+        {"id": ids},
         return_X_y,
         as_frame,
         target_names=["not disaster", "disaster"],
         DESCR=_TWEETS.about,
-        **columns,
+        id=ids,
     )
 
 
@@ -242,14 +236,15 @@ def _read(public: _PublicSet, download: bool) -> str:
         problem = f"{public.title} could not be downloaded ({error}). {remedy}"
         raise OSError(problem) from error
     content = path.read_bytes()
-    text = _decoded(gzip.decompress(content) if path.suffix == ".gz" else content)
-    if sha256(public.plain(text).encode()).hexdigest() != public.sha256:
+    text = _text(public, gzip.decompress(content) if path.suffix == ".gz" else content)
+    if sha256(text.encode()).hexdigest() != public.sha256:
         raise OSError(f"{path} is not the {public.title}: delete it. {remedy}")
     return text
 
 
-def _decoded(content: bytes) -> str:
-    return content.decode("utf-8-sig", errors="replace").replace("\r\n", "\n")
+def _text(public: _PublicSet, content: bytes) -> str:
+    text = content.decode("utf-8-sig", errors="replace")
+    return public.plain(text.replace("\r\n", "\n"))
 
 
 def _download(public: _PublicSet, home: Path) -> Path:
@@ -260,7 +255,7 @@ def _download(public: _PublicSet, home: Path) -> Path:
         archive = io.BytesIO()
         pooch.HTTPDownloader()(url, archive, None)
         with zipfile.ZipFile(archive) as files:
-            table = public.plain(_decoded(files.read(public.member)))
+            table = _text(public, files.read(public.member))
         Path(output_file).write_bytes(table.encode())
 
     path = pooch.retrieve(

@@ -60,28 +60,34 @@ def web(home, monkeypatch):
     return serves, asked
 
 
-def test_messages_are_downloaded_once(home, web):
-    sms = fetch_sms_spam()
-    assert sms.data == ["See you at 8", "WIN £900 now!\tcall", "one\x85message"]
-    assert sms.target.tolist() == [0, 1, 0]
-    assert sms.target_names == ["ham", "spam"]
-    assert sms.frame is None
-    assert "Almeida" in sms.DESCR
-    framed = fetch_sms_spam(download_if_missing=False, as_frame=True)
-    assert list(framed.frame.columns) == ["text", "target"]
-    assert framed.data.tolist() == sms.data
+@pytest.mark.parametrize(
+    ("fetch", "texts", "target", "names", "columns"),
+    [
+        (
+            fetch_sms_spam,
+            ["See you at 8", "WIN £900 now!\tcall", "one\x85message"],
+            [0, 1, 0],
+            ["ham", "spam"],
+            ["text", "target"],
+        ),
+        (
+            fetch_disaster_tweets,
+            ["Forest fire\nnear, us ", "What a blaze of a song"],
+            [1, 0],
+            ["not disaster", "disaster"],
+            ["text", "id", "target"],
+        ),
+    ],
+)
+def test_a_set_is_downloaded_once(home, web, fetch, texts, target, names, columns):
+    first = fetch()
+    framed = fetch(download_if_missing=False, as_frame=True)
+    assert first.data == framed.data.tolist() == texts
+    assert first.target.tolist() == framed.target.tolist() == target
+    assert first.target_names == names
+    assert list(framed.frame.columns) == columns
+    assert first.DESCR
     assert len(web[1]) == len(list(home.iterdir())) == 1
-
-
-def test_downloaded_tweets_are_those_that_are_checked(web):
-    for _ in range(2):
-        tweets = fetch_disaster_tweets()
-        assert tweets.data == ["Forest fire\nnear, us ", "What a blaze of a song"]
-        assert tweets.target.tolist() == [1, 0]
-        assert tweets.target_names == ["not disaster", "disaster"]
-        assert tweets.id.tolist() == [1, 4]
-        assert "keyword" not in tweets
-    assert len(web[1]) == 1
 
 
 @pytest.mark.parametrize(
@@ -105,9 +111,13 @@ def test_what_to_put_where_if_a_download_fails(home, web, served):
     assert list(home.iterdir()) == []
 
 
-def test_no_download_where_it_is_forbidden(home, web):
+def test_no_download_where_it_is_forbidden_and_no_other_file(home, web):
     with pytest.raises(OSError, match=r"not to be downloaded\. Put train\.csv"):
         fetch_disaster_tweets(download_if_missing=False)
+    home.mkdir(exist_ok=True)
+    (home / "train.csv").write_text(TWEETS.replace("song,0", "song,1"))
+    with pytest.raises(OSError, match=r"train\.csv is not the Disaster tweets"):
+        fetch_disaster_tweets()
     assert web[1] == []
 
 
@@ -136,22 +146,10 @@ def test_files_in_a_folder(web, tmp_path, monkeypatch, variable, fetch, name, co
     (folder / name).write_bytes(content)
     found = fetch()
     assert found.target.tolist() == ([0, 1, 0] if fetch is fetch_sms_spam else [1, 0])
-    if name == "train.csv":
-        assert found.keyword == ["fire", ""]
-        assert found.location == ["Rome, Italy", ""]
-        framed = fetch(as_frame=True).frame
-        assert list(framed) == ["text", "id", "keyword", "location", "target"]
     (folder / name).write_bytes(content[:-9] if name[-3:] != ".gz" else content[:9])
     with pytest.raises((OSError, EOFError)):
         fetch()
     assert web[1] == []
-
-
-def test_another_file_is_named(home):
-    home.mkdir()
-    (home / "train.csv").write_text(TWEETS.replace("song,0", "song,1"))
-    with pytest.raises(OSError, match=r"train\.csv is not the Disaster tweets"):
-        fetch_disaster_tweets()
 
 
 @pytest.mark.parametrize("name", ["download_if_missing", "return_X_y", "as_frame"])
@@ -161,19 +159,15 @@ def test_flags(web, fetch, name):
         fetch(**{name: 2})
 
 
-def test_checksum_of_real_messages(data_file, monkeypatch, sms):
-    """The checksums are those of the sets of the 2020 paper."""
-    monkeypatch.setenv("SKDPTEXT_DATA", str(data_file("sms_spam.tsv.gz").parent))
-    data, target = fetch_sms_spam(return_X_y=True)
-    assert (len(data), target.sum()) == (5574, 747)
-    assert data == sms[0]
-    np.testing.assert_array_equal(target, sms[1] == "spam")
-
-
-def test_checksum_of_real_tweets(data_file, monkeypatch, tweets):
-    path = data_file("disaster_tweets.csv.gz")
-    monkeypatch.setenv("SKDPTEXT_DATA", str(path.parent))
-    data, target = fetch_disaster_tweets(return_X_y=True)
-    assert (len(data), target.sum()) == (7613, 3271)
-    assert data == tweets[0]
-    np.testing.assert_array_equal(target, tweets[1])
+def test_checksums_are_those_of_the_sets_of_the_paper(
+    data_file, monkeypatch, sms, tweets
+):
+    for fetch, name, (texts, labels), positive, n in (
+        (fetch_sms_spam, "sms_spam.tsv.gz", sms, "spam", 747),
+        (fetch_disaster_tweets, "disaster_tweets.csv.gz", tweets, 1, 3271),
+    ):
+        monkeypatch.setenv("SKDPTEXT_DATA", str(data_file(name).parent))
+        data, target = fetch(return_X_y=True)
+        assert data == texts
+        assert target.sum() == n
+        np.testing.assert_array_equal(target, labels == positive)

@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from skdptext import WordEmbedding
@@ -11,20 +9,14 @@ from skdptext.datasets import make_documents, make_embedding
 from tests.expected import refusals
 
 
-@given(
-    n_words=st.integers(1, 60),
-    dim=st.integers(1, 9),
-    share=st.floats(0, 1),
-    seed=st.integers(0, 2**32),
-)
-@settings(max_examples=30)
-def test_embedding_is_of_the_size_asked_and_repeats(n_words, dim, share, seed):
-    n_clusters = max(1, int(share * n_words))
-    kwargs = {"n_clusters": n_clusters, "random_state": seed}
-    first = make_embedding(n_words, dim, **kwargs)
-    assert first.vectors.shape == (n_words, dim)
-    assert first.words == tuple(f"w{i}" for i in range(n_words))
-    assert make_embedding(n_words, dim, **kwargs).fingerprint == first.fingerprint
+@pytest.mark.parametrize(("n", "dim", "n_clusters"), [(1, 1, 1), (60, 9, 7), (5, 3, 5)])
+def test_embedding_is_of_the_size_asked_and_repeats(n, dim, n_clusters):
+    first, again = (
+        make_embedding(n, dim, n_clusters=n_clusters, random_state=3) for _ in range(2)
+    )
+    assert first.vectors.shape == (n, dim)
+    assert first.words == tuple(f"w{i}" for i in range(n))
+    assert again.fingerprint == first.fingerprint
 
 
 def test_seeds_differ_and_a_generator_moves_on():
@@ -52,18 +44,19 @@ def table():
     return make_embedding(200, 10, random_state=0)
 
 
-def test_documents_have_the_length_asked_and_known_words(table):
-    documents, topics = make_documents(table, 20, 4, length=7, random_state=0)
-    assert {len(document) for document in documents} == {7}
-    assert topics.shape == (20,)
-    assert set(topics) <= set(range(4))
-    assert all(type(word) is str for document in documents for word in document)
-    assert all(word in table for document in documents for word in document)
-
-
-def test_lengths_between_both_ends(table):
-    documents, _ = make_documents(table, 200, 2, length=(0, 3), random_state=0)
+def test_documents_have_the_lengths_asked_and_known_words(table):
+    documents, topics = make_documents(table, 200, 4, length=(0, 3), random_state=0)
     assert {len(document) for document in documents} == {0, 1, 2, 3}
+    assert topics.shape == (200,)
+    assert set(topics) == set(range(4))
+    assert all(word in table for document in documents for word in document)
+    documents, _ = make_documents(table, 20, 4, length=7, random_state=0)
+    assert {len(document) for document in documents} == {7}
+    documents, topics = make_documents(table, 0, 1)
+    assert (documents, topics.shape) == ([], (0,))
+    heap = WordEmbedding(["a", "b"], np.ones((2, 3)))  # words all in one place
+    documents, _ = make_documents(heap, 1, 2, length=200, random_state=0)
+    assert set(documents[0]) == {"a", "b"}
 
 
 def test_words_follow_the_distance_to_the_anchor():
@@ -91,23 +84,10 @@ def test_concentration_zero_is_uniform(table):
     assert chisquare(seen).pvalue > 1e-6
 
 
-def test_words_all_in_one_place_and_no_documents():
-    heap = WordEmbedding(["a", "b"], np.ones((2, 3)))
-    documents, _ = make_documents(heap, 1, 2, length=200, random_state=0)
-    assert set(documents[0]) == {"a", "b"}
-    documents, topics = make_documents(heap, 0, 1)
-    assert documents == []
-    assert topics.shape == (0,)
-
-
 @refusals(
     ({"n_words": 0}, "n_words must be an integer >= 1, got 0"),
-    ({"dim": 1.5}, r"dim must be an integer >= 1, got 1\.5"),
-    ({"n_clusters": 0}, "n_clusters must be an integer >= 1, got 0"),
     ({"n_words": 3, "n_clusters": 4}, r"n_clusters must be <= n_words \(3\)"),
-    ({"random_state": -1}, "random_state must be None, .* got a negative integer"),
     ({"random_state": True}, "random_state must be .* got a bool"),
-    ({"random_state": np.random}, "random_state must be"),
 )
 def test_bad_parameters_of_embedding(kwargs):
     make_embedding(**kwargs)
@@ -115,17 +95,11 @@ def test_bad_parameters_of_embedding(kwargs):
 
 @refusals(
     ({"embedding": "one-hot"}, "embedding must be a WordEmbedding, got 'one-hot'"),
-    ({"n_documents": -1}, "n_documents must be an integer >= 0, got -1"),
-    ({"n_topics": 0}, "n_topics must be an integer >= 1, got 0"),
     ({"n_topics": 201}, r"n_topics must be <= the number of words \(200\)"),
-    ({"length": -1}, "length must be an integer >= 0, got -1"),
     ({"length": (3, 2)}, "length must be an integer >= 3, got 2"),
     ({"length": (1, 2, 3)}, r"length must be .* pair"),
-    ({"length": (1, 2.5)}, r"length must be an integer >= 1, got 2\.5"),
     ({"length": "ab"}, r"length must be an integer >= 0, got 'ab'"),
     ({"concentration": -0.5}, "concentration must be a finite number >= 0"),
-    ({"concentration": np.inf}, "concentration must be a finite number >= 0"),
-    ({"random_state": "x"}, "random_state must be .* got a str of 1 char"),
 )
 def test_bad_parameters_of_documents(table, kwargs):
     make_documents(**{"embedding": table, **kwargs})
