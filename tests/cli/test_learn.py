@@ -22,7 +22,8 @@ PUBLIC = [
     for other in kind
     for also in ("now", "again")
 ]
-PRIVATE = ["my cat Tom", "a dog", "no milk today", "some tea"] * 30
+PRIVATE = ["my cat Tom", "a dog", "no milk today", "some tea"] * 15
+PRIVATE += ["two cats", "dogs", "a coffee", "hot cocoa"] * 15
 LABELS = ["1", "1", "2", "2"] * 30
 
 

@@ -18,7 +18,11 @@ from sklearn.cluster import DBSCAN, KMeans
 from sklearn.decomposition import TruncatedSVD
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import NotFittedError
-from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.feature_extraction.text import (
+    CountVectorizer,
+    TfidfTransformer,
+    TfidfVectorizer,
+)
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
@@ -601,9 +605,9 @@ def test_default_centres_are_those_of_k_means_row_by_row():
 @pytest.mark.no_cover
 def test_default_groups_are_those_of_scikit_learns_steps():
     texts = texts_of(400, 3)[0]
-    places = make_pipeline(
-        TfidfVectorizer(sublinear_tf=True), TruncatedSVD(10, random_state=0)
-    ).fit_transform(texts)
+    weights = TfidfVectorizer(sublinear_tf=True, norm=None)
+    svd = TruncatedSVD(10, random_state=0)
+    places = make_pipeline(weights, TfidfTransformer(), svd).fit_transform(texts)
     clusters = KMeans(6, n_init=10, random_state=0).fit(normalize(places))
     replacer = DPDocumentReplacer(texts, n_groups=6).fit()
     np.testing.assert_array_equal(replacer.public_groups_, clusters.labels_)
