@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from skdptext import WordEmbedding
+from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.audit import audit_noise_law
 from skdptext.audit._law import _spread
 from skdptext.datasets import make_embedding
@@ -158,11 +158,17 @@ def test_noise_that_is_no_number_is_not_right(part):
     assert audit_noise_law(source, n_draws=100).failed == ["finite"]
 
 
+RESPONSE = DPWordPerturber(
+    LINE, mechanism="randomized-response", document_length=1
+).fit([])
+
+
 @refusals(
     (object(), {}, "source must add noise to vectors, .* object without sample"),
     (MahalanobisNoise(), {}, "source must add noise to vectors, .* without sample"),
     (Wrong(renormalised), {"n_draws": 10}, "n_draws must be"),
     (Wrong(renormalised), {"alpha": 0}, "alpha must be"),
+    (RESPONSE, {}, "source must add noise to vectors"),
 )
 def test_bad_input(mechanism, params):
     audit_noise_law(mechanism, **params)

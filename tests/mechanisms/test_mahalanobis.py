@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from skdptext import WordEmbedding
 from skdptext.mechanisms import embedding_spectrum
 from tests.channels import channel, sample
-from tests.expected import refused
 from tests.laws import assert_noise_law
 from tests.mistakes import metric_matrix
 
@@ -51,14 +50,6 @@ def test_covariance_is_the_sample_covariance_with_trace_m(built_in):
     assert np.trace(scaled) == pytest.approx(100)
 
 
-def test_one_eigendecomposition_for_equal_tables(small_embedding, monkeypatch):
-    """As the workers of a grid have them."""
-    first = embedding_spectrum(small_embedding)
-    twin = WordEmbedding(small_embedding.words, small_embedding.vectors.copy())
-    monkeypatch.setattr(np.linalg, "eigh", None)
-    assert embedding_spectrum(twin) is first
-
-
 @given(lam=st.floats(0, 1), seed=st.integers(0, 99))
 def test_factor_is_the_symmetric_root_and_distance_its_inverse(lam, seed):
     rng = np.random.default_rng(seed)
@@ -73,20 +64,6 @@ def test_factor_is_the_symmetric_root_and_distance_its_inverse(lam, seed):
     expected = np.sqrt((x - y) @ np.linalg.solve(M, x - y))
     (distance,) = mechanism.metric.distances([x], [y])[0]
     assert distance == pytest.approx(expected, rel=1e-6)
-
-
-def test_singular_covariance_needs_lam_below_one():
-    rng = np.random.default_rng(0)
-    more_dimensions_than_words = rng.normal(size=(5, 9))
-    constant_column = np.c_[rng.normal(size=(50, 2)), np.full(50, 3.0)]
-    multiple_column = rng.normal(size=(50, 1)) * [1.0, 0.1]
-    for vectors in (more_dimensions_than_words, constant_column, multiple_column):
-        table = WordEmbedding(map(str, range(len(vectors))), vectors)
-        with refused(r"lam must be < 1 .*lam=0\.9"):
-            channel(1.0, 1.0, table)
-        mechanism = channel(1.0, 0.9, table)
-        noise = sample(mechanism, np.random.default_rng(1), N_DRAWS)
-        assert_noise_law(noise, 1.0, metric_matrix(mechanism))
 
 
 def test_normals_are_drawn_in_float64(small_embedding):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import pickle
 import re
 
 import numpy as np
@@ -11,14 +10,11 @@ import pytest
 from experiments.mechanisms.recipes import (
     CusText,
     Diffractor,
-    Ranked,
     SanTextPlus,
-    Vickrey,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import config_context
-from sklearn.base import clone
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.mechanisms import (
@@ -173,50 +169,7 @@ def perturber(mechanism, **parameters):
     ).fit([])  # fmt: skip
 
 
-@pytest.mark.no_cover
-@pytest.mark.parametrize(
-    "mechanism", [*ALL.values(), Vickrey(), Ranked()], ids=lambda m: type(m).__name__
-)
-def test_a_seed_fixes_the_release(mechanism):
-    words = np.random.default_rng(0).integers(0, N, (40, 4))
-    X = TABLE.word_array[words].tolist()
-    fitted = perturber(mechanism)
-    first = fitted.transform(X).toarray()
-    np.testing.assert_array_equal(fitted.transform(X[::-1]).toarray(), first[::-1])
-    for other in (
-        perturber(clone(mechanism)),
-        perturber(mechanism, n_jobs=2),
-        pickle.loads(pickle.dumps(fitted)),
-    ):
-        np.testing.assert_array_equal(other.transform(X).toarray(), first)
-        with config_context(working_memory=0.01):
-            np.testing.assert_array_equal(other.transform(X).toarray(), first)
-
-
 SMALL, LARGE = 360, 1200
-
-
-@pytest.mark.no_cover
-@every_own_form
-def test_pickles_are_small_and_nothing_is_lost(name):
-    sizes, rng = [], np.random.default_rng(0)
-    for n in (SMALL, LARGE):
-        table = WordEmbedding(
-            [f"word{i:05d}" for i in range(n)], rng.normal(size=(n, 3))
-        )
-        mechanism = prepared(name, 20.0, 0.5, table)
-        unused = pickle.loads(pickle.dumps(mechanism))
-        words = rng.integers(0, n, 50)
-        draws = mechanism.draw(rng, 50)
-        noisy, t = mechanism.apply(words, draws), mechanism.exponents(words, words[:9])
-        held = pickle.dumps(mechanism)  # nor does it grow with use
-        sizes.append(len(held) - len(pickle.dumps(table)))
-        for again in (unused, pickle.loads(held)):
-            np.testing.assert_array_equal(again.apply(words, draws), noisy)
-            same = again.exponents(words, words[:9])
-            np.testing.assert_allclose(same, t, rtol=1e-12)
-            assert again.fingerprint == mechanism.fingerprint
-    assert sizes[1] - sizes[0] < 9 * (LARGE - SMALL)  # at most a number for each word
 
 
 # -- what is said ----------------------------------------------------------------------

@@ -28,12 +28,6 @@ class Claimed(Stated):
         return self.claimed[np.ix_(x, y)]
 
 
-def found(P, claimed, *pairs):
-    table = one_hot_embedding(list(map(str, range(len(P)))))
-    names = [(str(w), str(v)) for w, v in pairs]
-    return violated(Claimed(P, claimed), table, names)
-
-
 def distances(positions):
     return cdist(positions[:, None], positions[:, None])
 
@@ -104,74 +98,24 @@ def mean_of_lists(epsilon=0.5):
     return P, epsilon * apart.mean(axis=0)
 
 
-def exponential_half(epsilon=2.0, far=1.0):
-    """The exponential mechanism of capped distances, and these."""
-    points = np.random.default_rng(7).normal(size=(40, 3))
-    D = np.minimum(cdist(points, points), far)
-    P = np.exp(-epsilon / 2 * D)
-    return P / P.sum(axis=1, keepdims=True), D
-
-
-def unnamed_rows_fall_back(epsilon=2.0):
-    """The benchmark's SanText: where the drawn row has no word, the true one."""
-    P, D = exponential_half(epsilon)
-    named = np.arange(len(P)) % 3 > 0
-    return np.where(named, P, 0) + np.diag(P[:, ~named].sum(axis=1)), epsilon * D
-
-
-def far_words_fall_back(epsilon=2.0, far=1.0):
-    """pyPANTERA's TEM: where a word beyond the distance is drawn, the true one."""
-    P, D = exponential_half(epsilon, far)
-    is_far = far <= D
-    wrong = np.where(is_far, 0, P) + np.diag(np.where(is_far, P, 0).sum(axis=1))
-    return wrong, epsilon * D
-
-
-def the_least_similar(epsilon=2.0):
-    """pyPANTERA's CusText: the eight candidates sorted the wrong way round."""
-    P, D = exponential_half(epsilon, np.inf)
-    P = np.where(np.sort(D, axis=1)[:, [-8]] <= D, P, 0)
-    return P / P.sum(axis=1, keepdims=True), epsilon * D
-
-
-LAWS = [
-    unnamed_rows_fall_back,
-    far_words_fall_back,
-    the_least_similar,
-    vickrey_without_the_word,
-    vickrey_that_looks,
-    rantext,
-    aggressive_custext,
-    mean_of_lists,
-]
-
-
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-def test_the_claim_is_false_and_the_audit_finds_it(law):
+@pytest.mark.parametrize(
+    ("law", "least"),
+    [
+        (vickrey_without_the_word, math.inf),
+        (vickrey_that_looks, math.inf),
+        (rantext, 14 - 3),
+        (aggressive_custext, math.inf),
+        (mean_of_lists, 5),
+    ],
+)
+def test_the_claim_is_false_and_the_audit_finds_it(law, least):
     P, claimed = law()
     np.testing.assert_allclose(P.sum(axis=1), 1, rtol=1e-9)
     lost = losses(P)
+    assert (lost - claimed).max() >= least
     # what 4,000 draws can show is an exponent of some four
     excess = np.minimum(lost, 4) - claimed
     w, v = np.unravel_index(excess.argmax(), excess.shape)
     assert excess[w, v] > 0.3
-    assert found(P, claimed, (w, v)).all()
-
-
-def test_how_far_off_they_are():
-    assert np.isinf(losses(vickrey_without_the_word()[0])).any()
-    P, claimed = vickrey_that_looks()
-    assert losses(P)[0, 1] == losses(P)[1, 0] == math.inf
-    assert claimed[0, 1] == pytest.approx(0.1)
-    P, _ = rantext()
-    assert math.log(P[0, 0] / P[29, 0]) > 14
-    assert np.isinf(losses(aggressive_custext()[0])).mean() > 0.5
-    P, claimed = mean_of_lists()
-    assert (losses(P) - claimed).max() > 5
-
-
-def test_the_true_laws_beside_them_keep_their_claim():
-    P = on_a_line(LINE, 2.0, vickrey_rule(LINE, 0.5))
-    claimed = 2.0 * distances(LINE)
-    assert (losses(P) <= claimed + 1e-9).all()
-    assert not found(P, claimed, (0, 1), (1, 2)).any()
+    table = one_hot_embedding(list(map(str, range(len(P)))))
+    assert violated(Claimed(P, claimed), table, [(str(w), str(v))]).all()

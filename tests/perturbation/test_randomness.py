@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 
 import numpy as np
 import pytest
-from experiments.mechanisms.recipes import Vickrey
+from experiments.mechanisms.recipes import Ranked, Vickrey
 from scipy.stats import binom, chi2_contingency
 from sklearn import config_context
 from sklearn.base import clone
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.utils import NoiseStreams
+from tests.mechanism_forms import forms
 
 
 @pytest.fixture
@@ -32,14 +34,15 @@ def agreement(first, second):
     return np.mean(np.asarray(first) == np.asarray(second))
 
 
-@pytest.mark.parametrize(
-    "params", [{}, {"document_length": 30, "resize": "sample"}], ids=str
-)
+@pytest.mark.parametrize("mechanism", [*forms().values(), Vickrey(), Ranked()])
+@pytest.mark.parametrize("drawn", [None, 30])
 def test_repeatable_release_does_not_depend_on_the_work_split(
-    small_embedding, documents, params
+    small_embedding, documents, mechanism, drawn
 ):
+    params = {"document_length": drawn, "mechanism": mechanism, "random_state": 11}
+
     def release(documents, **more):
-        perturber = make(small_embedding, random_state=11, **params, **more)
+        perturber = pickle.loads(pickle.dumps(make(small_embedding, **params, **more)))
         return perturber.transform(documents)
 
     whole = release(documents)
