@@ -81,7 +81,6 @@ _UNWATCHED = {
         "learning/test_readout",
         "mechanisms/test_losses",
         "neighbors/test_wmd_search",
-        "perturbation/test_memory",
         "perturbation/test_randomness",
         "perturbation/test_seeds",
         "privacy/test_bag_bound",

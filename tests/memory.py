@@ -26,12 +26,3 @@ def traced_memory() -> Iterator[Memory]:
         memory.held, memory.peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-
-
-def peak_beyond_output(perturber, documents) -> int:
-    """Bytes of a release beyond the bags that it gives."""
-    with traced_memory() as memory:
-        noisy = perturber.transform(documents)
-    return memory.peak - sum(
-        a.nbytes for a in (noisy.data, noisy.indices, noisy.indptr)
-    )

@@ -6,9 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from sklearn import config_context
-from sklearn.feature_extraction.text import TfidfTransformer
-from sklearn.pipeline import make_pipeline
 
 from skdptext import DPWordPerturber, WordEmbedding
 from tests.expected import refusals
@@ -59,15 +56,3 @@ def test_equal_documents_of_different_ids_get_independent_noise(perturber, ids):
 def test_bad_ids(perturber, random_state, ids):
     perturber.set_params(random_state=random_state).fit([])
     perturber.transform([WORDS, WORDS], document_ids=ids)
-
-
-def test_ids_are_routed_as_metadata(perturber):
-    documents, ids = [WORDS] * 3, ["a", "b", "c"]
-    perturber.set_params(output="bow")
-    direct = perturber.fit_transform(documents, document_ids=ids)
-    with config_context(enable_metadata_routing=True):
-        perturber.set_transform_request(document_ids=True)
-        pipeline = make_pipeline(perturber, TfidfTransformer())
-        pipeline.fit(documents, document_ids=ids)
-        routed = pipeline[:-1].transform(documents, document_ids=ids)
-    np.testing.assert_array_equal(routed.toarray(), direct.toarray())

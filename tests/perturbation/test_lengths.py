@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from skdptext import DPWordPerturber, WordEmbedding
+from skdptext import DPWordPerturber
 from skdptext.documents import resample
 from skdptext.exceptions import OutOfVocabularyWarning, PrivacyLeakWarning
 from tests.expected import no_warning, refused
@@ -102,29 +102,6 @@ def test_unknown_words_are_kept_in_their_places(faithful):
     with pytest.warns(OutOfVocabularyWarning, match="4 of 6 words"):
         noisy = perturber.transform(["Alice met w1, Alice left w2"])
     assert noisy == ["alice met w1 alice left w2"]
-
-
-def test_fasttext_gives_unknown_words_a_vector():
-    from gensim.models import FastText
-
-    sentences = [["running", "runner", "walk", "walker", "talking"]] * 50
-    options = {"vector_size": 8, "min_count": 1, "workers": 1, "seed": 1}
-    model = FastText(sentences, bucket=1000, epochs=5, **options)
-    embedding = WordEmbedding.from_gensim(model)
-    perturber = DPWordPerturber(
-        embedding, epsilon=FAITHFUL, lam=0.0, output="tokens"
-    ).fit([])
-    # "" has no subwords, and is dropped
-    (noisy,) = perturber.transform([["walk", "runners", "", "walk"]])
-    distance = np.linalg.norm(embedding.vectors - model.wv["runners"], axis=1)
-    nearest = embedding.words[distance.argmin()]
-    assert noisy == ["walk", nearest, "walk"]
-    # the noise is put on the nearest word, and the guarantee is about that
-    guarantee = perturber.guarantee()
-    step = np.linalg.norm(embedding["walk"] - embedding[nearest])
-    exponent = guarantee.exponent("walk", "runners")
-    assert exponent == pytest.approx(FAITHFUL * step, rel=1e-5)
-    assert guarantee.exponent(["walk"], ["runners"]) == pytest.approx(exponent)
 
 
 # -- words that are drawn ------------------------------------------------------------

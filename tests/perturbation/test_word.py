@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import weakref
 
 import numpy as np
 import pandas as pd
@@ -45,6 +46,24 @@ TOKENS = [["w1", "w2", "w3"], ["w4", "w5", "w5"]]
 )
 def test_kinds_of_documents(faithful, documents):
     assert faithful().transform(documents) == TOKENS
+
+
+class Document(list):
+    """Weak references can be made of it."""
+
+
+@pytest.mark.parametrize("random_state", [None, 0])
+def test_a_generator_is_streamed(faithful, random_state):
+    made = []
+
+    def stream():
+        for _ in range(3000):
+            document = Document(["w1", "w2"])
+            made.append(weakref.ref(document))
+            assert sum(each() is not None for each in made[-9:]) <= 3
+            yield document
+
+    assert len(faithful(random_state=random_state).transform(stream())) == 3000
 
 
 def test_count_matrices_and_bags(faithful, small_embedding):
@@ -177,12 +196,9 @@ def test_a_mechanism_is_the_one_of_fit(small_embedding):
     ("changed", "expected"),
     [
         ({"stop_words": ["w2"]}, [["w1", "w3"], ["w4", "w5", "w5"]]),
-        ({"token_pattern": r"[wW]\d"}, TOKENS),
         ({"token_pattern": r"w\d", "lowercase": False}, [TOKENS[0], ["w5", "w5"]]),
-        ({"tokenizer": lambda text: text[:2].split()}, [["w1"], ["w4"]]),
         ({"document_length": 2, "resize": "truncate"}, [["w1", "w2"], ["w4", "w5"]]),
     ],
-    ids=range(5),  # the address of a function differs between workers
 )
 def test_how_documents_are_read_may_change_after_fit(faithful, changed, expected):
     perturber = pickle.loads(pickle.dumps(faithful()))
@@ -243,14 +259,11 @@ def test_one_hot_learns_its_words():
     np.testing.assert_allclose(perturber.noise_factor_, np.eye(4))
 
 
-@pytest.mark.parametrize("loaded", [False, True])
-def test_overwriting_what_was_learned_does_not_change_the_noise(
-    small_embedding, loaded
-):
+def test_overwriting_what_was_learned_does_not_change_the_noise(small_embedding):
     options = {"document_length": 3, "random_state": 2**70}
     perturber = DPWordPerturber(small_embedding, **options).fit([])
-    if loaded:  # arrays of a pickle can be written to
-        perturber = pickle.loads(pickle.dumps(perturber))
+    # arrays of a pickle can be written to
+    perturber = pickle.loads(pickle.dumps(perturber))
     texts = [["w1", "w2", "w3"]]
     before = perturber.transform(texts)
     perturber.noise_factor_[:] = 0.0

@@ -10,7 +10,7 @@ import pytest
 from skdptext import DPDocumentReplacer, WordEmbedding
 from skdptext.learning._guarantee import LearningPart
 from skdptext.mechanisms import LossDistribution
-from skdptext.privacy import PrivacyGuarantee, exposure
+from skdptext.privacy import PrivacyGuarantee
 from tests.channels import guaranteed
 from tests.laws import metric_matrix
 from tests.privacy.test_printed_bounds import seen
@@ -121,20 +121,6 @@ def sums(epsilon):
 )
 def test_the_verdict_on_stand_ins_and_sums(made, verdict):
     assert f"\n\n{verdict}\n" in str(made())
-
-
-@pytest.mark.parametrize(
-    ("share", "chance", "expected"),
-    [
-        # hidden: no more than five times the odds of a guess, and no more than 3 of 4
-        (0.048, 0.01, 0), (0.049, 0.01, 1), (0.75, 0.5, 0), (0.76, 0.5, 1),
-        # partly: fifty times the odds, 9 of 10
-        (0.196, 0.01, 1), (0.33, 0.01, 1), (0.34, 0.01, 2),
-        (0.9, 0.5, 1), (0.91, 0.5, 2), (0.983, 0.5, 2), (1.0, 0.5, 2), (1.0, 0.01, 2),
-    ],
-)  # fmt: skip
-def test_proofs_and_attacks_share_the_limits_of_hidden(share, chance, expected):
-    assert exposure(share, chance) == expected
 
 
 @pytest.mark.parametrize("name", KINDS)
