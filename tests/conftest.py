@@ -46,7 +46,6 @@ if _begun:
 
 import skdptext
 from skdptext import WordEmbedding
-from skdptext.attacks import _labels
 from skdptext.datasets import load_docstring_embedding, load_docstrings
 
 # Else Python prints warnings for which there is no handler
@@ -77,7 +76,6 @@ _SEED = os.environ.get("SKDPTEXT_TEST_SEED", "0")
 _UNWATCHED = {
     ROOT / "tests" / f"{name}.py"
     for name in (
-        "attacks/test_folds",
         "learning/test_readout",
         "mechanisms/test_losses",
         "neighbors/test_wmd_search",
@@ -277,15 +275,6 @@ def logged():
     logging.getLogger().addHandler(handler)
     yield messages
     logging.getLogger().removeHandler(handler)
-
-
-@pytest.fixture
-def one_adversary(monkeypatch):
-    """Labels are guessed by a linear model of words alone, where others add nothing."""
-    every, name = _labels._guessers, "linear model of words"
-    monkeypatch.setattr(
-        _labels, "_guessers", lambda *given: {name: every(*given)[name]}
-    )
 
 
 @pytest.fixture(scope="session")

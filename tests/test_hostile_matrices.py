@@ -7,7 +7,6 @@ import pytest
 import scipy.sparse as sp
 
 from skdptext import DPWordPerturber, WMDKNNClassifier, WordEmbedding
-from skdptext.attacks import KoppelAuthorClassifier
 from skdptext.metrics import (
     density_statistics,
     pairwise_word_movers_distances,
@@ -84,8 +83,6 @@ DOORS = {
     "kneighbors": lambda X: classifier().fit(GOOD, LABELS).kneighbors(X),
     "selector fit": lambda X: TopicWordSelector(n_words=1).fit(X, LABELS),
     "selector": lambda X: TopicWordSelector(n_words=1).fit(GOOD, LABELS).transform(X),
-    "Koppel fit": lambda X: KoppelAuthorClassifier(TABLE).fit(X, LABELS),
-    "Koppel": lambda X: KoppelAuthorClassifier(TABLE).fit(GOOD, LABELS).predict(X),
     "pairwise": lambda X: pairwise_word_movers_distances(X, embedding=TABLE),
     "pairwise Y": lambda X: pairwise_word_movers_distances(GOOD, X, embedding=TABLE),
     "one distance": lambda X: word_movers_distance(X, X, TABLE),

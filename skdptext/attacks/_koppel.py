@@ -6,27 +6,26 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from sklearn.base import ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
-from skdptext.attacks._bags import TextEstimator, words_and_bags
-from skdptext.attacks._similarity import LETTERS
-from skdptext.embeddings import WordEmbedding
+from skdptext.attacks._words import documents_of, texts_of
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
-    blocks,
+    DocLinked,
     check_classes,
     check_integer,
     check_real,
     check_rng,
     sums_by_label,
-    working_memory_bytes,
 )
 
+# Letters of a word that are looked at: a picture that was pasted has millions.
+_LETTERS = 1000
 
-class KoppelAuthorClassifier(ClassifierMixin, TextEstimator):
+
+class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
     """Attribute documents to authors by repeated cosine similarity.
 
     Each author is represented by the counts of character n-grams in all their known
@@ -39,9 +38,6 @@ class KoppelAuthorClassifier(ClassifierMixin, TextEstimator):
 
     Parameters
     ----------
-    embedding : WordEmbedding, default=None
-        The words of the columns, if documents are bags-of-words: the n-grams of a bag
-        come from its words. Not needed for texts and token lists.
     ngram_size : int, default=4
         Characters per n-gram; a shorter word counts as one n-gram.
     n_features : int, default=20000
@@ -99,7 +95,6 @@ class KoppelAuthorClassifier(ClassifierMixin, TextEstimator):
 
     def __init__(
         self,
-        embedding: WordEmbedding | None = None,
         *,
         ngram_size: int = 4,
         n_features: int = 20_000,
@@ -109,7 +104,6 @@ class KoppelAuthorClassifier(ClassifierMixin, TextEstimator):
         unknown_label: Any = None,
         random_state: Any = None,
     ) -> None:
-        self.embedding = embedding
         self.ngram_size = ngram_size
         self.n_features = n_features
         self.n_rounds = n_rounds
@@ -123,7 +117,7 @@ class KoppelAuthorClassifier(ClassifierMixin, TextEstimator):
 
         Parameters
         ----------
-        X : iterable of str, of lists of str, or bags of shape (n_documents, n_words)
+        X : iterable of str or of lists of str
             Known texts.
         y : array-like of shape (n_documents,)
             Their authors; at least two different ones.
@@ -139,28 +133,33 @@ class KoppelAuthorClassifier(ClassifierMixin, TextEstimator):
             If a parameter or an input breaks its rule.
         """
         self._check_parameters()
-        words, bags = words_and_bags(X, self.embedding)
-        classes, author = check_classes(y, bags.shape[0])
-        counter = CountVectorizer(analyzer=partial(_ngrams, size=self.ngram_size))
+        texts = texts_of(documents_of("X", X))
+        classes, author = check_classes(y, len(texts))
+        self._counter = CountVectorizer(analyzer=partial(_ngrams, size=self.ngram_size))
         try:
-            of_word = counter.fit_transform(words)
+            counts = self._counter.fit_transform(texts)
         except ValueError:
             raise InvalidParameterError(
                 "X must hold at least one word, got none."
             ) from None
-        known = sums_by_label(author, bags, len(classes)) @ of_word
-        names = counter.get_feature_names_out()
+        known = sums_by_label(author, counts, len(classes)).toarray()
         # most frequent first; names are sorted, so that ties are broken by name
         chosen = np.argsort(-known.sum(axis=0), kind="stable")[: self.n_features]
-        chosen = chosen[known.sum(axis=0)[chosen] > 0]
-        self._known = np.asarray(known[:, chosen].todense(), dtype=np.float64)
-        self.ngrams_ = names[chosen]
+        self._chosen, self._known = chosen, known[:, chosen].astype(np.float64)
+        self.ngrams_ = self._counter.get_feature_names_out()[chosen]
         self._masks = self._draw_masks(len(chosen))
         # the norm of each author in each round; 1 if the author has none of its n-grams
         self._norms = np.sqrt(self._known**2 @ self._masks)
         self._norms[self._norms == 0] = 1.0
         self.classes_ = classes
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.non_deterministic = self.random_state is None
+        return tags
 
     def _check_parameters(self) -> None:
         for name in ("ngram_size", "n_features", "n_rounds"):
@@ -186,8 +185,8 @@ class KoppelAuthorClassifier(ClassifierMixin, TextEstimator):
 
         Parameters
         ----------
-        X : iterable of str, of lists of str, or bags of shape (n_documents, n_words)
-            Texts, token lists or bags.
+        X : iterable of str or of lists of str
+            Texts or token lists.
 
         Returns
         -------
@@ -195,23 +194,16 @@ class KoppelAuthorClassifier(ClassifierMixin, TextEstimator):
             Rows sum to 1; a document without known n-grams gets equal scores.
         """
         check_is_fitted(self)
-        words, bags = words_and_bags(X, self.embedding)
-        counter = CountVectorizer(
-            analyzer=partial(_ngrams, size=self.ngram_size), vocabulary=self.ngrams_
-        )
-        documents = sp.csr_array(bags @ counter.transform(words))
+        documents = self._counter.transform(texts_of(documents_of("X", X)))[
+            :, self._chosen
+        ].tocsr()
         out = np.empty((documents.shape[0], len(self.classes_)))
         # The document's own norm is the same for all authors, so it is left out.
-        per_feature = 8 * (len(self.classes_) + self.n_rounds)
-        at_once = max(1, working_memory_bytes() // per_feature)
-        rows = map(slice, documents.indptr[:-1], documents.indptr[1:])
-        for i, row in enumerate(rows):
-            columns, counts = documents.indices[row], documents.data[row]
-            products = np.zeros((len(self.classes_), self.n_rounds))
-            for part in blocks(len(columns), at_once):
-                at = columns[part]
-                # (n_authors, n_rounds): inner products over the n-grams of a round
-                products += (self._known[:, at] * counts[part]) @ self._masks[at]
+        for i, row in enumerate(
+            map(slice, documents.indptr[:-1], documents.indptr[1:])
+        ):
+            at, counts = documents.indices[row], documents.data[row]
+            products = (self._known[:, at] * counts) @ self._masks[at]
             out[i] = _shares_won(products / self._norms)
         return out
 
@@ -220,8 +212,8 @@ class KoppelAuthorClassifier(ClassifierMixin, TextEstimator):
 
         Parameters
         ----------
-        X : iterable of str, of lists of str, or bags of shape (n_documents, n_words)
-            Texts, token lists or bags.
+        X : iterable of str or of lists of str
+            Texts or token lists.
 
         Returns
         -------
@@ -236,10 +228,14 @@ class KoppelAuthorClassifier(ClassifierMixin, TextEstimator):
         return authors
 
 
-def _ngrams(word: str, size: int) -> list[str]:
-    """Runs of `size` characters of a word; the word itself if it is shorter."""
-    word = word[: max(LETTERS, size)]
-    return [word[i : i + size] for i in range(max(1, len(word) - size + 1))]
+def _ngrams(text: str, size: int) -> list[str]:
+    """Runs of `size` characters of each word; the word itself if it is shorter."""
+    words = (word[: max(_LETTERS, size)] for word in text.split())
+    return [
+        word[i : i + size]
+        for word in words
+        for i in range(max(1, len(word) - size + 1))
+    ]
 
 
 def _shares_won(similarities: np.ndarray) -> np.ndarray:

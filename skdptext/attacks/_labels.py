@@ -2,167 +2,144 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.feature_extraction.text import TfidfTransformer
-from sklearn.pipeline import make_pipeline
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.dummy import DummyClassifier
+from sklearn.model_selection import StratifiedGroupKFold
+from sklearn.naive_bayes import ComplementNB
+from sklearn.pipeline import make_pipeline, make_union
+from sklearn.svm import LinearSVC
 
-from skdptext.attacks._folds import Split, make_folds, near_copies
-from skdptext.attacks._pairs import ReleasedTexts
-from skdptext.attacks._similarity import bags_of, numbered, parts_of_words, words_of
-from skdptext.attacks._table import Score, scored, strongest_of
-from skdptext.base import BaseReleaser
+from skdptext.attacks._scores import Scores, scored
+from skdptext.attacks._words import (
+    by_parts,
+    by_words,
+    documents_of,
+    rows_of,
+    texts_of,
+    words_of,
+)
+from skdptext.base import fitted_releaser
 from skdptext.naive_bayes import ChannelNaiveBayes
-from skdptext.utils import pair_interval, progress, quiet
+from skdptext.utils import check_integer, check_labels, pair_interval, quiet
 
-_FOLDS = 5
-
-Known = tuple[Sequence[Any], np.ndarray]
+_INFORMED = "naive Bayes that knows the mechanism"
 
 
-class Guesser(NamedTuple):
-    """An unfitted classifier, and documents as it reads them.
-
-    `known` are other texts in the clear. One that is `informed` knows the mechanism: it
-    learns from originals, and reads releases only.
-    """
-
-    model: Any
-    originals: Any
-    releases: Any
-    known: Any
-    informed: bool = False
-
-
-def label_scores(
-    texts: ReleasedTexts,
-    labels: np.ndarray,
-    target: str,
-    mechanism: Any,
+def label_attack(
+    original: Any,
+    released: Any,
+    labels: Any,
     *,
-    known: Known | None = None,
-    n_jobs: int | None = None,
-) -> list[Score]:
-    """How often the label of a release is guessed, from other documents' labels.
+    name: str = "author",
+    groups: Any = None,
+    mechanism: Any = None,
+    adversaries: Mapping[str, Any] | None = None,
+    n_splits: int = 5,
+    random_state: int = 0,
+) -> Scores:
+    """Measure how often attackers infer the label of a release, such as its author.
 
-    Each adversary is trained on other documents, in the clear, and again on their
-    releases. All are asked about releases, and those of the clear about originals.
+    Classifiers are trained on other documents whose labels are known: on originals, and
+    again on releases. The strongest is chosen on half of the documents, and all are
+    scored on the others.
+
+    Parameters
+    ----------
+    original : iterable of str or of lists of str, of length n_documents, or None
+        Texts in plain text. None: attackers know releases only.
+    released : iterable of str or of lists of str, of length n_documents
+        Their releases, in the same order.
+    labels : array-like of shape (n_documents,)
+        Authors, topics or other classes; at least two different ones.
+    name : str, default="author"
+        What the labels are; the question of the scores.
+    groups : array-like of shape (n_documents,), default=None
+        Documents of a group are held out together. None: equal texts are.
+    mechanism : releaser, default=None
+        What made the releases; `released` has the form that its `output` names.
+        Naive Bayes that knows it is one more attacker.
+    adversaries : dict of str to classifier of texts, default=None
+        Further attackers, unfitted, by name.
+    n_splits : int >= 2, default=5
+        Folds of cross-validation.
+    random_state : int, default=0
+        Draws folds and halves.
+
+    Returns
+    -------
+    scores : Scores
+        ``scores[name]`` is the strongest. `chance` is the share of the most frequent
+        label, `clear` what the best attacker reaches on the originals.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter breaks its rule.
+
+    Notes
+    -----
+    *Intervals.* Documents teach about each other, so half as many are counted.
+
+    *Privacy.* The result is computed from the documents and their labels. Success
+    proves a leak; failure proves nothing about others.
+
+    Examples
+    --------
+    >>> from skdptext.attacks import label_attack
+    >>> texts = [f"{old} {w}" for old in ("thou art", "you are") for w in "abcdefgh"]
+    >>> scores = label_attack(texts, texts, ["old"] * 8 + ["new"] * 8)
+    >>> scores["author"].value, scores["author"].chance
+    (1.0, 0.5)
     """
-    count = max(Counter(labels.tolist()).values())
-    splits = make_folds(
-        labels, near_copies(texts.clear), min(_FOLDS, count), texts.seed
-    )
-    guessers = _guessers(texts, mechanism, [] if known is None else list(known[0]))
-    more = None if known is None else known[1]
+    released = documents_of("released", released, numbers=True)
+    views = {"releases": texts_of(released)}
+    if original is not None:
+        original = documents_of("original", original)
+        views = {"originals": texts_of(original)} | views
+    n = len(released)
+    known = check_labels("labels", labels, n, n_different=2)
+    counts = np.unique(known, return_counts=True)[1]
+    n_splits = min(check_integer("n_splits", n_splits, low=2), max(2, counts.max()))
+    if groups is None:
+        groups = [" ".join(words_of(text)) for text in next(iter(views.values()))]
+        groups = groups if len(set(groups)) >= n_splits else np.arange(n)
+    groups = check_labels("groups", groups, n, n_different=n_splits)
+    folds = StratifiedGroupKFold(n_splits, shuffle=True, random_state=random_state)
     trials = [
-        (name, guesser, source, split)
-        for name, guesser in guessers.items()
-        for source in ("originals", "releases")[: 1 if guesser.informed else 2]
-        for split in splits
+        (f"{by}, trained on {source}", model, texts, views)
+        for by, model in (_models(random_state) | dict(adversaries or {})).items()
+        for source, texts in views.items()
     ]
-    usual = {"always the most frequent": _usual(labels, splits)}
-    right = {part: dict(usual) for part in ("originals", "releases")}
-    with quiet(Warning):
-        answers = Parallel(n_jobs=n_jobs, return_as="generator")(
-            delayed(_attack)(guesser, source, labels, more, *split)
-            for _, guesser, source, split in trials
-        )
-        steps = progress(trials, f"{target} adversaries")
-        for (name, _, source, (_, held)), answer in zip(steps, answers, strict=True):
-            for part, marks in answer.items():
-                by = f"{name}, trained on {source}"
-                right[part].setdefault(by, np.zeros(len(labels)))[held] = marks
-    halves = texts.halves
-    best = strongest_of(right["originals"], halves)
-    clear = float(right["originals"][best][halves.scoring].mean())
-    knows = {name: name.partition(", trained on ")[2] for name in right["releases"]}
-    rows = scored(
-        target, right["releases"], halves, count / len(labels),
-        interval=pair_interval, knows=knows,
-    )  # fmt: skip
-    return [replace(row, clear=clear) for row in rows]
+    if mechanism is not None and original is not None:
+        mechanism = fitted_releaser(mechanism, original, "mechanism")
+        bayes = ChannelNaiveBayes(mechanism, random_state=random_state)
+        trials.append((_INFORMED, bayes, original, {"releases": released}))
+    right = {view: {by: np.zeros(n) for by, *_ in trials} for view in views}
+    with quiet(Warning):  # of labels with few documents, and of what is known to leak
+        for learn, held in folds.split(known, known, groups):
+            for by, model, documents, asked in trials:
+                # a single label leaves nothing to learn
+                alone = len(np.unique(known[learn])) == 1
+                fitted = clone(DummyClassifier() if alone else model)
+                fitted.fit(rows_of(documents, learn), known[learn])
+                for view, of_view in asked.items():
+                    guess = fitted.predict(rows_of(of_view, held))
+                    right[view][by][held] = guess == known[held]
+    chance = float(counts.max() / n)
+    rows = scored(name, right["releases"], chance, random_state, pair_interval)
+    in_clear = right.get("originals", {}).values()
+    clear = max((float(hits.mean()) for hits in in_clear), default=None)
+    return Scores(replace(row, clear=clear) for row in rows)
 
 
-def _attack(
-    guesser: Guesser,
-    source: str,
-    labels: np.ndarray,
-    more: np.ndarray | None,
-    learn: np.ndarray,
-    held: np.ndarray,
-) -> dict[str, np.ndarray]:
-    """Which held-out documents are named rightly, of all that is asked."""
-    known, asked = _rows(getattr(guesser, source), learn), ["releases"]
-    if source == "originals" and not guesser.informed:
-        asked.append("originals")
-    learned = labels[learn]
-    if more is not None:
-        known, learned = _joined(known, guesser.known), np.concatenate([learned, more])
-    with quiet(Warning):
-        if len(np.unique(learned)) == 1:  # a single label leaves nothing to learn
-            return dict.fromkeys(asked, labels[held] == learned[0])
-        model = clone(guesser.model).fit(known, learned)
-        return {
-            part: model.predict(_rows(getattr(guesser, part), held)) == labels[held]
-            for part in asked
-        }
-
-
-def _rows(documents: Any, rows: np.ndarray) -> Any:
-    """Rows of bags, or of a list of texts."""
-    if hasattr(documents, "shape"):
-        return documents[rows]
-    return [documents[i] for i in rows]
-
-
-def _joined(first: Any, second: Any) -> Any:
-    """Two parts of documents, one after the other."""
-    if sp.issparse(first):
-        return sp.vstack([first, second], format="csr")
-    return list(first) + list(second)
-
-
-def _usual(labels: np.ndarray, splits: Sequence[Split]) -> np.ndarray:
-    """Where the most frequent label of the other folds is right."""
-    right = np.zeros(len(labels))
-    for learn, held in splits:
-        usual = Counter(labels[learn].tolist()).most_common(1)[0][0]
-        right[held] = labels[held] == usual
-    return right
-
-
-def _guessers(
-    texts: ReleasedTexts, mechanism: Any, more: list[Any]
-) -> dict[str, Guesser]:
-    """All adversaries."""
-    from sklearn.naive_bayes import MultinomialNB
-    from sklearn.svm import LinearSVC
-
-    def linear() -> Any:
-        model = LinearSVC(tol=1e-2, random_state=texts.seed)
-        return make_pipeline(TfidfTransformer(sublinear_tf=True), model)
-
-    # empty texts have a word of their own, as some adversaries want one in each
-    documents = texts.clear, texts.noisy, list(map(words_of, more))
-    words, coded = numbered(*([text or ["∅"] for text in part] for part in documents))
-    counts = [bags_of(codes, len(words)) for codes in coded]
-    of_word = parts_of_words(words)
-    parts = [sp.csr_array(bags @ of_word) for bags in counts]
-    guessers = {
-        "linear model of words": Guesser(linear(), *counts),
-        "linear model of parts of words": Guesser(linear(), *parts),
-        "naive Bayes": Guesser(MultinomialNB(alpha=0.1), *counts),
-    }
-    if isinstance(mechanism, BaseReleaser):
-        bayes = ChannelNaiveBayes(mechanism, random_state=texts.seed)
-        guessers["naive Bayes with the mechanism"] = Guesser(
-            bayes, texts.original, texts.released, more, informed=True
-        )
-    return guessers
+def _models(seed: int) -> dict[str, Any]:
+    """Classifiers of raw texts: style is in parts of words, too."""
+    model = LinearSVC(tol=1e-2, random_state=seed)
+    linear = make_pipeline(make_union(by_words(), by_parts()), model)
+    bayes = make_pipeline(by_words(), ComplementNB())
+    return {"linear model": linear, "naive Bayes": bayes}

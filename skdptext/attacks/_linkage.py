@@ -2,175 +2,100 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import scale
 
-from skdptext.attacks._documents import found_at_most, gathered
-from skdptext.attacks._similarity import text_similarities
-from skdptext.attacks._table import ScoreTable, make_halves
-from skdptext.base import fitted_releaser, perturbs_words
+from skdptext.attacks._scores import Scores, scored
+from skdptext.attacks._words import (
+    PLACEHOLDER,
+    by_parts,
+    by_words,
+    documents_of,
+    texts_of,
+    words_of,
+)
+from skdptext.base import fitted_releaser
 from skdptext.exceptions import (
     EmptyDocumentWarning,
     InvalidParameterError,
     OutOfVocabularyWarning,
     PrivacyLeakWarning,
 )
-from skdptext.metrics import words_unchanged
-from skdptext.utils import (
-    check_integer,
-    check_rng,
-    is_count_matrix,
-    lined_up,
-    percent_up,
-    quiet,
-    sums_by_label,
-    wrapped,
-)
+from skdptext.metrics import found_among
+from skdptext.utils import check_integer, check_rng, quiet
 
-_SEEDS = 2**63
-# Adversaries who know the mechanism, by whether words are perturbed, and whether they
-# read a release in order.
-_ORDERS = {True: {"ordered text": True, "bag": False}, False: {"likelihood": False}}
-_LEARNED = (
-    '"learned" combines the adversaries who know words, and "all, learned" all of '
-    "them: how much each counts is learned from other documents and their releases."
-)
+# A placeholder is so much more frequent in releases than in originals.
+_OFTENER = 5
+# The fewest pairs that there is anything to learn from, the folds of who learns, and
+# the wrong pairs for each right one.
+_FEWEST_PAIRS, _FOLDS, _WRONG = 10, 5, 30
+# The penalty of the ridge regression, for rows of length 1.
+_RIDGE = 0.3
+# Words of a text that are read in order.
+_PLACES = 40
+# Scores closer than this, relative to the largest, are ties: rounding must not tell
+# equal documents apart.
+_TIE = 1e-6
 
-
-@dataclass(eq=False, repr=False)
-class Linkages(ScoreTable):
-    """Which document was it? Adversaries compared, from `linkage_attack`.
-
-    Attributes
-    ----------
-    rows : list of Score
-        One per adversary, those first who know the mechanism, and last those who
-        combine others;
-        ``scores["linkage"]`` is the strongest.
-    n_candidates, n_targets, n_releases : int
-        Documents to choose from; documents that were released; releases of each.
-    chance : float
-        Success of a random guess: 1 / n_candidates.
-    changed : float or None
-        Share of the words that the noise changed; None where whole documents are
-        replaced.
-    bound : float or None
-        Share of the documents that no adversary exceeds on average, by the guarantee;
-        None where it promises none.
-    """
-
-    n_candidates: int
-    n_targets: int
-    n_releases: int
-    changed: float | None
-    bound: float | None
-
-    @property
-    def chance(self) -> float:
-        """Success of a random guess."""
-        return 1 / self.n_candidates
-
-    def in_words(self) -> str:
-        """The result in some sentences.
-
-        Returns
-        -------
-        sentences : str
-            What was found, and by whom.
-        """
-        best = self.scores["linkage"]
-        least = math.floor(best.low * 1000) / 1000  # printed, it is not above the bound
-        of = f"the strongest of {len(self.rows)}: " if len(self.rows) > 1 else ""
-        times = "" if self.n_releases == 1 else f" {self.n_releases} times"
-        noise, bound = "", ""
-        if self.changed is not None:
-            noise = f"The noise changed {self.changed:.1%} of the words. "
-        if of and best.n_documents < self.n_targets:
-            bound = " Half of the documents chose the strongest; these are the others."
-        if self.bound is not None:
-            bound += (
-                " The guarantee bounds what any adversary finds, on average over "
-                f"many releases, by {percent_up(self.bound)}."
-            )
-            if best.low <= self.bound < best.value:
-                bound += " These few releases lie above it by chance."
-        return (
-            f"{noise}Of {self.n_targets} documents released{times}, an adversary who "
-            f"holds {self.n_candidates} candidates in the clear found {best.value:.1%} "
-            f"here ({of}{best.adversary}): at least {least:.1%} on average over many "
-            "releases, with 95% confidence; a random guess finds "
-            f"{100 * self.chance:.2g}%.{bound}"
-        )
-
-    def __repr__(self) -> str:
-        return f"Linkages({len(self.rows)} adversaries, {self.n_candidates} candidates)"
-
-    def __str__(self) -> str:
-        cells = [
-            [
-                row.adversary,
-                f"{row.value:.2f} [{row.low:.2f}, {row.high:.2f}]",
-                f"knows {row.knows}" * bool(row.knows),
-            ]
-            for row in self.rows
-        ]
-        lines = [wrapped(self.in_words()), "", *lined_up(cells, left=(0, 1, 2))]
-        if any(row.adversary.endswith("learned") for row in self.rows):
-            lines += ["", wrapped(_LEARNED)]
-        return "\n".join(lines)
+Adversary = Callable[[Sequence[str], Sequence[str]], np.ndarray]
 
 
 def linkage_attack(
-    documents: Any,
-    perturber: Any,
+    original: Any,
+    released: Any,
     *,
-    n_targets: int | None = None,
-    n_releases: int = 1,
-    n_draws: int = 20,
+    truth: Any = None,
+    mechanism: Any = None,
+    adversaries: Mapping[str, Adversary] | None = None,
+    n_candidates: int = 100,
     random_state: Any = None,
-    verbose: int = 0,
-) -> Linkages:
-    r"""Which document was it? Adversaries who know the mechanism, and those who do not.
+) -> Scores:
+    """Measure how often attackers identify the original of a release.
 
-    Some documents are released. Each adversary holds all documents in the clear, and
-    says which of them was released.
+    Each attacker holds the originals, and picks the one that is most like a release.
+    The strongest is chosen on half of the releases, and all are scored on the others.
 
     Parameters
     ----------
-    documents : iterable of str, of lists of str, or count matrix (n_documents, n_words)
-        The candidates; at least 2.
-    perturber : DPWordPerturber, or any releaser with `log_likelihood`
-        Fitted or not. Of a word perturber, `random_state` and `output` are not used,
-        and unknown words that ``oov="keep"`` would leave unchanged are dropped. Others,
-        such as `~skdptext.DPDocumentReplacer`, release as they are set, but for their
-        `random_state`.
-    n_targets : int, default=None
-        Documents to release, drawn at random; None: all.
-    n_releases : int, default=1
-        How often each is released, with fresh noise.
-    n_draws : int, default=20
-        Simulated draws per word, where a mechanism does not state its probabilities;
-        there are at least 4,000 in all.
+    original : iterable of str or of lists of str
+        The candidates, in plain text; at least two.
+    released : iterable of str or of lists of str, or array of numbers
+        What was made of them; vectors and topics are attacked, too. At least two.
+    truth : array-like of int, shape (n_released,), default=None
+        The row of `original` that each release belongs to. Several releases may belong
+        to one: to other texts of the same person, for example. None: the same row.
+    mechanism : releaser, default=None
+        What made the releases, such as a `~skdptext.DPWordPerturber`; `released` has
+        the form that its `output` names. The attacker who knows it picks the most
+        likely original.
+    adversaries : dict of str to callable, default=None
+        Further attackers by name: functions of the texts and of the releases, two
+        lists of str, to an array of shape (n_released, n_originals), larger for what
+        is more alike.
+    n_candidates : int >= 2, default=100
+        Originals to choose from: the right one and others, averaged over all draws.
     random_state : None, int or numpy.random.Generator, default=None
-        Seeds the choice of targets, the noise and the simulation. None: fresh noise, as
-        in a release.
-    verbose : int, default=0
-        Above 0, show progress bars on a terminal or in a notebook; above 1, anywhere.
+        Draws the halves and the folds.
 
     Returns
     -------
-    linkages : Linkages
-        Rows: "ordered text", the log-likelihood of a text in order (absent if documents
-        are resampled); "bag", that of a bag; those who know words alone, and pool the
-        words of several releases. With 10 targets or more, two that learn to combine
-        others: "learned", of those who know words, and "all, learned".
-        For other releasers, "likelihood", and those who know words where texts are
-        released. The strongest is chosen on half of the targets; all are scored on the
-        other half.
+    scores : Scores
+        ``scores["linkage"]`` is the strongest; `rows` and ``to_frame()`` have all.
+
+        - ``"words in common"``, ``"parts of words in common"``, ``"number of words"``;
+        - ``"words, more than usual"``, if `truth` is given: than other releases have;
+        - ``"translation"``, ``"translation of originals"``, ``"word for word"``: what
+          the words, or numbers, of other pairs stand for. They need no word in common;
+        - ``"all, learned"``: all of them, weighted as other pairs teach;
+        - ``"likelihood"``: by the mechanism. No attacker does better on average where
+          it states its probabilities.
 
     Raises
     ------
@@ -179,23 +104,17 @@ def linkage_attack(
 
     Notes
     -----
-    *Likelihood.* For a bag z_1, …, z_n, the log-likelihood of document d is taken to be
-    :math:`\sum_j \ln \sum_w p_d(w) \Pr[z_j \mid w]`, p_d(w) the share of word w in d.
-    For a text in order it is :math:`\sum_j \ln \Pr[z_j \mid w_j]`. For a finite
-    mechanism Pr[z | w] is known, so that this is exact, and no adversary does better.
-    For noise on vectors it is estimated from draws, and what is found is a lower bound.
-    Log-likelihoods of several releases of a document add up. For releases that are
-    there already, ``perturber.log_likelihood(documents, released).argmax(axis=1)`` is
-    this adversary's guess.
+    *Privacy.* The result is computed from the documents in plain text. Success proves a
+    leak; failure proves nothing about attackers who know more.
 
-    *Privacy.* The result is computed from the documents in the clear. Success proves a
-    leak; failure proves nothing about adversaries who know more.
+    *Learning.* Whoever learns from other pairs compares the right candidate and a wrong
+    one by what all pairs but these two have taught: otherwise even unrelated texts
+    would seem to be identified.
 
     References
     ----------
     .. [1] Linking by retrieval, which ranks candidates by the similarity of texts, is
-       the subject of arXiv:2504.21035; tests of hypotheses on text are the subject of
-       arXiv:2603.22968.
+       the subject of arXiv:2504.21035.
 
     Examples
     --------
@@ -206,86 +125,268 @@ def linkage_attack(
     >>> texts, _ = make_documents(embedding, 20, length=10, random_state=0)
     >>> perturber = DPWordPerturber(
     ...     embedding, mechanism="exponential", lam=0, epsilon=4.0, document_length=10,
-    ...     resize="truncate")
-    >>> linkages = linkage_attack(texts, perturber, n_draws=50, random_state=0)
-    >>> [row.adversary for row in linkages.rows]  # doctest: +NORMALIZE_WHITESPACE
-    ['ordered text', 'bag', 'tf-idf', 'character n-grams', 'word by word',
-     'all, learned', 'learned']
+    ...     resize="truncate", output="text", random_state=0)
+    >>> released = perturber.fit_transform(texts)
+    >>> scores = linkage_attack(texts, released, mechanism=perturber, random_state=0)
+    >>> scores["linkage"].low > scores["linkage"].chance
+    True
     """
-    of_words = perturbs_words(perturber)
-    if not of_words:
-        perturber = fitted_releaser(perturber, documents)
-    if not is_count_matrix(documents):
-        documents = list(documents)
-    matrix = hasattr(documents, "shape")
-    n_candidates = documents.shape[0] if matrix else len(documents)
-    if n_candidates < 2:
+    original = documents_of("original", original)
+    released = documents_of("released", released, numbers=True)
+    clear, noisy = texts_of(original), texts_of(released)
+    rows = np.arange(len(noisy)) if truth is None else np.asarray(truth)
+    if truth is None and len(clear) != len(noisy):
         raise InvalidParameterError(
-            f"documents must hold at least 2 candidates, got {n_candidates}."
+            "original and released must be of equal length unless truth is given, got "
+            f"{len(clear)} and {len(noisy)} texts."
         )
-    n_targets = n_candidates if n_targets is None else n_targets
-    n_targets = check_integer("n_targets", n_targets, low=1, high=n_candidates)
-    n_releases = check_integer("n_releases", n_releases, low=1)
-    rng = check_rng(random_state)
-    targets = np.sort(rng.choice(n_candidates, n_targets, replace=False))
-    seed = int(rng.integers(_SEEDS))
-    with quiet(PrivacyLeakWarning, OutOfVocabularyWarning, EmptyDocumentWarning):
-        noisy, clear, changed = perturber, documents, None
-        if of_words:
-            oov = "drop" if perturber.oov == "keep" else perturber.oov
-            noisy = clone(perturber).set_params(output="tokens", oov=oov)
-            clear = noisy.fit(documents).known_words(documents)
-            changed = 1 - words_unchanged(noisy, [clear[i] for i in targets])
-        noisy = noisy.fresh(None if random_state is None else rng)
-        released = noisy.transform(
-            [clear[i] for _ in range(n_releases) for i in targets]
+    if min(len(clear), len(noisy)) < 2 or not any(map(words_of, clear)):
+        raise InvalidParameterError(
+            "original and released must hold at least 2 texts, and original words, got "
+            f"{len(clear)} and {len(noisy)} texts."
         )
-        groups = np.tile(np.arange(n_targets), n_releases)
-        likelihoods = _likelihoods(
-            noisy, clear, released, groups, n_draws=n_draws, random_state=seed,
-            verbose=verbose,
-        )  # fmt: skip
-        similar = _similarities(
-            noisy, clear, released, groups, "ordered text" in likelihoods
+    if rows.shape != (len(noisy),) or not np.isin(rows, np.arange(len(clear))).all():
+        raise InvalidParameterError(
+            f"truth must hold a row of original, 0 to {len(clear) - 1}, for each of "
+            f"{len(noisy)} releases, got others or another number."
         )
-    adversaries = gathered(likelihoods, similar, targets, seed)
-    halves = make_halves(np.arange(n_targets), seed)
-    return Linkages(
-        adversaries.rows("linkage", targets, halves, n_candidates),
-        n_candidates=n_candidates,
-        n_targets=n_targets,
-        n_releases=n_releases,
-        changed=changed,
-        bound=found_at_most(noisy.guarantee(), n_candidates, n_releases),
-    )
+    n = min(check_integer("n_candidates", n_candidates, low=2), len(clear))
+    seed = int(check_rng(random_state).integers(2**31))
+    found = similarities(clear, noisy)
+    if truth is not None:
+        # much of what is known of some is like all releases: how much more than usual?
+        alike = found["words in common"]
+        found["words, more than usual"] = alike - alike.mean(axis=0)
+    # how many words there are, less what the release adds or leaves out of all
+    sizes = [np.log1p([len(t.split()) for t in texts]) for texts in (noisy, clear)]
+    shift = np.median(sizes[0]) - np.median(sizes[1])
+    found["number of words"] = -np.abs(np.subtract.outer(sizes[0] - shift, sizes[1]))
+    for name, adversary in (adversaries or {}).items():
+        found[name] = np.asarray(adversary(clear, noisy), dtype=float)
+        if found[name].shape != (len(noisy), len(clear)) or np.isnan(found[name]).any():
+            raise InvalidParameterError(
+                f"adversaries[{name!r}] must return an array of shape "
+                f"({len(noisy)}, {len(clear)}) without NaN, got {found[name].shape}."
+            )
+    if len(noisy) >= _FEWEST_PAIRS:
+        if truth is None:
+            found |= _translations(clear, noisy) | _word_for_word(clear, noisy)
+        found = {name: _tied(score) for name, score in found.items()}
+        found = {"all, learned": _learned(found, rows, seed)} | found
+    if mechanism is not None:
+        with quiet(PrivacyLeakWarning, OutOfVocabularyWarning, EmptyDocumentWarning):
+            mechanism = fitted_releaser(mechanism, original, "mechanism")
+            likelihood = mechanism.likelihood(original, random_state=seed)
+            found["likelihood"] = likelihood(released)
+    right = {name: found_among(_tied(score), rows, n) for name, score in found.items()}
+    return Scores(scored("linkage", right, 1 / n, seed))
 
 
-def _likelihoods(
-    noisy: Any, clear: Any, released: Any, groups: np.ndarray, **options: Any
-) -> dict[str, np.ndarray]:
-    """Of each document's releases together, by those who know the mechanism."""
-    found = {}
-    for name, ordered in _ORDERS[perturbs_words(noisy)].items():
-        likelihood = noisy.likelihood(clear, ordered=ordered, **options)
-        if likelihood.ordered == ordered:
-            found[name] = _added(likelihood(released), groups)
+def similarities(original: Sequence[str], released: Sequence[str]) -> dict[str, Any]:
+    """How like each original every release is, (n_released, n_originals), by words."""
+    words, parts = by_words(), by_parts()
+    clear = words.fit_transform(original)
+    noisy = words.transform(released)
+    often, usual = (np.asarray((x > 0).mean(axis=0)).ravel() for x in (noisy, clear))
+    telling = (often < PLACEHOLDER) | (often < _OFTENER * usual)
+    in_parts = parts.fit_transform(original)
+    return {
+        "words in common": (noisy.multiply(telling).tocsr() @ clear.T).toarray(),
+        "parts of words in common": (parts.transform(released) @ in_parts.T).toarray(),
+    }
+
+
+def _tied(scores: np.ndarray) -> np.ndarray:
+    """The scores; those that only rounding tells apart are equal, none is infinite."""
+    finite = np.isfinite(scores)
+    low, high = (end(scores[finite], initial=0) for end in (np.min, np.max))
+    scores = np.where(
+        finite, scores, 2 * low - high - 1
+    )  # what is ruled out comes last
+    unit = np.abs(scores).max(initial=0) * _TIE
+    return np.round(scores / unit) * unit if unit > 0 else scores
+
+
+# -- learned from other pairs ----------------------------------------------------------
+
+
+def _translations(original: Sequence[str], released: Sequence[str]) -> dict[str, Any]:
+    """How like originals are to what releases stand for, and the other way round.
+
+    Ridge regression carries weighted counts of words, or numbers, from one side to the
+    other. It needs no word in common: another word, or a code, for each will do.
+    """
+    clear = _gram(by_words().fit_transform(original))
+    codes: Any = _numbers(released)
+    if codes is None:
+        by_code = TfidfVectorizer(token_pattern=r"\S+", sublinear_tf=True)
+        codes = by_code.fit_transform([text.strip() or "." for text in released])
+    noisy = _gram(codes)
+    return {
+        "translation": _carried(noisy, clear, back=False),
+        "translation of originals": _carried(clear, noisy, back=True),
+    }
+
+
+def _numbers(released: Sequence[str]) -> np.ndarray | None:
+    """Releases that are numbers, as many each: vectors, shares of topics."""
+    try:
+        rows = [re.findall(r"[^\s,;\[\]()]+", text) for text in released]
+        numbers = np.array(rows, dtype=float)
+    except ValueError:
+        return None
+    if numbers.ndim != 2 or not numbers.size or not np.isfinite(numbers).all():
+        return None
+    return np.asarray(scale(numbers))
+
+
+def _gram(x: Any) -> np.ndarray:
+    """Cosines of rows, less their mean."""
+    like = x @ x.T
+    like = like.toarray() if hasattr(like, "toarray") else like
+    mean = like.mean(axis=0)
+    like = like - mean - mean[:, None] + mean.mean()
+    like = np.where(np.abs(like) < _TIE, 0, like)  # by rounding, of equal texts
+    size = np.sqrt(np.maximum(np.diagonal(like), _TIE))
+    return like / np.outer(size, size)
+
+
+def _carried(known: np.ndarray, other: np.ndarray, *, back: bool) -> np.ndarray:
+    """Likeness of each candidate (column) to each release, on the other side.
+
+    Both are likenesses within a side: `known` of the side that is carried over, the
+    candidates if `back`. The candidate and the original of a release are compared by
+    what all pairs *but these two* have taught, in closed form: by a model that learned
+    from the candidate's own pair, a wrong one looks unlike the release, so that even
+    unrelated texts seem to be identified.
+    """
+    inverse = np.linalg.inv(known + _RIDGE * np.eye(len(known)))
+    own, change = np.diagonal(inverse), inverse @ other
+    # of the rows and columns of two pairs in the inverse, which leave it together
+    det = np.outer(own, own) - inverse**2
+    np.fill_diagonal(det, 1)
+    if back:
+        change = change.T
+        of_own = np.diagonal(change)[:, None]
+        wrong = other - (own[:, None] * change - inverse * of_own) / det
+        right = own * of_own - inverse * change
+    else:
+        wrong = other - (own * change - inverse * np.diagonal(change)) / det
+        right = own * np.diagonal(change)[:, None] - inverse * change.T
+    right = np.diagonal(other)[:, None] - right / det
+    np.fill_diagonal(right, 0)
+    # differences from the original, on one scale for all candidates of a release
+    mean = right.sum(axis=1, keepdims=True) / (len(right) - 1)
+    found = wrong - right + mean
+    np.fill_diagonal(found, mean.ravel())
     return found
 
 
-def _similarities(
-    noisy: Any, clear: Any, released: Any, groups: np.ndarray, ordered: bool
-) -> dict[str, np.ndarray]:
-    """By those who know words; none where no words are released."""
-    embedding = None
-    if ordered:
-        embedding = noisy.embedding_
-    elif not perturbs_words(noisy) and not (
-        isinstance(released, list) and all(isinstance(text, str) for text in released)
-    ):
+def _word_for_word(original: Sequence[str], released: Sequence[str]) -> dict[str, Any]:
+    """Likelihood of releases that have a word for each, in order; nothing for others.
+
+    What becomes of each word is learned from all pairs but the two that are compared;
+    of the truth, which is one of them, as if a typical other pair were left out, too.
+    """
+    cuts: tuple[Any, ...] = words_of, str.split
+    ways = [[list(map(cut, texts)) for cut in cuts] for texts in (original, released)]
+    texts = max(product(*ways), key=lambda way: _in_step(*way).sum())
+    same = _in_step(*texts)
+    if same.mean() < 0.5:
         return {}
-    return text_similarities(clear, released, embedding=embedding, groups=groups)
+    number: dict[str, int] = {}
+    clear, noisy = (
+        [np.array([number.setdefault(w, len(number)) for w in text], int) for text in x]
+        for x in texts
+    )
+    n, rows = len(number), np.flatnonzero(same)
+    row_of = np.repeat(rows, [len(clear[row]) for row in rows])
+    words, codes = (
+        np.concatenate([side[row] for row in rows]) for side in (clear, noisy)
+    )
+    often = np.bincount(codes, minlength=n) / len(codes)
+    in_all, in_row = (
+        _Counts(words * n + codes),
+        _Counts((row_of * n + words) * n + codes),
+    )
+    # the first words of each original, and how often others have these
+    first = np.zeros((len(clear), _PLACES), int)
+    for row, text in enumerate(clear):
+        first[row, : len(text)] = text[:_PLACES]
+    of_word, own = np.bincount(words, minlength=n), _Counts(row_of * n + words)
+    elsewhere = of_word[first] - own(np.arange(len(clear))[:, None] * n + first)
+    sizes, scores = (
+        np.array(list(map(len, clear))),
+        np.full((len(noisy), len(clear)), -np.inf),
+    )
+    for row, text in enumerate(noisy):
+        of_size, code = np.flatnonzero(sizes == len(text)), text[:_PLACES]
+        place = first[of_size, : len(code)]
+        seen = in_all(place * n + code).astype(float)
+        hit = np.nonzero(seen)  # of few pairs there is anything to leave out
+        pair = place[hit] * n + code[hit[1]]
+        for whose in (row, np.where(of_size == row, -1, of_size)[hit[0]]):
+            seen[hit] -= in_row(whose * n * n + pair)
+        mine = own(row * n + place) * (of_size != row)[:, None]
+        total = elsewhere[of_size, : len(code)] - mine
+        # of the truth, as much is left out as of candidates, of whom two pairs are
+        left = np.where(of_size == row, 1 - 1 / max(1, len(rows) - 1), 1)[:, None]
+        odds = (left * seen + (place == code) / 2 + often[code]) / (left * total + 1.5)
+        scores[row, of_size] = np.log(np.maximum(odds, 1e-12)).sum(axis=1)
+    return {"word for word": scores}
 
 
-def _added(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """Sums over equal groups, which are numbered."""
-    return sums_by_label(groups, values, int(groups.max()) + 1)
+def _in_step(clear: Sequence[Any], noisy: Sequence[Any]) -> np.ndarray:
+    """Which pairs have equally many words."""
+    return np.array([len(a) == len(b) > 0 for a, b in zip(clear, noisy, strict=True)])
+
+
+class _Counts:
+    """How often each number occurs, of many, for lookups."""
+
+    def __init__(self, numbers: np.ndarray) -> None:
+        self.numbers, self.times = np.unique(numbers, return_counts=True)
+
+    def __call__(self, wanted: np.ndarray) -> np.ndarray:
+        at = np.minimum(self.numbers.searchsorted(wanted), len(self.numbers) - 1)
+        return np.where(self.numbers[at] == wanted, self.times[at], 0)
+
+
+def _learned(
+    scores: Mapping[str, np.ndarray], truth: np.ndarray, seed: int
+) -> np.ndarray:
+    """All similarities together, weighted by logistic regression on other pairs.
+
+    It tells right pairs from others by how much each score stands out among those of
+    the same release, and among those of the same original. No release is judged by a
+    model that saw it or the original that it belongs to.
+    """
+    rng, (n, m) = np.random.default_rng(seed), next(iter(scores.values())).shape
+    features = [
+        part for s in scores.values() for part in (_outstanding(s), _outstanding(s.T).T)
+    ]
+    columns = np.column_stack([truth, rng.integers(0, m, (n, _WRONG))])
+    seen = np.stack(
+        [part[np.arange(n)[:, None], columns] for part in features], axis=-1
+    )
+    right = columns == truth[:, None]
+    _, place = np.unique(truth, return_inverse=True)
+    fold = np.full(m, -1)  # of each original, with all its releases
+    fold[truth] = rng.permutation(place.max() + 1)[place] % _FOLDS
+    total = np.zeros((n, m))
+    for k in range(_FOLDS):
+        asked = fold[truth] == k
+        learn = ~asked[:, None] & (fold[columns] != k)
+        if 0 < right[learn].sum() < learn.sum():
+            model = LogisticRegression(max_iter=200).fit(seen[learn], right[learn])
+            for weight, part in zip(model.coef_[0], features, strict=True):
+                total[asked] += weight * part[asked]
+    return total
+
+
+def _outstanding(scores: np.ndarray) -> np.ndarray:
+    """Standard deviations above the mean of the row; 0 where all are equal."""
+    excess = scores - scores.mean(axis=1, keepdims=True)
+    spread = excess.std(axis=1, keepdims=True)
+    flat = spread <= _TIE * np.abs(scores).max(initial=0)
+    return np.where(flat, 0, excess / np.where(flat, 1, spread))

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from skdptext.attacks._bags import TextEstimator
 from skdptext.base import check_word_releaser, transitions_of
 from skdptext.documents import some_word_ids
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
+    DocLinked,
     as_array,
     blocks,
     check_integer,
@@ -23,7 +23,7 @@ from skdptext.utils import (
 )
 
 
-class WordReconstructionAttack(TextEstimator):
+class WordReconstructionAttack(DocLinked, BaseEstimator):
     """The Bayes-optimal guess of a word, by an adversary who knows the mechanism.
 
     The adversary knows everything but the word and the noise: the mechanism, the
@@ -153,6 +153,13 @@ class WordReconstructionAttack(TextEstimator):
             random_state=self.random_state,
         )
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.non_deterministic = self.random_state is None
+        return tags
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Log posterior over the words that may have been written.

@@ -13,11 +13,8 @@ from typing import Any
 from skdptext.cli._settings import (
     FILES,
     add_command,
-    add_embedding,
     add_noise,
     add_option,
-    add_public,
-    load_embedding,
     make_perturber,
     read_flagged,
     read_public,
@@ -26,7 +23,7 @@ from skdptext.cli._settings import (
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.files import column_names, read_columns
-from skdptext.inspection import ReleaseReport, release_report
+from skdptext.inspection import ReleaseReport, column_sentences, release_report
 from skdptext.model_selection import calibrate_epsilon
 from skdptext.privacy import PrivacyGuarantee
 
@@ -61,7 +58,7 @@ With --control, texts of the same source that were not used: the second source h
 synthetic texts, as many as there are, made from the first. What do they give away of
 those that were used, and not of these?
 
-A report is as sensitive as the documents, but quotes none unless --examples is given.
+A report is as sensitive as the documents, but quotes none.
 
 examples:
   skdptext report posts.csv redacted.csv --text body --id number --author user
@@ -75,7 +72,7 @@ exit status: 3 if more is found than --fail-above allows.
 _PAGE = Path("release-report.html")
 # What scores of reports begin with, as in "linkage among 1,000".
 _SCORES = (
-    "linkage", "person", "same person", "author", "topic", "words", "rare words",
+    "linkage", "person", "author", "topic", "words", "rare words", "spans of 5 words",
     "copies", "columns",
 )  # fmt: skip
 
@@ -105,7 +102,6 @@ def add_report(commands: Any) -> None:
     add_option(parser, "--label", "column with the topics", metavar="COLUMN")
     text = "write the report to this file, as a page; one that is there is replaced"
     add_option(parser, "--html", f"{text} (default {_PAGE})", type=Path)
-    add_option(parser, "--n-jobs", "processes (default 1)", type=int)
     text = "column of both that says which rows belong together (default: their order)"
     add_option(parser, "--id", text, metavar="COLUMN")
     text = (
@@ -113,8 +109,6 @@ def add_report(commands: Any) -> None:
         "attacked, which are 1000 or fewer"
     )
     add_option(parser, "--candidates", text, 100)
-    what = "public texts of the same kind, to tell rare words by (default: originals)"
-    add_public(parser, what)
     text = "other texts of the people, with --author in both: whose is each release?"
     add_option(parser, "--background", text, metavar="SOURCE")
     text = "texts of the same source that were not used to make the second one"
@@ -124,7 +118,7 @@ def add_report(commands: Any) -> None:
         "what a folder of stand-ins states itself)"
     )
     add_option(parser, "--guarantee", text, metavar="FILE")
-    text = "integer >= 0 that makes the report repeatable (default: drawn anew)"
+    text = "integer >= 0 that draws samples and halves (default 0)"
     add_option(parser, "--seed", text, type=int)
     text = "print the report as JSON"
     add_option(parser, "--json", text, action="store_const", const=True)
@@ -134,9 +128,6 @@ def add_report(commands: Any) -> None:
         "above guessing. columns=0 allows no column that names rows, but --id"
     )
     add_option(parser, "--fail-above", text, metavar="LIMITS")
-    text = "QUOTE the documents that were found most surely"
-    add_option(parser, "--examples", text, action="store_true")
-    add_embedding(parser)
 
 
 def _calibrate(arguments: argparse.Namespace) -> int:
@@ -170,7 +161,7 @@ def _report(arguments: argparse.Namespace) -> int:
                 "made from them."
             )
         reason = "with --control: no row belongs to another."
-        refuse(arguments, "--candidates --background --n-jobs --embedding", reason)
+        refuse(arguments, "--candidates --background", reason)
     if released is None and held is None:
         raise InvalidParameterError(
             "released must be given, the same documents as released by any tool; or "
@@ -183,29 +174,18 @@ def _report(arguments: argparse.Namespace) -> int:
         )
     if released is None:
         reason = "without originals."
-        refuse(arguments, "--n-jobs --guarantee --embedding", reason)
+        refuse(arguments, "--guarantee", reason)
     if arguments.control is not None or released is None:
-        refuse(arguments, "--id --public --examples --label", reason)
-    if arguments.public is None:
-        refuse(arguments, "--public-text", "without --public.")
+        refuse(arguments, "--id --label", reason)
     limits = _limits(arguments.fail_above)
+    given, columns = _sources(arguments)
     report = release_report(
-        text=arguments.text,
-        ids=arguments.id,
-        embedding=None if arguments.embedding is None else load_embedding(arguments),
         guarantee=_proved(arguments),
         n_candidates=arguments.candidates,
-        examples=arguments.examples,
-        n_jobs=arguments.n_jobs,
-        random_state=arguments.seed,
-        verbose=1,
-        **_sources(arguments),
+        random_state=0 if arguments.seed is None else arguments.seed,
+        **given,
     )
-    names = [held if released is None else arguments.source]
-    names.append(arguments.source if released is None else released)
-    report.provenance.original, report.provenance.released = (
-        Path(name).name for name in names
-    )
+    report.columns = columns
     return _tell(report, arguments, limits)
 
 
@@ -230,41 +210,54 @@ def _proved(arguments: argparse.Namespace) -> PrivacyGuarantee | None:
         ) from None
 
 
-def _sources(arguments: argparse.Namespace) -> dict[str, Any]:
-    """What is read of all sources, as `release_report` takes it."""
-    first = _table(arguments.source, "source", arguments.text)
-    columns = {"--author": arguments.author, "--label": arguments.label}
-    labels = read_flagged(arguments.source, "source", columns)
-    given: dict[str, Any] = {"original": None, "released": first}
+def _sources(arguments: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
+    """What `release_report` takes, and what columns next to the texts give away."""
+    import pandas as pd
+
+    def table(source: str, place: str) -> Any:
+        texts = read_flagged(source, place, {"--text": arguments.text})["--text"]
+        others = [name for name in column_names(source) if name != arguments.text]
+        beside = read_columns(source, others) if others else []
+        frame = pd.DataFrame(dict(zip(others, beside, strict=True)))
+        frame[arguments.text] = [text or "" for text in texts]
+        if arguments.id is None:
+            return frame
+        return frame.set_index(frame.pop(arguments.id).map(str))
+
+    first, columns = table(arguments.source, "source"), []
+    given: dict[str, Any] = {"original": None, "released": first[arguments.text]}
     if arguments.released is not None:
-        second = _table(arguments.released, "released", arguments.text)
-        given = {"original": first, "released": second}
-    given |= {"authors": labels.get("--author"), "topics": labels.get("--label")}
-    if arguments.public is not None:
-        given["public"], _ = read_public(arguments, arguments.text)
+        second = table(arguments.released, "released")
+        given["original"], given["released"] = (
+            first[arguments.text],
+            second[arguments.text],
+        )
+        if arguments.control is None:
+            beside = second.drop(columns=arguments.text)
+            if set(beside.index) == set(first.index) and beside.index.is_unique:
+                beside = beside.reindex(first.index)
+                columns = column_sentences(first.drop(columns=arguments.text), beside)
+    flags = {"--author": arguments.author, "--label": arguments.label}
+    labels = read_flagged(arguments.source, "source", flags)
+    if "--author" in labels and arguments.control is None:
+        given["authors"] = labels["--author"]
+    if "--label" in labels:
+        given["labels"] = {"topic": labels["--label"]}
     for flag in ("background", "control"):
         source = getattr(arguments, flag)
         if source is not None:
             named = {"--text": arguments.text, "--author": arguments.author}
             read = read_flagged(source, f"--{flag}", named)
-            given[flag] = {"texts": [text or "" for text in read["--text"]]}
-            if "--author" in read:
-                given[flag]["authors"] = read["--author"]
-    if "background" in given:
-        given["background_ids"] = given["background"]["authors"]
-        given["background"] = given["background"]["texts"]
-    return given
-
-
-def _table(source: str, place: str, text: str) -> dict[str, list[Any]]:
-    """All columns of a source."""
-    texts = read_flagged(source, place, {"--text": text})["--text"]
-    others = [name for name in column_names(source) if name != text]
-    beside = read_columns(source, others) if others else []
-    return {
-        text: [each or "" for each in texts],
-        **dict(zip(others, beside, strict=True)),
-    }
+            given[flag] = [text or "" for text in read["--text"]]
+            if flag == "background":
+                given["background_ids"] = read["--author"]
+    if arguments.id is None:
+        given |= {
+            name: texts.tolist()
+            for name, texts in given.items()
+            if name in ("original", "released") and texts is not None
+        }
+    return given, columns
 
 
 def _tell(

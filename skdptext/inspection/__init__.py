@@ -1,12 +1,11 @@
 """Displays: classes that hold the numbers of a figure and can draw it."""
 
+from skdptext.inspection._columns import column_sentences as column_sentences
 from skdptext.inspection._deniability import PlausibleDeniabilityDisplay
 from skdptext.inspection._neighborhood import NeighborhoodDisplay
 from skdptext.inspection._privacy_utility import PrivacyUtilityDisplay
-from skdptext.inspection._release_display import Provenance as Provenance
 from skdptext.inspection._release_display import ReleaseReport as ReleaseReport
 from skdptext.inspection._release_report import release_report
-from skdptext.inspection._wording import Bound as Bound
 
 __all__ = [
     "NeighborhoodDisplay",

@@ -105,13 +105,20 @@ def test_below_the_threshold_the_answer_is_unknown():
     assert numbers.predict(documents).tolist() == [0, -1]
 
 
-def test_small_working_memory_changes_nothing():
-    from sklearn import config_context
-
-    model = KoppelAuthorClassifier(random_state=0).fit(TEXTS, AUTHORS)
-    expected = model.predict_proba(TEXTS)
-    with config_context(working_memory=0.005):
-        np.testing.assert_allclose(model.predict_proba(TEXTS), expected)
+def test_learns_and_a_seed_fixes_it():
+    first, again, other = (
+        KoppelAuthorClassifier(n_rounds=20, random_state=seed).fit(TEXTS, AUTHORS)
+        for seed in (3, 3, 4)
+    )
+    proba = first.predict_proba(TEXTS)
+    np.testing.assert_allclose(proba.sum(axis=1), 1)
+    np.testing.assert_array_equal(proba, again.predict_proba(TEXTS))
+    mixed = ["thou are you"]
+    assert first.predict_proba(mixed).max() < 1
+    assert (first.predict_proba(mixed) != other.predict_proba(mixed)).any()
+    assert first.score(TEXTS, AUTHORS) == 1
+    tokens = [text.split() for text in TEXTS]
+    np.testing.assert_array_equal(first.predict_proba(iter(tokens)), proba)
 
 
 @pytest.mark.no_cover
@@ -139,7 +146,6 @@ def test_noise_hides_real_authors(built_in):
 
 
 @refusals(
-    ("embedding", "glove", "embedding must be None or a WordEmbedding"),
     ("ngram_size", 0, "ngram_size must be an integer >= 1, got 0"),
     ("n_features", 2.5, r"n_features must be an integer >= 1, got 2\.5"),
     ("n_rounds", "many", "n_rounds must be an integer >= 1"),
@@ -159,3 +165,17 @@ def test_only_the_first_thousand_letters_of_a_word_count():
     assert sorted(model.ngrams_) == ["aa", "ab", "bc", "ef", "fg"]
     model.set_params(ngram_size=1200).fit(["ab" * 600, "efg"], ["me", "you"])
     assert "ab" * 600 in model.ngrams_
+
+
+@refusals(
+    ("one text", [0], "got a single str"),
+    (None, [0], "got None"),
+    (["a", "b"], [0], r"one label per document \(2\), got shape \(1,\)"),
+    (["a", "b"], [0, 0], r"at least 2 classes, got 1 class\."),
+    (["", " "], [0, 1], "at least one word"),
+    ([["a", 3]], [0], "got an int as token 1 of document 0"),
+    ([None, "a"], [0, 1], "as document 0"),
+    (np.eye(2), [0, 1], "got a count matrix"),
+)
+def test_bad_documents(texts, labels):
+    KoppelAuthorClassifier().fit(texts, labels)

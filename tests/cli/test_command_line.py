@@ -12,7 +12,6 @@ import re
 import shutil
 import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -274,8 +273,8 @@ def write_rows(name, header, rows):
         csv.writer(file).writerows([header, *rows])
 
 
-def test_report_on_what_another_tool_released(files, capsys, one_adversary):
-    """Rows are matched by id: in the order of the files, nothing would be found."""
+def test_report_on_what_another_tool_released(files, capsys):
+    """Rows are matched by id: in the order of the files, they belong to other rows."""
     texts = [f"the secret of {chr(97 + i) * 5} is told." for i in range(10)]
     write_rows("out.csv", ["row", "said"], [*enumerate(texts)][::-1])
     write_rows(
@@ -286,107 +285,29 @@ def test_report_on_what_another_tool_released(files, capsys, one_adversary):
     of_labels = ["--author", "who", "--label", "what"]
     assert main([*report, "--id", "row", *of_labels, "--fail-above", "columns=0"]) == 0
     printed = capsys.readouterr()
-    said = " ".join(printed.out.split())
-    assert "original among 10 100 %" in said
-    for name in ("author", "topic", "rare words"):
-        assert f"  {name}" in printed.out
-    assert "order" not in printed.out
+    assert "THE ORIGINAL IS IDENTIFIED FOR" in printed.out
+    for name in ("author identified", "topic inferred", "rare words left"):
+        assert name in printed.out
     page = (files / "release-report.html").read_text()
-    assert page.startswith("<!DOCTYPE html>")
     assert "secret" not in printed.out + printed.err + page
-    # ids are numbers in one file, and text in the other
-    rows = [{"row": i, "said": text} for i, text in enumerate(texts)][::-1]
-    Path("out.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    numbers = [name.replace("out.csv", "out.jsonl") for name in report]
-    assert main([*numbers, "--id", "row", "--examples"]) == 0
-    printed = capsys.readouterr().out
-    assert re.search(r"copied whole texts +100 %", printed)
-    assert "original: the secret of" in printed
-    assert main([*report, "--html", "by-order.html", "--candidates", "5"]) == 0
-    assert "copied whole texts 0 %" in " ".join(capsys.readouterr().out.split())
-    assert (files / "by-order.html").exists()
-    # pandas writes its index without a name
-    Path("in.csv").write_text(Path("in.csv").read_text().replace("row,", ",", 1))
-    Path("unnamed.csv").write_text(Path("out.csv").read_text().replace("row,", ",", 1))
-    unnamed = ["report", "in.csv", "unnamed.csv", "--text", "said", "--id", ""]
-    assert main(unnamed) == 0
-    printed = capsys.readouterr().out
-    assert re.search(r"copied whole texts +100 %", printed)
-    assert "order" not in printed
-    Path("in.csv").write_text("row" + Path("in.csv").read_text())
-    # of the originals each name is rare; this public text says that nothing here is
-    write_rows("web.csv", ["said"], [[" ".join(texts)]])
-    assert main([*report, "--id", "row", "--public", "web.csv"]) == 0
-    assert "rare words" not in capsys.readouterr().out
-
-
-def test_a_report_on_stand_ins_stands_beside_their_proof(files, capsys):
-    """Found and proved; ids, which every release keeps, are no find."""
-    write_rows("public.csv", ["text", "topic"], [("a cat", "pet"), ("my tea", "food")])
-    release = ["release", "in.csv", "--text", "said", "--id", "row", "-o", "out"]
-    release += ["--public", "public.csv", "--public-text", "text"]
-    release += ["--public-label", "topic", "--epsilon", "1", "--name", "q4"]
-    assert main(release) == 0
-    report = ["report", "in.csv", "out", "--text", "said", "--id", "row"]
-    capsys.readouterr()
-    assert main([*report, "--fail-above", "columns=0"]) == 0
-    printed = " ".join(capsys.readouterr().out.split())
-    assert "guessing proved conclusion" in printed
-    proved = "on average at most 6.1 % of the documents are found among 24 equally"
-    assert f"Proved limit: {proved}" in printed
-    (files / "out" / "_release.json").write_text("{}")
-    seeded = [*report, "--json", "--seed", "7", "--fail-above", "linkage=0.001"]
-    assert main(seeded) == 3
-    unproved = capsys.readouterr()
-    assert "The limit linkage=0.001 is not above guessing, 0.042" in unproved.err
-    assert json.loads(unproved.out)["bounds"] == {}
-    assert json.loads(unproved.out)["provenance"]["seed"] == 7
-    assert main(seeded) == 3
-    assert capsys.readouterr().out == unproved.out
-    shutil.rmtree("out")
-    release[release.index("q4")] = "q5"
-    assert main([*release, "--author", "who"]) == 0
-    assert main(report) == 0
-    printed = " ".join(capsys.readouterr().out.split())
-    assert "of 100 persons with equally many, nobody names more than 1.5 %" in printed
-
-
-def test_a_gate_fails_above_its_limits_and_prints_json(files, capsys, one_adversary):
-    """By the column that names authors, and by the share of documents found."""
-    texts = [f"the secret of {chr(97 + i) * 5} is told." for i in range(20)]
-    people = [f"p{i // 2}" for i in range(20)]
-    write_rows("in.csv", ["said", "who"], zip(texts, people, strict=True))
-    for kept, columns in ((people, 1), ([""] * 20, 0)):
-        write_rows("out.csv", ["said", "who"], zip(texts, kept, strict=True))
-        report = ["report", "in.csv", "out.csv", "--text", "said", "--author", "who"]
-        limits = ["--fail-above", "linkage=1,columns=0"]
-        assert main([*report, "--json", *limits]) == 3 * columns
-        data = json.loads(capsys.readouterr().out)
-        assert len(data["columns"]) == columns
-        assert data["scores"]["linkage"]["value"] == 1
-        named = "Authors are given away by the column 'who', equal in 20 of 20 rows."
-        assert (named in data["verdict"]) == bool(columns)
-    report = report[:5]  # by topics and authors it takes three times as long
-    for limits, status in (
-        ("linkage=0.5", 3), ("linkage=1", 0),
-        ("linkage", 2), ("gone=0", 2), ("linkage=-1", 2),
-    ):  # fmt: skip
-        assert main([*report, "--fail-above", limits]) == status, limits
-    # what no report has is refused before the attack
-    assert "--fail-above must hold scores (linkage, person" in capsys.readouterr().err
+    assert main([*report, "--html", "by-order.html", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["misplaced"] == 1
+    assert "ROWS DO NOT BELONG TOGETHER" in (files / "by-order.html").read_text()
+    limit = [*report, "--id", "row", "--fail-above"]
+    assert [main([*limit, x]) for x in ("linkage=0.5", "linkage=1", "gone=0")] == [
+        3, 0, 2
+    ]  # fmt: skip
 
 
 def test_report_refuses_what_does_not_match(files, capsys):
     rows = [(i, f"zqcanary {i}") for i in range(5)]
     write_rows("in.csv", ["row", "said"], rows)
     for other, message in (
-        (rows[:-1], "got 1 that only the originals have and 0 that only the releases"),
-        ([*rows[:-1], rows[0]], "0 missing and 1 repeated among the 5 of released"),
-        ([*rows[:-1], ("", "zqcanary")], "--id must"),
-        (None, "beside texts, original has 'row', and released has 'number'."),
+        (rows[:-1], "must have the same index"),
+        ([*rows[:-1], rows[0]], "got repeated ids"),
     ):
-        names = ["number" if other is None else "row", "said"]
-        write_rows("out.csv", names, other or rows)
+        write_rows("out.csv", ["row", "said"], other)
         arguments = ["report", "in.csv", "out.csv", "--text", "said", "--id", "row"]
         assert main(arguments) == 2
         error = capsys.readouterr().err
@@ -398,7 +319,6 @@ def test_report_refuses_what_does_not_match(files, capsys):
         (["--text", "gone"], "gone"),
         (["--text", ""], "--text must name columns of the documents"),
         (["--author", ""], "--author must name columns of the documents"),
-        (["--public", "gone.csv"], "gone.csv"),
     ):
         assert main(["report", "in.csv", "out.csv", "--text", "said", *more]) == 2
         error = capsys.readouterr().err

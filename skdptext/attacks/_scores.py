@@ -1,0 +1,193 @@
+"""What adversaries achieve, as one table; this file knows numbers and no texts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from skdptext.utils import Fragment, import_pandas, lined_up, share_interval, table
+
+# Of many words, a gain is certain long before it matters.
+_LEAST_GAIN = 0.005, 1.5
+_AMOUNTS = {0.95: "almost all", 0.5: "most", 0.2: "many", 0.0: "some"}
+# What is asked, in words; other questions are names of labels.
+QUESTIONS = {
+    "linkage": "original identified",
+    "person": "person identified",
+    "author": "author identified",
+    "words": "words of a text left",
+    "rare words": "rare words left",
+    "spans of 5 words": "phrases of 5 words left",
+    "copies": "releases that copy an original, of any row",
+    "membership": "training text told from another (a coin: 50%)",
+    "membership, if sure": "training texts recognized, 1% falsely",
+    "training texts copied": "training texts copied, beyond control",
+    "training phrases copied": "their phrases of 5 words, beyond control",
+}
+_HEADER = ("", "share", "95% interval", "guessing", "above guessing", "by")
+
+
+@dataclass(frozen=True)
+class Score:
+    """What one adversary achieved, and what the number must be read with.
+
+    Attributes
+    ----------
+    question : str
+        What was looked for: ``"linkage"``, ``"author"``, ``"words"``, …
+    adversary : str
+        Who looked for it; ``"reading"`` where no guess was needed.
+    value : float
+        Share of the cases in which the adversary was right, on documents that had no
+        part in choosing the strongest adversary.
+    low, high : float
+        95% interval of `value`, for documents like these. `high` is at least `chance`,
+        which a guess reaches.
+    chance : float
+        What is reached without looking at the release.
+    n_documents : int
+        Documents that `value` is the mean of.
+    strongest : bool
+        Whether this adversary was the best on the half that chose.
+    clear : float or None
+        What the best adversary reaches on the original texts.
+    """
+
+    question: str
+    adversary: str
+    value: float
+    low: float
+    high: float
+    chance: float
+    n_documents: int
+    strongest: bool = True
+    clear: float | None = None
+
+    @property
+    def is_above(self) -> bool:
+        """Whether more was reached than by guessing, with 95% confidence.
+
+        By half a point at least, or half as much again.
+        """
+        points, times = _LEAST_GAIN
+        gain = self.low - self.chance
+        return gain > 0 and (gain >= points or self.low >= times * self.chance)
+
+    @property
+    def amount(self) -> str:
+        """How many, by the low end of the interval: some, many, most, almost all."""
+        if not self.is_above:
+            return "none"
+        return next(word for least, word in _AMOUNTS.items() if self.low >= least)
+
+
+class Scores(Mapping[str, Score]):
+    """Scores by question: of each the strongest adversary; `rows` has all of them.
+
+    Parameters
+    ----------
+    rows : iterable of Score
+        One for each question and adversary.
+    """
+
+    def __init__(self, rows: Iterable[Score] = ()) -> None:
+        self.rows = list(rows)
+        self._strongest = {row.question: row for row in self.rows if row.strongest}
+
+    def __getitem__(self, question: str) -> Score:
+        return self._strongest[question]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._strongest)
+
+    def __len__(self) -> int:
+        return len(self._strongest)
+
+    def to_frame(self) -> Any:
+        """All rows, as a pandas data frame.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            The fields of `Score`, a row for each question and adversary.
+        """
+        columns = [field.name for field in fields(Score)]
+        return import_pandas("to_frame").DataFrame(
+            map(asdict, self.rows), columns=columns
+        )
+
+    def _cells(self) -> list[list[str]]:
+        return [
+            [
+                QUESTIONS.get(row.question, f"{row.question} inferred"),
+                percent(row.value),
+                f"{at_least(row.low)} to {math.ceil(100 * row.high - 1e-9)}%",
+                percent(row.chance),
+                row.amount,
+                row.adversary,
+            ]
+            for row in self.values()
+        ]
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{name}: {row.value:.2f}" for name, row in self.items())
+        return f"Scores({found})"
+
+    def __str__(self) -> str:
+        return "\n".join(lined_up([list(_HEADER), *self._cells()], left=(0, 4, 5)))
+
+    def _repr_html_(self) -> Fragment:
+        return table(_HEADER, self._cells())
+
+
+def scored(
+    question: str,
+    right: Mapping[str, np.ndarray],
+    chance: float,
+    seed: int,
+    interval: Callable[[np.ndarray], tuple[float, float]] = share_interval,
+) -> list[Score]:
+    """A row for each adversary, by whether it was `right` about each document.
+
+    Half of the documents choose the strongest, and all are scored on the other half.
+    """
+    order = np.random.default_rng(seed).permutation(len(next(iter(right.values()))))
+    choosing, scoring = np.split(order, [len(order) // 2])
+    best = max(right, key=lambda name: right[name][choosing].sum())
+    rows = {
+        name: read_off(question, hits[scoring], chance, interval, name)
+        for name, hits in right.items()
+    }
+    # folds that share out a few documents make a guess worse than chance
+    return [
+        replace(row, high=max(row.high, chance), strongest=name == best)
+        for name, row in rows.items()
+    ]
+
+
+def read_off(
+    question: str,
+    values: np.ndarray,
+    chance: float,
+    interval: Callable[[np.ndarray], tuple[float, float]] = share_interval,
+    by: str = "reading",
+) -> Score:
+    """The mean of some shares, with its interval."""
+    mean = float(values.mean())
+    return Score(question, by, mean, *interval(values), chance, len(values))
+
+
+def percent(share: float) -> str:
+    """A share in percent; neither 0% nor 100% unless it is exactly that."""
+    if 0 <= share < 0.01:
+        return f"{100 * share:.1g}%"
+    return f"{99 if 0.99 < share < 1 else round(100 * share)}%"
+
+
+def at_least(share: float) -> str:
+    """A share in percent, rounded down, as lower bounds are."""
+    return f"{math.floor(100 * share + 1e-9)}%"

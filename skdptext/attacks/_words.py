@@ -1,0 +1,199 @@
+"""How adversaries read texts, and which words of the originals are left."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from skdptext.attacks._scores import Score, Scores, read_off
+from skdptext.documents import read_documents
+from skdptext.utils import blocks, mean_interval
+
+# Scripts written without blanks, and pictures: each character counts as a word. Other
+# letters take their vowel signs and accents with them.
+_ALONE = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
+    "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Japanese, Chinese
+    "\U00020000-\U0003ffff"  # rare Chinese
+    "\u2600-\u27bf\U0001f000-\U0001faff"  # emoji
+)
+_SIGNS = (
+    "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f"  # accents, Hebrew, Arabic
+    "\u0900-\u0963\u0966-\u0dff"  # the scripts of India
+)
+_WORD = re.compile(rf"[{_ALONE}]|(?:(?![{_ALONE}])[\w{_SIGNS}])+")
+# A picture that was pasted as text is a word of millions of letters.
+_LONG = re.compile(r"(\S{1000})\S+")
+# Words of a phrase; words of a text that is no commonplace.
+_SPAN, _SHORT = 5, 3
+# A release is clearly of an original if it has half of its weighted words and at most
+# half as much of any other; or if it is the same.
+_CLEAR, _SAME = 0.5, 0.999
+# Share of the releases that a placeholder such as [NAME] is in.
+PLACEHOLDER = 0.2
+
+
+def documents_of(name: str, documents: Any, numbers: bool = False) -> Any:
+    """Texts and lists of words, as a list; or an array of numbers where it may be."""
+    if numbers and sp.issparse(documents):
+        documents = documents.toarray()
+    if numbers and isinstance(documents, np.ndarray) and documents.dtype.kind in "fiu":
+        return documents
+    rule = f"{name} must hold texts or lists of words"
+    return list(read_documents(documents, expected=rule, name=name))
+
+
+def texts_of(documents: Any) -> list[str]:
+    """What `documents_of` has read, as texts."""
+    if isinstance(documents, np.ndarray):
+        documents = documents.reshape(len(documents), -1).tolist()
+        return [" ".join(map(str, row)) for row in documents]
+    return [text if isinstance(text, str) else " ".join(text) for text in documents]
+
+
+def rows_of(documents: Any, rows: Any) -> Any:
+    """Some rows of a list or an array."""
+    if isinstance(documents, np.ndarray):
+        return documents[rows]
+    return [documents[i] for i in rows]
+
+
+def words_of(text: str) -> list[str]:
+    """Words of a text in any script, in lower case."""
+    return _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+
+
+def by_words() -> TfidfVectorizer:
+    """Weighted counts of words."""
+    return TfidfVectorizer(analyzer=words_of, sublinear_tf=True)
+
+
+def by_parts() -> TfidfVectorizer:
+    """Weighted counts of two to four letters, of the first thousand of a word."""
+    return TfidfVectorizer(
+        preprocessor=_shortened, analyzer="char_wb", ngram_range=(2, 4),
+        sublinear_tf=True,
+    )  # fmt: skip
+
+
+def _shortened(text: str) -> str:
+    return _LONG.sub(r"\1", text.lower())
+
+
+def spans(words: Sequence[str], n: int = _SPAN) -> set[tuple[str, ...]]:
+    """The different phrases of n words."""
+    return set(zip(*(words[i:] for i in range(n)), strict=False))
+
+
+def whole(words: Sequence[str]) -> set[tuple[str, ...]]:
+    """The text itself, unless it is too short to be one of its kind."""
+    return {tuple(words)} if len(words) >= _SHORT else set()
+
+
+def copied(original: Any, released: Any) -> Scores:
+    """Measure which words, phrases and whole texts of the originals are left.
+
+    Parameters
+    ----------
+    original : iterable of str or of lists of str, of length n_documents
+        Texts in plain text.
+    released : iterable of str or of lists of str, of length n_documents
+        Their releases, in the same order. For other lengths, only ``"copies"`` is
+        measured.
+
+    Returns
+    -------
+    scores : Scores
+        ``"words"``, ``"rare words"`` (those of one original) and ``"spans of 5
+        words"``: mean share of an original's that its release has, where `chance` is
+        what the release of another has. ``"copies"``: share of the releases that are
+        an original of any row, word for word; punctuation and case do not count.
+
+    Examples
+    --------
+    >>> from skdptext.attacks import copied
+    >>> scores = copied(["she lives in Rome", "he likes tea"], ["she lives", "tea"])
+    >>> round(scores["words"].value, 2), scores["copies"].value
+    (0.42, 0.0)
+    """
+    clear = list(map(words_of, texts_of(documents_of("original", original))))
+    noisy = list(map(words_of, texts_of(documents_of("released", released, True))))
+    there = set().union(*map(whole, clear))
+    rows = [
+        read_off("copies", np.array([tuple(t) in there for t in noisy], float), 0.0)
+    ]
+    if len(clear) != len(noisy):
+        return Scores(rows)
+    texts_with = Counter(word for text in clear for word in set(text))
+    rare = {word for word, n in texts_with.items() if n == 1}
+    left, half = list(map(set, noisy)), max(1, len(clear) // 2)
+    for question, parts, found in (
+        ("words", list(map(set, clear)), left),
+        ("rare words", [set(text) & rare for text in clear], left),
+        (f"spans of {_SPAN} words", list(map(spans, clear)), list(map(spans, noisy))),
+    ):
+        own, other = (
+            shares_left(parts, x) for x in (found, found[half:] + found[:half])
+        )
+        if len(own):
+            # the interval of the gain, as both shares are high for the same texts
+            low, high = (2 * end - 1 for end in mean_interval((own - other + 1) / 2))
+            value, chance = float(own.mean()), float(other.mean())
+            ends = max(0.0, chance + low), min(1.0, chance + high), chance
+            rows.append(Score(question, "reading", value, *ends, len(own)))
+    return Scores(rows)
+
+
+def shares_left(parts: Iterable[set[Any]], found: Iterable[set[Any]]) -> np.ndarray:
+    """Share of each text's parts that are found, of the texts that have parts."""
+    pairs = zip(parts, found, strict=False)
+    return np.array([len(own & there) / len(own) for own, there in pairs if own])
+
+
+def known_words(
+    original: Sequence[str], released: Sequence[str]
+) -> tuple[float, float]:
+    """Shares of words: of releases that originals hold, of an original that others do.
+
+    Placeholders, in a fifth of the releases and in no original, need no reading.
+    """
+    clear, noisy = (list(map(words_of, texts)) for texts in (original, released))
+    texts_with, often = (
+        Counter(word for text in texts for word in set(text))
+        for texts in (clear, noisy)
+    )
+    most = max(1, PLACEHOLDER * len(noisy))
+    left = [
+        sum(w in texts_with for w in text)
+        / max(1, sum(w in texts_with or often[w] <= most for w in text))
+        for text in noisy
+    ]
+    usual = [np.mean([texts_with[w] > 1 for w in text]) for text in clear if text]
+    return float(np.mean(left)), float(np.mean(usual)) if usual else 0.0
+
+
+def of_other_rows(
+    original: Sequence[str], released: Sequence[str], truth: np.ndarray
+) -> np.ndarray:
+    """Which releases are clearly made of the original of another row than their own.
+
+    `truth` has the row of each release's own original. Noise leaves nothing clear, and
+    texts that took the place of others are like none of these, or like several.
+    """
+    words = by_words()
+    clear, noisy = words.fit_transform(original), words.transform(released)
+    found = np.zeros(len(released), dtype=bool)
+    for part in blocks(len(released), max(1, 10**7 // len(original))):
+        like = (noisy[part] @ clear.T).toarray()
+        own = like[np.arange(len(like)), truth[part]]
+        second, best = np.partition(like, -2)[:, -2:].T
+        alone = (second <= best / 2) | (best > _SAME)
+        found[part] = (best >= _CLEAR) & (own <= best / 2) & alone
+    return found

@@ -1,0 +1,91 @@
+"""Authors and topics that are inferred from releases, and what must not be."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+from sklearn.dummy import DummyClassifier
+
+from skdptext.attacks import label_attack
+from tests.base.test_releaser import LENGTHS, TEXTS, Teller
+from tests.expected import refusals
+
+WORDS = np.array([f"w{i}" for i in range(300)])
+AUTHORS = np.array(["ann", "bob"] * 20)
+
+
+def texts(seed, n=40):
+    rng = np.random.default_rng(seed)
+    return [" ".join(rng.choice(WORDS, 12)) for _ in range(n)]
+
+
+def test_a_word_of_their_own_names_authors():
+    clear = [f"{text} {name}" for text, name in zip(texts(0), AUTHORS, strict=True)]
+    left, hidden = (
+        label_attack(clear, x, AUTHORS)["author"] for x in (clear, texts(1))
+    )
+    assert left.chance == hidden.chance == 0.5
+    assert left.low > 0.5
+    assert min(left.clear, hidden.clear) >= 0.9
+    assert hidden.low <= 0.5
+    alone = label_attack(None, clear, AUTHORS, name="writer")["writer"]
+    assert (alone.low > 0.5, alone.clear) == (True, None)
+    assert label_attack(clear, clear, AUTHORS)["author"] == left
+
+
+def test_equal_texts_and_groups_are_held_out_together():
+    """Each text is there twice, by the same author: no attacker knows it again."""
+    once = texts(0)
+    authors = np.tile(np.array(list("abcdefgh")), 10)
+    documents = once + [f"{text}!" for text in once]
+    assert label_attack(documents, documents, authors)["author"].value < 0.4
+    near = once + [f"{text} more" for text in once]
+    groups = np.tile(np.arange(40), 2)
+    assert label_attack(near, near, authors)["author"].value > 0.6
+    assert label_attack(near, near, authors, groups=groups)["author"].value < 0.4
+
+
+def test_custom_classifiers_and_the_mechanism_join():
+    released = Teller(6.0).fit().transform(TEXTS)
+    scores = label_attack(
+        TEXTS, released, LENGTHS, name="length", mechanism=Teller(6.0),
+        adversaries={"always the same": DummyClassifier()},
+    )  # fmt: skip
+    value = {row.adversary: row.value for row in scores.rows}
+    assert value["always the same, trained on originals"] <= 0.8
+    assert value["naive Bayes that knows the mechanism"] > 0.9
+    # the answers are no words of the originals
+    assert value["linear model, trained on releases"] > 0.9
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize("n_trials", [5, pytest.param(100, marks=pytest.mark.slow)])
+def test_nothing_is_inferred_of_unrelated_labels(n_trials):
+    """The low end is above chance in at most 2.5% of the trials; false alarm 1e-6."""
+    low = []
+    for seed in range(n_trials):
+        rng = np.random.default_rng(seed)
+        labels = rng.permutation(AUTHORS)
+        clear = texts([seed, 1])
+        scores = label_attack(clear, clear, labels, random_state=seed)
+        low.append([row.low > row.chance for row in scores.rows])
+    assert np.sum(low, axis=0).max() <= binom.isf(1e-6, n_trials, 0.025)
+
+
+def test_no_classifier_draws_from_the_global_state(monkeypatch):
+    monkeypatch.setattr(np.random.mtrand, "_rand", None)
+    assert label_attack(texts(0), texts(1), AUTHORS).rows
+
+
+@refusals(
+    ({"labels": ["a", "b"]}, r"one label per document \(40\)"),
+    ({"labels": ["a"] * 40}, "at least 2 different labels"),
+    ({"groups": [1]}, "groups must hold one label per document"),
+    ({"n_splits": 1}, "n_splits must be an integer >= 2"),
+    ({"mechanism": 1}, "mechanism must be a releaser"),
+    ({"original": "abc"}, "got a single str"),
+)
+def test_bad_input(change):
+    given = {"original": texts(0), "released": texts(1), "labels": AUTHORS}
+    label_attack(**given | change)

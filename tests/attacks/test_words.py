@@ -1,0 +1,84 @@
+"""Words of any script, and what of the originals is left, by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from skdptext.attacks import (
+    copied,
+    known_words,
+    linkage_attack,
+    of_other_rows,
+    words_of,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Don't PANIC!", ["don", "t", "panic"]),
+        ("我们在罗马", list("我们在罗马")),
+        ("हिन्दी में", ["हिन्दी", "में"]),
+        ("Привет, мир", ["привет", "мир"]),
+        ("Cafe\u0301 42", ["café", "42"]),
+        ("\u4e2dmixed\u6587", ["\u4e2d", "mixed", "\u6587"]),
+        ("…!", []),
+    ],
+)
+def test_words_of_any_script(text, words):
+    assert words_of(text) == words
+
+
+def test_copies_by_hand():
+    clear = ["one two three four five six.", "a b c d e f", "g h i j k l", "so"]
+    noisy = ["zero ONE two three four five", "g h i, j k l!", "a", "so"]
+    scores = copied(clear, noisy)
+    # a copy of another row counts; a text of one word is a commonplace
+    assert scores["copies"].value == 1 / 4
+    shares = np.mean([5 / 6, 0, 0, 1])
+    assert scores["words"].value == scores["rare words"].value == shares
+    assert scores["words"].chance == np.mean([0, 0, 0, 0])
+    # one of two phrases of the first; of the fourth there is none
+    assert scores["spans of 5 words"].value == pytest.approx(1 / 6)
+    assert scores["spans of 5 words"].n_documents == 3
+    assert set(copied(clear, noisy[:2])) == {"copies"}
+    assert copied(clear, [text.split() for text in clear])["words"].value == 1
+
+
+def test_chance_is_what_releases_of_others_hold():
+    clear = [f"so said all {chr(97 + i) * 4}" for i in range(20)]
+    words = copied(clear, clear)["words"]
+    assert (words.value, words.chance) == (1, 3 / 4)
+    assert words.low > words.chance
+    same = copied(clear, ["so said all"] * 20)["words"]
+    assert same.low <= same.chance == same.value == 3 / 4
+
+
+def test_words_that_are_known_in_originals():
+    clear = ["tea and milk", "milk and cake", "tea"]
+    assert known_words(clear, clear) == (1.0, np.mean([1, 2 / 3, 1]))
+    assert known_words(clear, ["", "tea x", "y z"])[0] == pytest.approx(1 / 6)
+    # a placeholder is in a fifth of the releases or more, and is no word
+    assert known_words(clear * 4, ["[NAME] tea", "[NAME] milk"] * 6)[0] == 1
+    assert known_words(["!"], ["?"]) == (0.0, 0.0)
+
+
+def test_which_releases_are_of_other_rows():
+    clear = [f"a{i} b{i} c{i} so said all" for i in range(8)]
+    noisy = [*clear[1:4], clear[0], *clear[4:6], "so said all", ""]
+    found = of_other_rows(clear, noisy, np.arange(8))
+    assert found.tolist() == [True] * 4 + [False] * 4
+    # some of the originals were released
+    found = of_other_rows(clear, [clear[5], clear[2]], np.array([5, 3]))
+    assert found.tolist() == [False, True]
+
+
+def test_parts_of_words_are_of_their_first_thousand_letters():
+    """One of millions, a picture as text, would take minutes and gigabytes."""
+    rng = np.random.default_rng(0)
+    same = "".join(rng.choice(list("abcd"), 1000))
+    long = [same + "".join(rng.choice(list("efgh"), 10_000)) for _ in range(4)]
+    rows = linkage_attack(long, [text + "e" for text in long], random_state=0).rows
+    of_parts = {row.adversary: row.value for row in rows}["parts of words in common"]
+    assert of_parts == pytest.approx(1 / 4)  # they tie
