@@ -114,14 +114,12 @@ class NoiseRun:
         lengths = np.diff(ends)
         streams = self._open(documents, start, stop)
         if self.sample_length is not None:
-            repeats = documents.repeats
             codes = resample(
                 codes,
                 lengths,
                 self.sample_length,
                 len(self.mechanism.embedding),
                 streams,
-                None if repeats is None else repeats[ends[0] : ends[-1]],
             )
             lengths = np.full(stop - start, self.sample_length)
         # Words kept in the clear are negative. All others start as a number that no

@@ -188,7 +188,7 @@ class MeanVectorEncoder(
 
     def _read(self, X: Any) -> sp.csr_array:
         embedding = check_embedding(self.embedding)
-        return DocumentReader(embedding).read(X, counted=True).bags(len(embedding))
+        return DocumentReader(embedding).read(X).bags(len(embedding))
 
     def _place(self, bags: sp.csr_array) -> np.ndarray:
         placed = [np.empty((0, len(self.components_)))]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
 from functools import cache, cached_property
 from typing import Any
 
@@ -30,7 +30,6 @@ from skdptext.utils import (
     plain_documents,
     shown,
     shown_words,
-    warn_once,
 )
 
 # -- the door: documents in one form -------------------------------------------------
@@ -119,10 +118,9 @@ def _is_word(word: str) -> bool:
 
 # -- words as numbers ----------------------------------------------------------------
 
-# Stands for no embedding: it knows no word, so that every word is kept.
-NO_WORDS = WordEmbedding([""], [[0.0]])
-# Tokens, or so, that are looked up at a time.
-_TOKENS_TOGETHER = 8192
+# Documents whose words are looked up at a time: to do so for each by itself would take
+# most of the time.
+_TOGETHER = 128
 
 #: From a document's position and content to the digest that its noise is drawn from.
 Label = Callable[[int, bytes], bytes]
@@ -142,8 +140,6 @@ class EncodedDocuments:
     in_clear: Sequence[str] = ()
     n_unknown: int = 0  # words dropped or kept
     n_tokens: int = 0  # words read
-    #: How often each code occurs, where that is not written out; int64
-    repeats: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -155,9 +151,7 @@ class EncodedDocuments:
     def known(self) -> EncodedDocuments:
         """The same without the unknown words that pass through."""
         known = self.codes >= 0
-        upto = np.concatenate([[0], np.cumsum(known)])
-        repeats = None if self.repeats is None else self.repeats[known]
-        return EncodedDocuments(self.codes[known], upto[self.offsets], repeats=repeats)
+        return EncodedDocuments(self.codes[known], _starts(known)[self.offsets])
 
     @property
     def n_without(self) -> int:
@@ -167,9 +161,8 @@ class EncodedDocuments:
     def bags(self, n_words: int, dtype: Any = np.float64) -> sp.csr_array:
         """Counts of known words, shape (n_documents, n_words)."""
         known = self.known()
-        repeats = np.ones(len(known.codes)) if known.repeats is None else known.repeats
         bags = sp.csr_array(
-            (repeats.astype(dtype), known.codes, known.offsets),
+            (np.ones(len(known.codes), dtype), known.codes, known.offsets),
             shape=(len(self), n_words),
             copy=True,  # duplicates are summed, and so sorted, in place
         )
@@ -185,124 +178,8 @@ class EncodedDocuments:
         return [flat[a:b] for a, b in itertools.pairwise(ends)]
 
 
-class _Lengths:
-    """Cuts documents to a length, and refuses those that are too short for it."""
-
-    def __init__(self, length: int | None) -> None:
-        self.length = length
-        self.n_seen = self.n_short = self.first = 0
-        self.least = MAX_WORDS
-
-    def cut(self, sizes: np.ndarray) -> np.ndarray:
-        """The sizes of the next documents, cut."""
-        if self.length is None:
-            return sizes
-        short = np.flatnonzero(sizes < self.length)
-        if len(short):
-            self.first = self.first if self.n_short else self.n_seen + int(short[0])
-            self.n_short += len(short)
-            self.least = min(self.least, int(sizes.min()))
-        self.n_seen += len(sizes)
-        return np.minimum(sizes, self.length)
-
-    def check(self) -> None:
-        if self.n_short:
-            raise InvalidParameterError(
-                f'document_length={self.length} with resize="truncate" needs documents '
-                f"of at least that many known words: {self.n_short} of {self.n_seen} "
-                f"are shorter, first document {self.first}, the shortest has "
-                f'{self.least}. Use resize="sample", whose guarantee is weaker, or a '
-                "smaller document_length."
-            )
-
-
-def _together(documents: Iterable[list[str]]) -> Iterator[list[list[str]]]:
-    """Batches of documents; a long one makes a batch of its own.
-
-    To look words up for each document by itself would take most of the time.
-    """
-    group: list[list[str]] = []
-    n_tokens = 0
-    for tokens in documents:
-        group.append(tokens)
-        n_tokens += len(tokens) + 1
-        if n_tokens >= _TOKENS_TOGETHER:
-            yield group
-            group, n_tokens = [], 0
-    if group:
-        yield group
-
-
-def _starts(sizes: np.ndarray) -> np.ndarray:
+def _starts(sizes: Any) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-
-
-def _first_of_each(sizes: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """Which of the words of documents are among the first so many of each."""
-    places = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return places < np.repeat(kept, sizes)
-
-
-class _Finder:
-    """Numbers tokens; an unknown one is numbered at its first occurrence."""
-
-    def __init__(self, embedding: WordEmbedding, oov: str) -> None:
-        self.embedding, self.oov = embedding, oov
-        self.in_clear: dict[str, int] = {}
-        self.inferred: dict[str, int] = {}
-        self.vectors: list[np.ndarray] = []
-        self.n_unknown = self.n_seen = 0
-
-    def find(self, group: list[list[str]]) -> tuple[np.ndarray, np.ndarray]:
-        """Codes of the words of the next documents, and how many each document has."""
-        tokens = list(itertools.chain.from_iterable(group))
-        sizes = np.array(list(map(len, group)))
-        if self.embedding is NO_WORDS:  # it would find the empty token
-            codes = np.full(len(tokens), -1, dtype=np.int32)
-        else:
-            codes = self.embedding.find(tokens)
-        holes = np.flatnonzero(codes < 0)
-        if len(holes) and self.embedding.has_subwords:
-            codes[holes] = [self._infer(tokens[i]) for i in holes.tolist()]
-            holes = holes[codes[holes] < 0]
-        self.n_unknown += len(holes)
-        unknown = [tokens[i] for i in holes.tolist()]
-        if unknown and self.oov == "error":
-            of = np.repeat(np.arange(len(group)), sizes)[holes]
-            theirs = unknown[: int((of == of[0]).sum())]
-            first = holes[0] - _starts(sizes)[of[0]]
-            raise InvalidParameterError(
-                'oov="error" allows words of the embedding only: document '
-                f"{self.n_seen + of[0]} holds {len(set(theirs))} unknown, the first "
-                f"as its word {first}, {shown_words(theirs[:1])}."
-            )
-        self.n_seen += len(group)
-        if self.oov == "keep":
-            number = self.in_clear
-            codes[holes] = [-1 - number.setdefault(t, len(number)) for t in unknown]
-            return codes, sizes
-        known = codes >= 0
-        return codes[known], np.diff(_starts(known)[_starts(sizes)])
-
-    def _infer(self, token: str) -> int:
-        if token not in self.inferred:
-            vector = self.embedding.infer(token)
-            if vector is None:
-                return -1
-            self.inferred[token] = len(self.embedding) + len(self.inferred)
-            self.vectors.append(vector)
-        return self.inferred[token]
-
-    def snapped(self, codes: np.ndarray) -> np.ndarray:
-        """The codes, where a word made from subwords is its nearest one.
-
-        A mechanism knows the words of the embedding only.
-        """
-        if self.vectors:
-            nearest = nearest_words(np.array(self.vectors), self.embedding.vectors)
-            made = codes >= len(self.embedding)
-            codes[made] = nearest[codes[made] - len(self.embedding)]
-        return codes
 
 
 def resample(
@@ -311,35 +188,20 @@ def resample(
     length: int,
     n_words: int,
     generators: Sequence[np.random.Generator],
-    repeats: np.ndarray | None = None,
 ) -> np.ndarray:
     """Replace each document by `length` draws from its own words (2018, §5.2).
 
     A document without words draws from the vocabulary of `n_words`, so that it is
     released with the same number of words as every other one. There is a generator per
-    document, or one for all. With `repeats`, each code stands for so many words.
+    document, or one for all.
     """
     out = np.empty((len(lengths), length), dtype=np.int32)
     begin = np.cumsum(lengths) - lengths
     for i, (first, n) in enumerate(zip(begin, lengths, strict=True)):
         rng = generators[i if len(generators) > 1 else 0]
-        if n and repeats is not None:
-            upto = repeats[first : first + n].cumsum()
-            drawn = rng.integers(0, upto[-1], length)
-            out[i] = codes[first + upto.searchsorted(drawn, side="right")]
-        elif n:
-            out[i] = codes[first + rng.integers(0, n, length)]
-        else:
-            out[i] = rng.integers(0, n_words, length)
+        drawn = rng.integers(0, n or n_words, length)
+        out[i] = codes[first + drawn] if n else drawn
     return out.ravel()
-
-
-# -- the reader ----------------------------------------------------------------------
-
-_OPTIONS = (
-    "document_length", "resize", "oov", "lowercase", "stop_words", "token_pattern",
-    "tokenizer",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -352,8 +214,7 @@ class DocumentReader:
     Parameters
     ----------
     embedding : WordEmbedding or None
-        The embedding that decides which words are known. None: all words are kept as
-        they are.
+        The embedding that decides which words are known. None: only `words` works.
     document_length : int, default=None
         Words per document; None: as many as it has.
     resize : {"truncate", "sample"}, default="truncate"
@@ -374,7 +235,7 @@ class DocumentReader:
         If an option breaks its rule.
     """
 
-    embedding: WordEmbedding | None
+    embedding: Any  # a WordEmbedding or None
     document_length: int | None = None
     resize: str = "truncate"
     oov: str = "drop"
@@ -395,9 +256,19 @@ class DocumentReader:
             raise InvalidParameterError(
                 f"tokenizer must be None or callable, got {shown(self.tokenizer)}."
             )
-        if self.tokenizer is None and self.token_pattern is not None:
+        if self.token_pattern is not None:
             _check_pattern(self.token_pattern)
-        _check_stop_words(self.stop_words)
+        stop = self.stop_words
+        if isinstance(stop, str):
+            check_option("stop_words", stop, ("english",))
+        elif stop is not None and (
+            not isinstance(stop, Collection)
+            or not all(isinstance(word, str) for word in stop)
+        ):
+            raise InvalidParameterError(
+                'stop_words must be None, "english" or a list of str, got '
+                f"{shown(stop)}."
+            )
 
     @classmethod
     def of(
@@ -420,7 +291,7 @@ class DocumentReader:
             has_length = options.get("document_length") is not None
             options["resize"] = "sample" if has_length else "truncate"
         if kept is not None and all(
-            _unchanged(getattr(kept, name), value) for name, value in options.items()
+            getattr(kept, name) is value for name, value in options.items()
         ):
             return kept
         return cls(embedding, **options)
@@ -431,135 +302,128 @@ class DocumentReader:
         return {name: getattr(self, name) for name in _OPTIONS}
 
     @property
-    def vocabulary(self) -> WordEmbedding:
-        """The embedding, or one that knows no word."""
-        return NO_WORDS if self.embedding is None else self.embedding
-
-    @property
     def sample_length(self) -> int | None:
         """Words drawn from each document; None: it is released as read."""
         return self.document_length if self.resize == "sample" else None
 
-    def read(
-        self, X: Any, *, whole: bool = False, counted: bool = False
-    ) -> EncodedDocuments:
+    def read(self, X: Any, label: Label | None = None) -> EncodedDocuments:
         """Number the words of documents, which are texts, token lists or counts.
 
-        `whole`: all words of each document are read, whatever `document_length` says.
-        `counted`: counts are not written out as so many words, but left in ``repeats``,
-        unless documents are truncated.
-
-        An error gives the position of a document that breaks a rule. One rule is at
-        most 10^8 words by its counts, unless it is truncated.
+        Words of counts are in column order. `label` turns a document's position and
+        content into the digest that keys its noise. An error gives the position of a
+        document that breaks a rule.
         """
-        if is_count_matrix(X):
-            return self.read_counts(X, whole=whole, counted=counted)
-        return self.read_texts(X, whole=whole)
+        of_counts = is_count_matrix(X)
+        return self._read_counts(X, label) if of_counts else self._read_texts(X, label)
 
-    def read_counts(
-        self,
-        X: Any,
-        *,
-        label: Label | None = None,
-        whole: bool = False,
-        counted: bool = False,
-    ) -> EncodedDocuments:
-        """`read` of what is known to be a count matrix; words are in column order.
-
-        `label` turns a document's position and bytes into a digest that keys its noise.
-        """
-        length = None if whole or self.resize == "sample" else self.document_length
+    def _read_counts(self, X: Any, label: Label | None) -> EncodedDocuments:
         bags = check_bags(
-            X,
-            n_words=len(self.vocabulary),
-            counts=True,
-            # what is cut is cut before its counts are written out as words
-            max_words=MAX_WORDS if length or counted else MAX_WHOLE_WORDS,
+            X, n_words=len(self.embedding), counts=True, max_words=MAX_WHOLE_WORDS
         )
-        check_columns(X, self.vocabulary)
+        check_columns(X, self.embedding)
         ids, counts = bags.indices.astype(np.int32), bags.data.astype(np.int64)
-        starts, upto = bags.indptr.astype(np.int64), _starts(counts)
-        sizes = np.diff(upto[starts])
         labels = [
             label(i, ids[a:b].astype("<i8").tobytes() + counts[a:b].tobytes())
-            for i, (a, b) in enumerate(itertools.pairwise(starts.tolist()))
+            for i, (a, b) in enumerate(itertools.pairwise(bags.indptr.tolist()))
             if label is not None
         ]
-        lengths = _Lengths(length)
-        kept = lengths.cut(sizes)
-        lengths.check()
-        if length is not None:
-            # words that come before an entry in its document, and up to it
-            before = upto[:-1] - np.repeat(upto[starts[:-1]], np.diff(starts))
-            counts = np.clip(length - before, 0, counts)
-        counted = counted and length is None
-        return EncodedDocuments(
-            codes=ids if counted else np.repeat(ids, counts),
-            offsets=starts if counted else _starts(kept),
-            stream_labels=labels,
-            n_tokens=int(sizes.sum()),
-            repeats=counts if counted else None,
-        )
+        sizes = np.diff(_starts(counts)[bags.indptr])
+        codes, sizes = self._cut(np.repeat(ids, counts), sizes)
+        return EncodedDocuments(codes, _starts(sizes), labels, n_tokens=len(codes))
 
-    def read_texts(
-        self, X: Any, *, label: Label | None = None, whole: bool = False
-    ) -> EncodedDocuments:
-        """`read` of what is known to be texts or token lists."""
-        oov = "keep" if self.embedding is None else self.oov
-        cut = whole or self.resize == "sample"
-        lengths = _Lengths(None if cut else self.document_length)
-        finder = _Finder(self.vocabulary, oov)
-        codes, sizes = [np.empty(0, np.int32)], [np.empty(0, np.int64)]
+    def _read_texts(self, X: Any, label: Label | None) -> EncodedDocuments:
+        in_clear: dict[str, int] = {}
+        made: dict[str, int] = {}  # words whose vectors are made from subwords
+        parts = [np.empty(0, np.int32)]
+        lengths: list[int] = []
         labels: list[bytes] = []
-        n_tokens = 0
-        for group in _together(self._tokens(X)):
-            n_tokens += sum(map(len, group))
-            found, of_each = finder.find(group)
-            kept = lengths.cut(of_each)
-            if lengths.n_short:
-                continue  # only counting: an error will follow
-            if lengths.length is not None:
-                found = found[_first_of_each(of_each, kept)]
-            codes.append(found)
+        documents = (self.words(*each) for each in _numbered(read_documents(X)))
+        while group := list(itertools.islice(documents, _TOGETHER)):
+            tokens = list(itertools.chain.from_iterable(group))
+            found = self.embedding.find(tokens)
+            holes = np.flatnonzero(found < 0)
+            if len(holes) and self.embedding.has_subwords:
+                unknown = [tokens[i] for i in holes.tolist()]
+                made |= self._made_of_subwords(set(unknown) - made.keys())
+                found[holes] = [made[token] for token in unknown]
+                holes = holes[found[holes] < 0]
+            if self.oov == "keep":
+                unknown = [tokens[i] for i in holes.tolist()]
+                found[holes] = [
+                    -1 - in_clear.setdefault(t, len(in_clear)) for t in unknown
+                ]
             if label is not None:
                 # repr tells ["a b"] from ["a", "b"] whatever the tokens hold
                 labels += [
                     label(i, repr(tokens).encode("utf-8", "surrogatepass"))
                     for i, tokens in enumerate(group, len(labels))
                 ]
-            sizes.append(kept)
-        lengths.check()
+            parts.append(found)
+            lengths += map(len, group)
+        codes, sizes = np.concatenate(parts), np.array(lengths, dtype=np.int64)
+        n_tokens, known = len(codes), codes >= 0
+        if self.oov == "error" and not known.all():
+            first, starts = int(known.argmin()), _starts(sizes)
+            of = int(np.searchsorted(starts, first, side="right")) - 1
+            raise InvalidParameterError(
+                f'oov="error" allows words of the embedding only: document {of} holds '
+                f"an unknown one as its word {first - starts[of]}."
+            )
+        if self.oov == "drop":
+            codes, sizes = codes[known], np.diff(_starts(known)[_starts(sizes)])
+        codes, sizes = self._cut(codes, sizes)
+        n_unknown = n_tokens - int(known.sum())
         return EncodedDocuments(
-            codes=finder.snapped(np.concatenate(codes)).astype(np.int32, copy=False),
-            offsets=_starts(np.concatenate(sizes)),
-            stream_labels=labels,
-            in_clear=list(finder.in_clear),
-            n_unknown=finder.n_unknown,
-            n_tokens=n_tokens,
+            codes, _starts(sizes), labels, list(in_clear), n_unknown, n_tokens
         )
+
+    def _made_of_subwords(self, words: set[str]) -> dict[str, int]:
+        """The word nearest to each, for mechanisms know words of the embedding; -1."""
+        inferred = {word: self.embedding.infer(word) for word in words}
+        vectors = {word: v for word, v in inferred.items() if v is not None}
+        found = dict.fromkeys(words, -1)
+        if vectors:
+            points = np.array(list(vectors.values()))
+            nearest = nearest_words(points, self.embedding.vectors)
+            found |= dict(zip(vectors, nearest.tolist(), strict=True))
+        return found
+
+    def _cut(
+        self, codes: np.ndarray, sizes: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Documents that are cut to a length; an error if one is too short for it."""
+        length = self.document_length
+        if length is None or self.resize == "sample":
+            return codes, sizes
+        short = np.flatnonzero(sizes < length)
+        if len(short):
+            raise InvalidParameterError(
+                f'document_length={length} with resize="truncate" needs documents of '
+                f"at least that many known words: {len(short)} of {len(sizes)} are "
+                f"shorter, first document {short[0]}, the shortest has {sizes.min()}. "
+                'Use resize="sample", whose guarantee is weaker, or a smaller '
+                "document_length."
+            )
+        places = np.arange(len(codes)) - np.repeat(_starts(sizes)[:-1], sizes)
+        return codes[places < length], np.full(len(sizes), length)
 
     def words(self, document: Any, position: int = 0) -> list[str]:
         """The words of a document that `read_documents` gave."""
-        stop = self._stop
         if isinstance(document, str):
-            tokens = self._split(document, position)
-            return [t for t in tokens if t not in stop] if stop else tokens
-        if self.embedding is None and self.lowercase:
+            document = self._split(document, position)
+        elif self.embedding is None and self.lowercase:
             document = list(map(self._lower, document))  # else the embedding's spelling
+        stop = self._stop
         if stop:
-            # as in strings, which are lowercased before stop words are taken out
+            # strings, too, are lowercased before stop words are taken out
             document = [t for t in document if self._lower(t) not in stop]
         return document
-
-    def _tokens(self, X: Any) -> Iterator[list[str]]:
-        for position, document in enumerate(read_documents(X)):
-            yield self.words(document, position)
 
     def _lower(self, text: str) -> str:
         # a small letter may be one sign where the capital is two
         return composed(text.lower()) if self.lowercase else text
 
-    def _split(self, text: str, position: int = 0) -> list[str]:
+    def _split(self, text: str, position: int) -> list[str]:
         """Tokens of a text."""
         text = self._lower(text)
         if self.tokenizer is None:
@@ -579,59 +443,26 @@ class DocumentReader:
     @cached_property
     def _stop(self) -> frozenset[str]:
         named = isinstance(self.stop_words, str)
-        stop = frozenset(
-            map(composed, ENGLISH_STOP_WORDS if named else self.stop_words or ())
-        )
-        parts = {token for word in stop for token in self._split(word)} - stop
-        if parts:
-            warn_once(
-                "Your stop_words may be inconsistent with your preprocessing: read as "
-                f"documents are, they give {len(parts)} tokens that are not among them "
-                "and so are not left out.",
-                UserWarning,
-                "stop_words",
-            )
-        return stop
+        words = ENGLISH_STOP_WORDS if named else self.stop_words or ()
+        return frozenset(map(composed, words))
 
 
-def _unchanged(option: Any, value: Any) -> bool:
-    """Whether a value is an option that was checked before.
+_OPTIONS = tuple(field.name for field in fields(DocumentReader))[1:]
 
-    Copies of numbers and texts, as pickling makes them, are the same; True is not 1.
-    """
-    return option is value or (
-        type(option) is type(value) and isinstance(value, int | str) and option == value
-    )
+
+def _numbered(documents: Iterable[Any]) -> Iterator[tuple[Any, int]]:
+    return ((document, i) for i, document in enumerate(documents))
 
 
 def _check_pattern(pattern: Any) -> None:
     try:
         groups = re.compile(pattern).groups
-    except TypeError:
-        raise InvalidParameterError(
-            "token_pattern must be None or a regular expression, got "
-            f"{kind_of(pattern)}."
-        ) from None
-    except re.error as error:  # whose message may quote it
-        raise InvalidParameterError(
-            f"token_pattern must be None or a regular expression, got {shown(pattern)} "
-            f"that breaks its rules at position {error.pos}."
-        ) from None
+    except (TypeError, re.error):  # whose messages may quote it
+        groups = 2
     if groups > 1:
         raise InvalidParameterError(
-            "token_pattern must have at most one capturing group, got "
-            f"{shown(pattern)} with {groups}."
-        )
-
-
-def _check_stop_words(words: Any) -> None:
-    named = isinstance(words, str)
-    if words is None or (named and words == "english"):
-        return
-    listed = isinstance(words, Iterable) and not isinstance(words, Iterator)
-    if named or not listed or not all(isinstance(word, str) for word in words):
-        raise InvalidParameterError(
-            f'stop_words must be None, "english" or a list of str, got {shown(words)}.'
+            "token_pattern must be None or a regular expression with at most one "
+            f"group, got {shown(pattern)}."
         )
 
 

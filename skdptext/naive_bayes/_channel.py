@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -165,9 +166,10 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         if self.perturber is not None:
             self.perturber_ = fitted_releaser(self.perturber, X)
         if isinstance(X, list) and not self._of_documents:
-            reader = DocumentReader.of(self.perturber_, self.perturber_.embedding_)
-            read = reader.read(X, whole=True, counted=True)
-            bags = read.bags(len(self.perturber_.embedding_))
+            embedding = self.perturber_.embedding_
+            reader = DocumentReader.of(self.perturber_, embedding)
+            whole = replace(reader, document_length=None)
+            bags = whole.read(X).bags(len(embedding))
         n_documents = len(X) if self._of_documents else bags.shape[0]
         self.classes_, numbers = check_classes(y, n_documents)
         n_classes, prior = len(self.classes_), self.prior

@@ -457,7 +457,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         streams = self._streams("transform", reader)
         sample = reader.sample_length
         label = streams.labeller(ids)
-        documents = self._read(reader, X, label, counted=sample is not None)
+        documents = self._read(reader, X, label)
         check_number_of_ids(ids, len(documents))
         # We warn once, with two numbers. The unknown words themselves are private text.
         about = "embedding", self.embedding_.fingerprint  # another is another question
@@ -521,7 +521,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         streams = self._streams("prepare", reader)
         sample = reader.sample_length
         label = streams.labeller()
-        documents = self._read(reader, X, label, counted=sample is not None)
+        documents = self._read(reader, X, label)
         unmoved = RandomizedResponse().prepare(self.embedding_, _NO_NOISE)
         return self._bags(NoiseRun(unmoved, streams, sample).run(documents, n_jobs=1))
 
@@ -549,17 +549,16 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         return NoiseStreams(self.random_state, context)
 
     def _read(
-        self, reader: DocumentReader, X: Any, label: Any = None, counted: bool = False
+        self, reader: DocumentReader, X: Any, label: Any = None
     ) -> EncodedDocuments:
         if is_count_matrix(X, name="X"):
             check_columns(X, self.embedding_)
             X = validate_data(
                 self, X, accept_sparse="csr", dtype=np.float64, reset=False
             )
-            return reader.read_counts(X, label=label, counted=counted)
-        if self.embedding == "one-hot":
+        elif self.embedding == "one-hot":
             check_embedding("one-hot")  # says that it needs a count matrix
-        return reader.read_texts(X, label=label)
+        return reader.read(X, label)
 
     def _run(
         self,

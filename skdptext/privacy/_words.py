@@ -89,7 +89,7 @@ class WordPart(Part):
 
     @property
     def embedding(self) -> WordEmbedding:
-        return self.reader.vocabulary
+        return self.reader.embedding
 
     @cached_property
     def metric(self) -> MahalanobisMetric | None:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
 from skdptext import DPWordPerturber
-from skdptext.documents import resample
 from skdptext.exceptions import OutOfVocabularyWarning, PrivacyLeakWarning
 from tests.expected import no_warning, refused
-from tests.memory import traced_memory
 
 # So large an epsilon that no word moves.
 FAITHFUL = 1e9
@@ -102,42 +99,3 @@ def test_unknown_words_are_kept_in_their_places(faithful):
     with pytest.warns(OutOfVocabularyWarning, match="4 of 6 words"):
         noisy = perturber.transform(["Alice met w1, Alice left w2"])
     assert noisy == ["alice met w1 alice left w2"]
-
-
-# -- words that are drawn ------------------------------------------------------------
-
-
-@pytest.mark.no_cover
-@given(
-    st.lists(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 7)), max_size=5)),
-    st.integers(0, 2**32),
-)
-def test_words_are_drawn_from_counts_as_from_the_words_written_out(documents, seed):
-    lengths = np.array([len(document) for document in documents], dtype=np.int64)
-    pairs = [pair for document in documents for pair in document]
-    codes, repeats = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    whole = [sum(n for _, n in document) for document in documents]
-
-    def draw(codes, lengths, *more):
-        rng = [np.random.default_rng(seed)]
-        return resample(codes, np.array(lengths, dtype=np.int64), 6, 10, rng, *more)
-
-    written_out = draw(np.repeat(codes, repeats), whole)
-    np.testing.assert_array_equal(draw(codes, lengths, repeats), written_out)
-
-
-@pytest.mark.parametrize("call", ["transform", "prepare"])
-def test_huge_counts_are_not_written_out(small_embedding, call):
-    """1,000 documents of 30 million words each would take 120 GB."""
-    size = len(small_embedding)
-    counts = sp.csr_array(
-        (np.full(3000, 10**7), np.tile([0, 1, 2], 1000), np.arange(0, 3001, 3)),
-        shape=(1000, size),
-    )
-    perturber = DPWordPerturber(small_embedding, document_length=3, epsilon=1e9)
-    with traced_memory() as memory:
-        bags = getattr(perturber.fit([]), call)(counts)
-    assert memory.peak < 50e6
-    assert bags.sum() == 3000
-    # of 3,000 draws from three equal counts each has 1,000 within 6.5 deviations
-    assert (np.abs(bags.toarray().sum(axis=0)[:3] - 1000) < 168).all()

@@ -268,7 +268,7 @@ def test_bad_parameters(small_embedding, change):
     ("w1", "zzz", r"known to the embedding .*got 1 unknown"),
     ("w1", "some text", "a str is one word, a document a list of them"),
     (["w1"], ["some text"], "got a text in it: .* known_words"),
-    (["w1"], ["zzz"], 'oov="error" .* document 1 holds 1 unknown'),
+    (["w1"], ["zzz"], 'oov="error" .* document 1 holds an unknown'),
     ("w1", ["w1"], "two words, two lists of words or two rows"),
     (["w1"], 3, "two words, two lists of words or two rows"),
     (["w1"], [1, 2], "2 columns, the embedding has 200 words"),
