@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import stat
 import tempfile
@@ -109,21 +108,14 @@ def test_words_that_a_format_holds(tmp_path, word, suffixes):
     assert len(os.listdir(tmp_path)) == 3
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("suffix", [*SUFFIXES, ".VEC.GZ", ".Bin.Gz", ".NPZ"])
 def test_files_are_equal_for_equal_tables_and_n_words_is_a_cap(suffix, tmp_path):
     one, two = (tmp_path / f"{name}{suffix}" for name in "ab")
     with no_warning():
         FIXED.save(one)
-        FIXED.save(two)
-        assert_same(WordEmbedding.load(one, n_words=99), FIXED)
+        FIXED.save(str(two))
+        assert_same(WordEmbedding.load(str(one), n_words=99), FIXED)
     assert one.read_bytes() == two.read_bytes()
-
-
-def test_suffix_in_capitals_and_str_paths(tmp_path):
-    for suffix in (".VEC.GZ", ".Bin.Gz", ".NPZ"):
-        FIXED.save(str(tmp_path / f"t{suffix}"))
-        assert_same(WordEmbedding.load(str(tmp_path / f"t{suffix}")), FIXED)
-    assert gzip.decompress((tmp_path / "t.VEC.GZ").read_bytes()).startswith(b"5 2\nde ")
 
 
 @pytest.mark.parametrize(
@@ -204,40 +196,32 @@ def test_text_layouts(tmp_path, text, words, vectors):
 @pytest.mark.parametrize("header", ["9 2\n", ""])
 def test_text_after_n_words_is_not_read(tmp_path, header):
     text = header + "a 1 2\nb 3 4\nc 5\nb 1 1\nd nan 1\n"
-    assert read_text(tmp_path, text, n_words=2).words == ("a", "b")
-    assert read_text(tmp_path, text, n_words=1).words == ("a",)
+    for n in (1, 2):
+        assert len(read_text(tmp_path, text, n_words=n)) == n
 
 
 @pytest.mark.parametrize("suffix", [".vec.gz", ".bin", ".bin.gz"])
 def test_what_follows_n_words_may_be_broken(tmp_path, suffix):
     vectors = np.random.default_rng(0).normal(size=(9000, 20))
     table = WordEmbedding([f"w{i}" for i in range(9000)], vectors)
-    table.save(tmp_path / f"t{suffix}")
-    whole = (tmp_path / f"t{suffix}").read_bytes()
-    (tmp_path / f"t{suffix}").write_bytes(whole[: len(whole) // 2])
-    read = WordEmbedding.load(tmp_path / f"t{suffix}", n_words=500)
-    assert_same(read, table.restrict(500))
-
-
-@pytest.mark.parametrize("n_words", [0, 2.5, "2", True])
-def test_bad_n_words(tmp_path, n_words):
-    with pytest.raises(InvalidParameterError, match="n_words must be an integer >= 1"):
-        WordEmbedding.load(tmp_path / "t.txt", n_words)
+    path = tmp_path / f"t{suffix}"
+    table.save(path)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    assert_same(WordEmbedding.load(path, n_words=500), table.restrict(500))
 
 
 # -- npz ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", ["f8", ">f4", "f4"])
-@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize(("dtype", "order"), [("f8", "C"), (">f4", "F"), ("f4", "F")])
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
-@pytest.mark.parametrize("n_words", [None, 2])
-def test_npz_of_numpy_is_read(tmp_path, save, dtype, order, n_words):
+def test_npz_of_numpy_is_read(tmp_path, save, dtype, order):
     vectors = np.asarray(FIXED.vectors, dtype, order=order)
     save(tmp_path / "t.npz", words=FIXED.words, other=np.ones(3), vectors=vectors)
-    read = WordEmbedding.load(tmp_path / "t.npz", n_words)
-    assert_same(read, FIXED.restrict(n_words or len(FIXED)))
-    assert not read.vectors.flags.writeable
+    for n in (None, 2):
+        read = WordEmbedding.load(tmp_path / "t.npz", n)
+        assert_same(read, FIXED.restrict(n or len(FIXED)))
+        assert not read.vectors.flags.writeable
 
 
 def test_npz_of_earlier_versions_is_read(tmp_path):
@@ -261,6 +245,8 @@ def test_unknown_suffixes_and_what_is_no_path(tmp_path, name):
     for act in (FIXED.save, WordEmbedding.load):
         with pytest.raises(InvalidParameterError, match="path must"):
             act(path)
+    with pytest.raises(InvalidParameterError, match="n_words must be an integer >= 1"):
+        WordEmbedding.load(tmp_path / "t.txt", n_words=0)
     assert os.listdir(tmp_path) == []
 
 
@@ -269,8 +255,6 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, suffix, monkey
     path = tmp_path / f"t{suffix}"
     with pytest.raises(FileNotFoundError, match=f"t{suffix}"):
         WordEmbedding.load(path)
-    with pytest.raises(FileNotFoundError):
-        FIXED.save(tmp_path / "no" / f"t{suffix}")
     FIXED.save(path)
     before = path.read_bytes()
 

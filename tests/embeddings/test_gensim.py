@@ -56,43 +56,34 @@ def test_training_on_does_not_change_the_table(fasttext):
     np.testing.assert_array_equal(table.infer("unheard"), before[1])
 
 
-@pytest.mark.parametrize("model", [None, "model", {"a": [1.0]}, np.eye(2)])
-def test_other_things_are_refused(model):
-    with pytest.raises(InvalidParameterError, match="model must be a gensim KeyedVec"):
-        WordEmbedding.from_gensim(model)
-
-
-@pytest.mark.parametrize("name", [1, None])
-def test_gensim_tables_without_words(name):
+def test_other_things_and_words_that_are_none_are_refused():
+    for model in (None, "model", {"a": [1.0]}, np.eye(2)):
+        with pytest.raises(InvalidParameterError, match="model must be a gensim Keyed"):
+            WordEmbedding.from_gensim(model)
     keyed = KeyedVectors(vector_size=2, count=1)
-    if name is not None:
-        keyed.add_vectors([name], np.eye(2)[:1])
-    with pytest.raises(InvalidParameterError, match="words must be str, got"):
-        WordEmbedding.from_gensim(keyed)
+    for _ in range(2):  # without a word, and with a number in its place
+        with pytest.raises(InvalidParameterError, match="words must be str, got"):
+            WordEmbedding.from_gensim(keyed)
+        keyed.add_vectors([1], np.eye(2)[:1])
 
 
 # -- subwords -----------------------------------------------------------------------
 
 
-def test_unknown_words_get_gensims_vector(fasttext, table):
-    assert table.has_subwords
-    assert repr(table) == "WordEmbedding(12 words, 6 dimensions, with subwords)"
-    for word in UNKNOWN:
-        assert word not in table
-        np.testing.assert_array_equal(table.infer(word), fasttext.wv[word])
-        assert table.infer(word).dtype == np.float32
-    np.testing.assert_array_equal(table.infer("human"), fasttext.wv["human"])
-    # what `find` finds comes first
-    np.testing.assert_array_equal(table.infer("Human"), fasttext.wv["human"])
-
-
-@pytest.mark.parametrize("name", ["lee_fasttext_new.bin", "crime-and-punishment.bin"])
-def test_facebooks_models(name):
-    model = load_facebook_model(datapath(name))
+@pytest.mark.parametrize("name", [None, "lee_fasttext_new.bin"])
+def test_unknown_words_get_the_vector_of_gensim_and_of_facebook(fasttext, name):
+    model = load_facebook_model(datapath(name)) if name else fasttext
     table = WordEmbedding.from_gensim(model)
-    for word in UNKNOWN:
-        if word not in table:
-            np.testing.assert_array_equal(table.infer(word), model.wv[word])
+    assert table.has_subwords
+    assert "with subwords" in repr(table)
+    unknown = [word for word in UNKNOWN if word not in table]
+    assert len(unknown) > 4
+    for word in unknown:
+        np.testing.assert_array_equal(table.infer(word), model.wv[word])
+        assert table.infer(word).dtype == np.float32
+    known = table.words[2]
+    for word in (known, known.capitalize()):  # what `find` finds comes first
+        np.testing.assert_array_equal(table.infer(word), model.wv[known])
 
 
 def test_a_word_without_n_grams_has_no_vector():

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 from sklearn import config_context
 
 from skdptext.embeddings import k_nearest_words, nearest_words
@@ -17,133 +16,10 @@ from tests.channels import channel, sample
 from tests.memory import traced_memory
 
 
-def brute_force(points, vectors):
+def by_scores(points, vectors):
+    """The nearest word by float64 scores, the first of equal ones."""
     points, vectors = points.astype(np.float64), vectors.astype(np.float64)
-    scores = points @ vectors.T - 0.5 * (vectors**2).sum(axis=1)
-    return scores.argmax(axis=1), scores
-
-
-@pytest.fixture(scope="module", params=[(1.0, 1.0), (10.0, 0.0), (40.0, 0.5)], ids=str)
-def noisy_words(request, built_in):
-    """Points, and the nearest words."""
-    mechanism = channel(*request.param, built_in)
-    rng = np.random.default_rng(7)
-    points = sample(mechanism, rng, 500)
-    points += built_in.vectors[rng.integers(0, len(built_in), 500)]
-    return points, brute_force(points, built_in.vectors)[0]
-
-
-@pytest.mark.no_cover
-def test_equals_brute_force_on_noisy_words(built_in, noisy_words):
-    points, expected = noisy_words
-    np.testing.assert_array_equal(nearest_words(points, built_in.vectors), expected)
-
-
-def test_words_are_nearest_to_themselves(built_in):
-    vectors = built_in.vectors
-    unique = np.unique(vectors, axis=0, return_index=True)[1]
-    nearest = nearest_words(vectors[unique].astype(np.float64), vectors)
-    np.testing.assert_array_equal(nearest, unique)
-
-
-def test_the_float32_winner_is_not_trusted_where_it_is_uncertain():
-    """Two words that float32 scores cannot tell apart, on purpose."""
-    rng = np.random.default_rng(0)
-    base = rng.normal(size=300) * 100
-    step = np.zeros(300)
-    step[0] = 1e-2
-    vectors = np.stack([base, base + step]).astype(np.float32)
-    points = np.stack([base + t * step for t in np.linspace(-3, 4, 200)])
-    points += rng.normal(size=300) * 1e3 * (np.arange(300) > 0)
-    expected, _ = brute_force(points, vectors)
-    with np.errstate(all="ignore"):
-        block = points.astype(np.float32)
-        half = (0.5 * (vectors**2).sum(axis=1)).astype(np.float32)
-        plain = (block @ vectors.T - half).argmax(axis=1)
-    assert (plain != expected).any()  # the mistake this guards against is real
-    np.testing.assert_array_equal(nearest_words(points, vectors), expected)
-
-
-def test_equal_vectors_go_to_the_first_word():
-    vectors = np.tile(np.float32([[1.0, 2.0], [0.0, 1.0]]), (3000, 1))
-    points = np.array([[0.9, 2.2], [0.1, 0.7]])
-    np.testing.assert_array_equal(nearest_words(points, vectors), [0, 1])
-
-
-def test_independent_of_how_points_are_split(built_in):
-    rng = np.random.default_rng(3)
-    points = rng.normal(size=(1100, built_in.dim)) * 2
-    whole = nearest_words(points, built_in.vectors)
-    parts = [nearest_words(p, built_in.vectors) for p in np.array_split(points, 37)]
-    np.testing.assert_array_equal(whole, np.concatenate(parts))
-
-
-finite = st.floats(-1e3, 1e3, width=32)
-
-
-@pytest.mark.no_cover
-@given(data=st.data())
-def test_small_tables(data):
-    n, v, m = (data.draw(st.integers(1, high)) for high in (5, 9, 4))
-    vectors = data.draw(hnp.arrays(np.float32, (v, m), elements=finite))
-    points = data.draw(hnp.arrays(np.float64, (n, m), elements=finite))
-    _, scores = brute_force(points, vectors)
-    best = scores.max(axis=1)
-    # float64 rounding alone may separate what we call a tie
-    slack = 1e-12 * (1 + np.abs(scores).max() + (vectors.astype(float) ** 2).sum())
-    nearest = nearest_words(points, vectors)
-    assert (scores[np.arange(n), nearest] >= best - slack).all()
-
-
-@pytest.mark.parametrize("scale", [1e-25, 1e25, 1e150])
-def test_magnitudes_beyond_float32(scale):
-    rng = np.random.default_rng(5)
-    vectors = rng.normal(size=(50, 6)).astype(np.float32)
-    if scale < 1:
-        vectors *= np.float32(1e-20)
-    points = rng.normal(size=(40, 6)) * scale
-    expected, _ = brute_force(points, vectors)
-    np.testing.assert_array_equal(nearest_words(points, vectors), expected)
-
-
-def test_a_score_beyond_float32_may_be_the_best():
-    """The nearest word's ½‖φ‖² overflows float32; its score does not."""
-    vectors = np.float32([[2.65e19], [-6.8e18]])
-    points = np.array([[1.13e19]])
-    assert abs(vectors[0] - points[0]) < abs(vectors[1] - points[0])
-    with np.errstate(over="ignore"):
-        assert np.isinf(half_squared_norms(vectors)[0].astype(np.float32))
-    assert nearest_words(points, vectors) == [0]
-
-
-def test_memory_bounds_the_scores_and_changes_no_word(built_in):
-    rng = np.random.default_rng(0)
-    vectors = built_in.vectors
-    points = vectors[rng.integers(0, len(vectors), 3000)] + rng.normal(size=(3000, 100))
-    half_norms = half_squared_norms(vectors)
-
-    def searched(memory):
-        with traced_memory() as taken:
-            ids = nearest_words(points, vectors, half_norms, memory=memory)
-        return ids, taken.peak
-
-    ids, much = searched(None)
-    again, little = searched(2**22)
-    np.testing.assert_array_equal(ids, again)
-    # 1 MB beside the scores: points, norms and what is decided in float64
-    assert little < 2**22 + 2**20 < 2**24 < much
-
-
-def test_no_points():
-    assert nearest_words(np.empty((0, 3)), np.eye(3, dtype=np.float32)).shape == (0,)
-
-
-def test_half_squared_norms(built_in):
-    expected = 0.5 * (built_in.vectors.astype(np.float64) ** 2).sum(axis=1)
-    np.testing.assert_allclose(half_squared_norms(built_in.vectors), expected)
-
-
-# -- the k nearest -----------------------------------------------------------------
+    return (points @ vectors.T - 0.5 * (vectors**2).sum(axis=1)).argmax(axis=1)
 
 
 def k_brute_force(points, vectors, k, exclude=None):
@@ -172,7 +48,7 @@ def assert_k_nearest(points, vectors, k, exclude=None):
 
 @pytest.mark.no_cover
 @given(data=st.data())
-def test_k_nearest_on_a_lattice_is_that_of_whole_numbers(data):
+def test_nearest_on_a_lattice_are_those_of_whole_numbers(data):
     """Distances of whole numbers are exact, so that ties are real; duplicates abound.
 
     Times a power of two, up to where squares pass float32's range on either side.
@@ -185,10 +61,10 @@ def test_k_nearest_on_a_lattice_is_that_of_whole_numbers(data):
     scale = 2.0 ** data.draw(st.sampled_from([-149, -70, 0, 60, 100]))
     k = data.draw(st.integers(1, v))
     memory = data.draw(st.sampled_from([1024, 1e-6]))
+    table, asked = ((vectors + offset) * scale).astype("f4"), (points + offset) * scale
     with config_context(working_memory=memory):
-        ids, distances = k_nearest_words(
-            (points + offset) * scale, ((vectors + offset) * scale).astype("f4"), k
-        )
+        ids, distances = k_nearest_words(asked, table, k)
+    nearest = nearest_words(asked, table)
     for i, point in enumerate(points.tolist()):
         squares = [
             sum((a - b) ** 2 for a, b in zip(point, vector, strict=True))
@@ -197,6 +73,7 @@ def test_k_nearest_on_a_lattice_is_that_of_whole_numbers(data):
         best = sorted(range(v), key=squares.__getitem__)[:k]
         assert ids[i].tolist() == best
         assert distances[i].tolist() == [math.sqrt(squares[j]) * scale for j in best]
+        assert nearest[i] == best[0]
 
 
 @pytest.mark.no_cover
@@ -223,6 +100,24 @@ def test_k_nearest_words_to_words_and_to_noisy_ones(
         assert_k_nearest(table[own] + noise, table, k + 1)
 
 
+def test_the_float32_winner_is_not_trusted_where_it_is_uncertain():
+    """Two words that float32 scores cannot tell apart, on purpose."""
+    rng = np.random.default_rng(0)
+    base = rng.normal(size=300) * 100
+    step = np.zeros(300)
+    step[0] = 1e-2
+    vectors = np.stack([base, base + step]).astype(np.float32)
+    points = np.stack([base + t * step for t in np.linspace(-3, 4, 200)])
+    points += rng.normal(size=300) * 1e3 * (np.arange(300) > 0)
+    expected = by_scores(points, vectors)
+    with np.errstate(all="ignore"):
+        block = points.astype(np.float32)
+        half = (0.5 * (vectors**2).sum(axis=1)).astype(np.float32)
+        plain = (block @ vectors.T - half).argmax(axis=1)
+    assert (plain != expected).any()  # the mistake this guards against is real
+    np.testing.assert_array_equal(nearest_words(points, vectors), expected)
+
+
 def test_k_nearest_near_duplicates_far_from_the_origin():
     """1e-7 apart at 1e3: float32 points, told apart by float64 points alone."""
     rng = np.random.default_rng(2)
@@ -239,37 +134,75 @@ def test_k_nearest_near_duplicates_far_from_the_origin():
     assert (plain != ids).any()  # the mistake this guards against is real
 
 
-@pytest.mark.parametrize("scale", [1e-200, 1e12, 1e25, 1e39, 1e150, 1e200])
-def test_k_nearest_points_beyond_float32(scale):
+@pytest.mark.parametrize("scale", [1e-200, 1e-25, 1e12, 1e25, 1e39, 1e150, 1e200])
+def test_points_beyond_float32(scale):
     """Far off, distances agree in float64, and the first words are the nearest."""
     rng = np.random.default_rng(5)
     vectors = rng.normal(size=(50, 6)).astype(np.float32)
-    points = rng.normal(size=(10, 6)) * scale
+    points = rng.normal(size=(40, 6)) * scale
     with np.errstate(over="ignore"):
-        assert_k_nearest(points, vectors, 7)
+        assert_k_nearest(points[:10], vectors, 7)
+    for size in (1.0, 1e-20):
+        table = vectors * np.float32(size)
+        np.testing.assert_array_equal(
+            nearest_words(points, table), by_scores(points, table)
+        )
 
 
-def test_k_nearest_on_noisy_words(built_in):
+def test_a_score_beyond_float32_may_be_the_best():
+    """The nearest word's ½‖φ‖² overflows float32; its score does not."""
+    vectors = np.float32([[2.65e19], [-6.8e18]])
+    points = np.array([[1.13e19]])
+    assert abs(vectors[0] - points[0]) < abs(vectors[1] - points[0])
+    with np.errstate(over="ignore"):
+        assert np.isinf(half_squared_norms(vectors)[0].astype(np.float32))
+    assert nearest_words(points, vectors) == [0]
+
+
+@pytest.mark.parametrize("setting", [(1.0, 1.0), (10.0, 0.0), (40.0, 0.5)], ids=str)
+def test_noisy_words(built_in, setting):
+    """And words themselves, however they are split into calls."""
+    vectors, rng = built_in.vectors, np.random.default_rng(7)
+    points = sample(channel(*setting, built_in), rng, 1100)
+    own = rng.integers(0, len(built_in), len(points))
+    points += vectors[own]
+    nearest = nearest_words(points, vectors)
+    np.testing.assert_array_equal(nearest, by_scores(points, vectors))
+    parts = [nearest_words(p, vectors) for p in np.array_split(points, 37)]
+    np.testing.assert_array_equal(nearest, np.concatenate(parts))
+    unique = np.unique(vectors, axis=0, return_index=True)[1]
+    themselves = nearest_words(vectors[unique].astype(np.float64), vectors)
+    np.testing.assert_array_equal(themselves, unique)
+    assert_k_nearest(vectors[own[:4]], vectors, 10, exclude=own[:4])
+    assert_k_nearest(points[:4], vectors, 10)
+
+
+def test_memory_bounds_the_scores_and_changes_no_word(built_in):
+    rng = np.random.default_rng(0)
     vectors = built_in.vectors
-    rng = np.random.default_rng(7)
-    own = rng.integers(0, len(vectors), 40)
-    for points, exclude in (
-        (vectors[own], own),
-        (vectors[own] + rng.normal(size=(40, vectors.shape[1])), None),
-    ):
-        ids, distances = k_nearest_words(points, vectors, 10, exclude=exclude)
-        for i, point in enumerate(points):
-            gaps = vectors - point.astype(np.float64)
-            expected = np.sqrt(np.einsum("ij,ij->i", gaps, gaps))
-            if exclude is not None:
-                expected[exclude[i]] = np.inf
-            best = np.argsort(expected, kind="stable")[:10]
-            np.testing.assert_array_equal(ids[i], best)
-            np.testing.assert_array_equal(distances[i], expected[best])
+    points = vectors[rng.integers(0, len(vectors), 3000)] + rng.normal(size=(3000, 100))
+    half_norms = half_squared_norms(vectors)
+
+    def searched(memory):
+        with traced_memory() as taken:
+            ids = nearest_words(points, vectors, half_norms, memory=memory)
+        return ids, taken.peak
+
+    ids, much = searched(None)
+    again, little = searched(2**22)
+    np.testing.assert_array_equal(ids, again)
+    # 1 MB beside the scores: points, norms and what is decided in float64
+    assert little < 2**22 + 2**20 < 2**24 < much
 
 
-def test_k_nearest_of_no_points_and_of_none_wanted():
+def test_no_points_and_none_wanted():
     table = np.eye(3, dtype=np.float32)
+    assert nearest_words(np.empty((0, 3)), table).shape == (0,)
     for n, k in ((0, 2), (2, 0)):
         ids, distances = k_nearest_words(table[:n], table, k)
         assert ids.shape == distances.shape == (n, k)
+
+
+def test_half_squared_norms(built_in):
+    expected = 0.5 * (built_in.vectors.astype(np.float64) ** 2).sum(axis=1)
+    np.testing.assert_allclose(half_squared_norms(built_in.vectors), expected)
