@@ -255,7 +255,7 @@ def _write(
         "sums": list(model.noisy_sums_.shape),
         "public": {
             "documents": len(model.public_),
-            "fingerprint": model.public_.fingerprint.hex(),
+            "fingerprint": sha256(json.dumps(model.public_).encode()).hexdigest(),
         },
         "embedding": _embedding(model),
         **({"allow_shared_texts": True} if arguments.allow_shared_texts else {}),

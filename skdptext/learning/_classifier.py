@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from hashlib import blake2b
-from numbers import Integral
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -13,27 +12,27 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skdptext.base import CheckedParameters
-from skdptext.documents import are_shared_texts_counted, read_documents
+from skdptext.documents import KnownTexts, are_shared_texts_counted, read_documents
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.learning._features import (
+    Directions,
     PublicFeatures,
+    TopicGroups,
     check_encoder,
+    default_features,
+    features_of,
+    grouping,
     is_grouper,
-    make_features,
 )
 from skdptext.learning._guarantee import LearningPart
-from skdptext.learning._model import Model
 from skdptext.learning._readout import (
-    Plan,
-    make_plan,
+    by_shares,
+    draw_corpus,
+    said_by,
+    train_student,
 )
-from skdptext.learning._sums import (
-    GRID,
-    Noise,
-    add_rows,
-    whole_vectors,
-)
+from skdptext.learning._sums import GRID, Copies, add_documents
 from skdptext.mechanisms import (
     discrete_gaussian,
     discrete_laplace,
@@ -41,28 +40,30 @@ from skdptext.mechanisms import (
     laplace_scale,
 )
 from skdptext.privacy import PrivacyGuarantee
-from skdptext.replacement import (
-    PublicDocuments,
-    in_blocks,
-)
+from skdptext.replacement import PublicDocuments, in_blocks
 from skdptext.utils import (
     DocLinked,
     NoiseStreams,
     as_labels,
     check_authors,
     check_integer,
-    check_labels,
     check_n_jobs,
     check_noise_state,
+    check_option,
     check_real,
     check_rng,
     kind_of,
     progress_bar,
     quiet,
-    shown,
     warn_of_repeats,
     warn_once,
 )
+
+# With fewer of the rarest class than so many, times 1/ε, groups are summed.
+_FEW = 100.0
+# Of the texts, so many must be copies to be told of, and so much of what tells classes
+# apart must be noise.
+_COPIES, _DROWNED = 0.2, 0.5
 
 _SEEDED = (
     "The noise is drawn from random_state, an integer, and the exact sums: the same "
@@ -86,11 +87,11 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
 
     `fit` reads private texts and labels, and adds noise once, to sums over the people
     who wrote them: how many of each class are in each of some public groups, or where
-    the texts of each class lie, on average, in a public space of vectors. Everything
-    else, the model and the labelled public documents, is made of the noisy sums. So it
-    is ε-differentially private for a person, with all of their texts and labels, as
-    long as the holder, who runs `fit`, is trusted. Another `fit` on the same people, as
-    for each candidate and fold of a grid search, is another release: their ε add up.
+    the texts of each class lie, on average, in public directions. Everything else, the
+    model and the labelled public documents, is made of the noisy sums. So it is
+    ε-differentially private for a person, with all of their texts and labels, as long
+    as the holder, who runs `fit`, is trusted. Another `fit` on the same people, as for
+    each candidate and fold of a grid search, is another release: their ε add up.
 
     Parameters
     ----------
@@ -101,31 +102,36 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         With ``transform``: gives each document a vector. With ``predict``: gives it a
         group. It must do so for each document by itself. Unfitted, a clone of it is
         fitted on the public documents; fitted, it is used as it is, and what it learned
-        from is taken to be public. It has a part in what is summed, however few or many
-        persons are expected. None:
-        `~skdptext.preprocessing.MeanVectorEncoder` if there is an `embedding`; and
-        groups by TF-IDF, truncated SVD to four directions for each class (30 to 60, but
-        at most as many as groups), rows of unit length and k-means.
+        from is taken to be public. None: groups are k-means among the topics of the
+        public documents, and directions those of their topics, with those of
+        `~skdptext.preprocessing.MeanVectorEncoder` if there is an `embedding`.
     embedding : WordEmbedding, default=None
-        Public word vectors, from which documents get vectors.
+        Public word vectors, which say what words have in common.
     n_components : int, default=20
-        Directions of these vectors, at most: the noise is in each, so that there are
-        fewer where few persons are expected for each class.
+        Directions of topics, and as many of word vectors.
     n_groups : int >= 2 or "auto", default="auto"
         Number of public groups, where groups are summed. "auto": fewer where the noise
         would fill more, by `n_expected` and `epsilon`.
     n_expected : int >= 1, default=None
         About how many persons there are: public, a guess, and not counted. None: as
-        many as public documents. It decides, with `epsilon` and the number of classes,
-        whether groups, vectors or both are summed.
+        many as public documents.
+    n_rarest : int >= 1, default=None
+        About how many persons the rarest class has: public, a guess, and not counted.
+        None: a fifth of what each would have if classes were equally frequent. With
+        `epsilon` it decides what is summed.
     epsilon : float > 0, default=1.0
         Privacy parameter ε of a person added or removed.
     delta : float in [0, 1), default=1e-6
         Probability δ that the promise may fail, for sums of vectors; at most
-        1/`n_expected`. 0: groups only. Groups alone have δ = 0, whatever this says.
+        1/`n_expected`. 0: groups only. Groups have δ = 0, whatever this says.
     classes : array-like of shape (n_classes,), default=None
         All labels that there may be; public. None: they are taken from `y`, with a
         warning, as a label that only one person has shows this person.
+    priors : {"equal", "released"}, default="equal"
+        How frequent classes are in what `predict` answers for. "equal": a rare class is
+        recognised as well as a frequent one, for balanced accuracy. "released": as the
+        noisy sums say, for accuracy, and fewer false alarms of a rare class. It may be
+        changed after `fit`, and costs nothing.
     random_state : None, int, Generator or RandomState, default=None
         None: fresh noise from ChaCha20 keyed by the operating system. An int: noise
         that is derived by a keyed hash from the integer *and the exact sums*, so that
@@ -143,19 +149,19 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     noisy_sums_ : ndarray of shape (n_classes, n_features)
-        The release: noisy sums over people, each of whom counts 1 in norm. First a
-        column for each group, then one for each direction, then the constant.
+        The release: noisy sums over people, each of whom counts 1 in norm. A column for
+        each group; or for each direction, and the constant.
     encoder_ : estimator
-        What gives documents their vectors, fitted; or their groups, where no vectors
-        are summed.
-    public_ : PublicDocuments
+        What gives documents their vectors, or their groups; fitted.
+    public_ : list of str, or of lists of str
         The public documents.
 
     Raises
     ------
     InvalidParameterError
-        In `fit`, if a parameter breaks its rule, or the encoder depends on the other
-        documents. No message quotes a private document or label.
+        In `fit`, if a parameter breaks its rule, the encoder depends on the other
+        documents, or labels are as many as documents or those of authors. No message
+        quotes a private document or label.
 
     Warns
     -----
@@ -165,6 +171,9 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
     OutOfVocabularyWarning
         If private documents hold no word of the public ones, with their number, which
         is private.
+    UserWarning
+        If noise is most of what tells the classes apart in the noisy sums; or, without
+        `authors`, if many texts are equal.
 
     See Also
     --------
@@ -183,28 +192,33 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
     once, of norm at most 1 however much they wrote. Groups: φ is one-hot, the norm is
     L1, the noise discrete Laplace of scale 1/ε. Vectors: φ is a unit vector and a
     constant, the norm is Euclidean, the noise discrete Gaussian, with the smallest σ
-    that (ε, δ) allows [1]_. Both: half of ε each. Contributions are cut towards 0 on a
-    grid of 2^-30, which makes no norm larger, the sums are whole numbers, and the noise
-    is drawn in whole numbers, exactly [2]_.
+    that (ε, δ) allows [1]_. Contributions are cut towards 0 on a grid of 2^-30, which
+    makes no norm larger, the sums are whole numbers, and the noise is drawn in whole
+    numbers, exactly [2]_.
+
+    *Copies.* Without `authors` every document counts as a person of its own, and equal
+    documents count once together, with the mean of their labels. So whoever copies
+    documents before, as over-samplers and bootstraps do, multiplies nobody.
 
     *What is read.* Of private texts only these sums. The number of rows is not
     released, and words, idf and groups are those of the public documents.
 
-    *Which sums.* With fewer than 100 persons times ε for each class groups alone are
-    summed, with 400 and more vectors alone, in directions that are fewer where persons
-    are, and both between. On three corpora this lost at most a few hundredths of
-    accuracy to the best of the three.
+    *Which sums.* Groups where the persons of the rarest class times ε are fewer than
+    100, vectors else; an `encoder` decides by what it gives.
 
     *What is learned.* The sums say how likely each public document is of each class,
-    with the noise known; a student, logistic regression on their words, learns these
-    weights, and is what predicts and labels the corpus. This is post-processing.
+    with the noise known: of vectors, by linear discriminant analysis with the public
+    covariance and with means that are shrunk by what noise explains. A student,
+    logistic regression on their words, learns these weights, and is what predicts and
+    labels the corpus. This is post-processing.
 
     *Tuning.* ``GridSearchCV`` over private text fits once for each candidate and fold,
     and all of these fits add up: choose parameters on public text, or count them with
     `~skdptext.privacy.PrivacyGuarantee.compose`.
 
-    *Cost.* That of the encoder, in blocks of documents. Memory: two numbers per
-    document besides the texts.
+    *Cost.* That of the encoder, in blocks of documents. Memory: besides the texts some
+    200 bytes and four for each class per document, to recognise copies; two numbers
+    with `authors`.
 
     References
     ----------
@@ -220,17 +234,13 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
     >>> texts = ["my cat Tom", "a dog", "no milk today", "some tea"] * 50
     >>> labels = ["pets", "pets", "food", "food"] * 50
     >>> model = DPTextClassifier(public, classes=["food", "pets"], epsilon=1.0)
-    >>> model.fit(texts, labels).predict(["two cats and a dog", "tea"])
+    >>> model = model.fit(texts, labels, authors=range(200))
+    >>> model.predict(["two cats and a dog", "tea"])
     array(['pets', 'food'], dtype='<U4')
     >>> documents, their_labels = model.sample()    # to be handed over
     >>> list(zip(documents, their_labels.tolist()))[:2]
     [('a cat and a dog', 'pets'), ('dogs and a cat', 'pets')]
     """
-
-    _stored_as: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
-        **CheckedParameters._stored_as,
-        "public_documents": PublicDocuments.shared,
-    }
 
     def __init__(
         self,
@@ -241,9 +251,11 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         n_components: int = 20,
         n_groups: Any = "auto",
         n_expected: int | None = None,
+        n_rarest: int | None = None,
         epsilon: float = 1.0,
         delta: float = 1e-6,
         classes: Any = None,
+        priors: str = "equal",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -254,9 +266,11 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         self.n_components = n_components
         self.n_groups = n_groups
         self.n_expected = n_expected
+        self.n_rarest = n_rarest
         self.epsilon = epsilon
         self.delta = delta
         self.classes = classes
+        self.priors = priors
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -293,61 +307,67 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         people add up.
         """
         self._check_parameters()
-        labels = self._labels(y)
-        classes = self._classes(labels)
-        features, plan = self._public_part(classes)
-        sums = self._exact_sums(X, labels, authors, classes, features, plan)
-        unit: Literal["document", "person"]
-        unit = "document" if authors is None else "person"
-        return self._release(sums, unit, classes, features, plan)
+        authors = None if authors is None else check_authors(authors)
+        classes, numbers = self._labelled(y, authors)
+        shares = None if authors is None else _documents_of_each(authors, len(numbers))
+        features = self._public_part(len(classes))
+        sums = self._exact_sums(X, numbers, shares, len(classes), features)
+        return self._release(sums, authors is not None, classes, features)
 
     def _check_parameters(self) -> None:
         epsilon = check_real("epsilon", self.epsilon, low=0, open_low=True)
-        delta = check_real("delta", self.delta, low=0, high=1, open_high=True)
+        check_real("delta", self.delta, low=0, high=1, open_high=True)
         check_integer("n_components", self.n_components, low=1)
-        if not isinstance(self.n_groups, str) or self.n_groups != "auto":
-            whole = isinstance(self.n_groups, Integral)
-            if not whole or isinstance(self.n_groups, bool | np.bool_):
-                raise InvalidParameterError(
-                    'n_groups must be "auto" or an integer >= 2, got '
-                    f"{shown(self.n_groups)}."
-                )
+        check_integer("verbose", self.verbose, low=0)
+        if isinstance(self.n_groups, str):
+            check_option("n_groups", self.n_groups, ["auto"])
+        else:
             check_integer("n_groups", self.n_groups, low=2)
-        if self.n_expected is not None:
-            n_expected = check_integer("n_expected", self.n_expected, low=1)
-            _check_delta(delta, n_expected)
-        if self.embedding is not None and not isinstance(self.embedding, WordEmbedding):
+        for name in ("n_expected", "n_rarest"):
+            if getattr(self, name) is not None:
+                check_integer(name, getattr(self, name), low=1)
+        if not isinstance(self.embedding, WordEmbedding | None):
             raise InvalidParameterError(
                 "embedding must be None or a WordEmbedding, got "
                 f"{kind_of(self.embedding)}."
             )
         check_encoder(self.encoder)
-        both = self.embedding is not None and self.encoder is not None
-        if both and not is_grouper(self.encoder):
+        if self.embedding is not None and self.encoder is not None:
             raise InvalidParameterError(
-                "embedding must be None beside an encoder that gives vectors, got both."
+                "embedding must be None beside an encoder, got both."
             )
+        check_option("priors", self.priors, ["equal", "released"])
         check_noise_state(self.random_state)
-        check_integer("verbose", self.verbose, low=0)
         check_n_jobs(self.n_jobs)
-        laplace_scale(epsilon / 2, GRID)  # large enough for 64 bits
+        laplace_scale(epsilon, GRID)  # large enough for 64 bits
 
-    def _labels(self, y: Any) -> np.ndarray:
+    def _labelled(self, y: Any, authors: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The classes, and the number of the class of each document."""
         if y is None:
             raise InvalidParameterError(
                 "y must hold one label per document, got None: fit requires y to be "
                 "passed, but the target y is None."
             )
-        return as_labels("y", y)
-
-    def _classes(self, labels: np.ndarray) -> np.ndarray:
-        if self.classes is not None:
-            return _checked_classes(self.classes)
-        classes = np.unique(labels)
-        if len(classes) < 2:
-            got = "1 class" if len(classes) else "none"
+        labels = as_labels("y", y)
+        n, different = len(labels), np.unique(labels)
+        alike = authors is not None and n > 2 and authors.tolist() == labels.tolist()
+        if alike or (self.classes is None and len(different) == n > 2):
             raise InvalidParameterError(
-                f"y must hold at least 2 classes where classes=None, got {got}."
+                "y must hold labels that several people share, got "
+                + ("those of authors." if alike else f"{n} for {n} documents.")
+            )
+        if self.classes is not None:
+            classes = as_labels("classes", self.classes, of="class")
+            if not 2 <= len(np.unique(classes)) == len(classes):
+                raise InvalidParameterError(
+                    "classes must hold at least 2 different labels, each once, got "
+                    f"{len(classes)} of which {len(np.unique(classes))} differ."
+                )
+            return np.unique(classes), _numbers_of(labels, np.unique(classes))
+        if len(different) < 2:
+            raise InvalidParameterError(
+                "y must hold at least 2 classes where classes=None, got "
+                f"{len(different) or 'none'}{' class' * len(different)}."
             )
         warn_once(
             "classes is None: the list of classes is taken from the private labels, "
@@ -355,183 +375,146 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
             "Give all labels that there may be: classes=[...].",
             PrivacyLeakWarning,
         )
-        return classes
+        return different, _numbers_of(labels, different)
 
-    def _public_part(self, classes: np.ndarray) -> tuple[PublicFeatures, Plan]:
-        """Features and plan: of public things only."""
-        public = PublicDocuments.of(self.public_documents)
-        grouper = self.encoder is not None and is_grouper(self.encoder)
-        vectors = self.embedding is not None or (
-            self.encoder is not None and not grouper
-        )
-        n_expected = len(public) if self.n_expected is None else int(self.n_expected)
-        if vectors and not self.delta and self.embedding is None:
+    def _public_part(self, n_classes: int) -> PublicFeatures:
+        """What is summed, by public things only."""
+        self.public_ = list(PublicDocuments.of(self.public_documents))
+        public = tuple(d if isinstance(d, str) else tuple(d) for d in self.public_)
+        n = len(public) if self.n_expected is None else int(self.n_expected)
+        rarest = n / n_classes / 5 if self.n_rarest is None else self.n_rarest
+        grouped = self.delta == 0 or rarest * self.epsilon < _FEW
+        if self.encoder is not None:
+            grouped = is_grouper(self.encoder)
+        if not grouped and not 0 < self.delta <= 1 / n:
             raise InvalidParameterError(
-                "delta must be > 0 for an encoder that gives vectors, got 0."
+                f"delta must be > 0 for sums of vectors, and at most 1/n_expected "
+                f"({1 / n:.2g}), got {self.delta:g}: with more, a person in so many "
+                "may be shown in the clear."
             )
-        plan = make_plan(
-            n_expected=n_expected,
-            epsilon=float(self.epsilon),
-            n_classes=len(classes),
-            n_public=len(public.hashes),  # equal ones make no more groups
-            vectors=vectors and float(self.delta) > 0,
-            n_groups=None if self.n_groups == "auto" else int(self.n_groups),
-            own=None if self.encoder is None else "groups" if grouper else "vectors",
-        )
-        if plan.vectors_epsilon:  # n_expected may be the number of public documents
-            _check_delta(float(self.delta), n_expected)
-        features = make_features(
-            public,
-            self.encoder,
-            self.embedding,
-            min(self.n_components, plan.n_components),
-            plan.n_groups,
-            plan.vectors_epsilon > 0,
-            plan.grouping,
-        )
-        return features, plan
+        if self.encoder is not None:
+            return features_of(self.encoder, self.public_)
+        if not grouped:
+            return default_features(
+                public, Directions, self.n_components, self.embedding
+            )
+        given = grouping(n * self.epsilon, len(set(public)), n_classes, self.n_groups)
+        return default_features(public, TopicGroups, *given)
 
     # -- exact sums ------------------------------------------------------------
 
     def _exact_sums(
         self,
         X: Any,
-        labels: np.ndarray,
-        authors: Any,
-        classes: np.ndarray,
+        numbers: np.ndarray,
+        shares: np.ndarray | None,
+        n_classes: int,
         features: PublicFeatures,
-        plan: Plan,
     ) -> np.ndarray:
-        """Sums over people in steps of the grid, (n_classes, n_features): private."""
-        n = len(labels)
-        numbers = _numbers_of(labels, classes)
-        shares = _documents_of_each(authors, n)
-        k = features.n_groups
-        table = np.zeros((len(classes), k + features.n_vector_cells), dtype=np.int64)
-        counted = are_shared_texts_counted()
-        shared = None if counted else features.documents.known.count()
-        done = 0
-        for block, groups, vectors in self._encoded(_at_most(X, n), features):
+        """Sums over people in steps of the grid, (n_classes, n_columns): private."""
+        n, done = len(numbers), 0
+        table = np.zeros((n_classes, features.n_columns), dtype=np.int64)
+        copies = Copies(n, n_classes)
+        shared = KnownTexts([] if are_shared_texts_counted() else self.public_).count()
+        for block, rows in self._encoded(_at_most(X, n), features):
             at = slice(done, done + len(block))
             done += len(block)
-            if groups is not None:
-                whole = GRID // shares[at].astype(np.int64)
-                np.add.at(table, (numbers[at], groups), whole)
-            if vectors is not None:
-                rows = whole_vectors(vectors, plan.constant, shares[at])
-                add_rows(table, numbers[at], slice(k, None), rows)
-            if shared is not None:
-                shared.see(block)
+            if shares is None:
+                first, before, now = copies.see(block, numbers[at])
+                add_documents(table, rows[first], -before, before.sum(axis=1))
+                add_documents(table, rows[first], now, now.sum(axis=1))
+            else:
+                each = np.eye(n_classes, dtype=np.int64)[numbers[at]]
+                add_documents(table, rows, each, shares[at])
+            shared.see(block)
         if done != n:
             raise InvalidParameterError(
                 f"y must hold one label per document ({done}), got {n}."
             )
-        if shared is not None:
-            shared.warn_of_strangers()
-        if shared is not None and shared.any:
+        if shares is None and n - len(copies) > _COPIES * n:
             warn_once(
-                f"{shared.sentence('private texts')}. What is "
-                "public cannot be protected; and if these texts are not, the corpus "
-                "that is handed over shows them.",
-                PrivacyLeakWarning,
+                f"{n - len(copies):,} of {n:,} texts are copies of others: equal texts "
+                "count once together, as nobody says who wrote them. If a sampler "
+                "added these, leave it out, as classes count alike; if several people "
+                "wrote them, give authors. Near-copies are not seen.",
+                UserWarning,
+                "copies",
             )
+        if not are_shared_texts_counted():
+            shared.warn_of_strangers()
+            if shared.any:
+                warn_once(
+                    f"{shared.sentence('private texts')}. What is public cannot be "
+                    "protected; and if these texts are not, the corpus that is handed "
+                    "over shows them.",
+                    PrivacyLeakWarning,
+                )
         return table
 
     def _encoded(
         self, documents: Iterator[Any], features: PublicFeatures
-    ) -> Iterator[tuple[list[Any], Any, Any]]:
-        """Blocks of documents, with the groups and vectors of each."""
+    ) -> Iterator[tuple[list[Any], np.ndarray]]:
+        """Blocks of documents, with their contributions."""
 
-        def one(block: list[Any], start: int) -> tuple[list[Any], Any, Any]:
-            groups = vectors = None
+        def one(block: list[Any]) -> tuple[list[Any], np.ndarray]:
             with quiet(Warning):  # of the encoder: they may quote documents
-                if features.assign is not None:
-                    groups = features.assign(block, start)
-                if features.vectors is not None:
-                    vectors = features.vectors.encode(block)
-            return block, groups, vectors
+                return block, features.whole(block)
 
-        def tasks() -> Iterator[Any]:
-            start = 0
-            for block in in_blocks(documents):
-                yield delayed(one)(block, start)
-                start += len(block)
-
-        with progress_bar(self.verbose, "summing", unit="doc", total=None) as bar:
-            # sharedmem: processes would be sent the encoder with each block
-            results = Parallel(
-                n_jobs=self.n_jobs, require="sharedmem", return_as="generator"
-            )(tasks())
-            for block, groups, vectors in results:
+        # sharedmem: processes would be sent the encoder with each block
+        run = Parallel(self.n_jobs, require="sharedmem", return_as="generator")
+        with progress_bar(self.verbose, "summing", unit="doc") as bar:
+            for block, rows in run(map(delayed(one), in_blocks(documents))):
                 bar.update(len(block))
-                yield block, groups, vectors
+                yield block, rows
 
     # -- the release -----------------------------------------------------------
 
     def _release(
         self,
         sums: np.ndarray,
-        unit: Literal["document", "person"],
+        of_people: bool,
         classes: np.ndarray,
         features: PublicFeatures,
-        plan: Plan,
     ) -> DPTextClassifier:
         warn_of_repeats(self.random_state, has_ids=True)
-        k, cells = features.n_groups, len(classes) * features.n_vector_cells
-        scale = laplace_scale(plan.groups_epsilon, GRID) if k else 0
-        sigma = 0
-        if cells:
-            sigma = gaussian_sigma(plan.vectors_epsilon, float(self.delta), cells, GRID)
+        epsilon, grouped = float(self.epsilon), features.names is not None
+        n_cells, delta = (0, 0.0) if grouped else (sums.size, float(self.delta))
+        scale = laplace_scale(epsilon, GRID) if grouped else 0
+        scale = scale or gaussian_sigma(epsilon, delta, n_cells, GRID)
         # The noise is keyed by the exact sums, too: if an integer seed gave two tables
         # the same noise, their difference would show the exact one.
-        context = blake2b(digest_size=32, person=b"skdptext-learn")
-        summed = _digest_of(features, classes, plan)
-        context.update(summed + b"%d:%d:" % (scale, sigma))
+        context = blake2b(features.fingerprint, person=b"skdptext-learn")
+        context.update(repr((classes.tolist(), grouped, scale, sums.shape)).encode())
         context.update(sums.astype("<i8").tobytes())
         streams = NoiseStreams(self.random_state, context.digest())
-        noisy = sums.copy()
-        if k:
-            drawn = discrete_laplace(streams.open(b"groups"), scale, len(classes) * k)
-            noisy[:, :k] += drawn.reshape(len(classes), k)
-        if cells:
-            drawn = discrete_gaussian(streams.open(b"vectors"), sigma, cells)
-            noisy[:, k:] += drawn.reshape(len(classes), features.n_vector_cells)
-
-        caveats = []
-        if self.classes is None:
-            caveats.append(_FROM_Y)
-        if streams.repeatable:
-            caveats.append(_SEEDED)
-        if features.fitted_before:
-            caveats.append(_FITTED_BEFORE)
-        part = LearningPart(
-            unit=unit,
-            groups_epsilon=float(plan.groups_epsilon) if k else 0.0,
-            vectors_epsilon=float(plan.vectors_epsilon) if cells else 0.0,
-            delta=float(self.delta) if cells else 0.0,
-            n_cells=cells,
-            caveats=tuple(caveats),
-        )
+        draw = discrete_laplace if grouped else discrete_gaussian
+        noise = draw(streams.open(b"sums"), scale, sums.size).reshape(sums.shape)
+        caveats = {
+            _FROM_Y: self.classes is None,
+            _SEEDED: streams.repeatable,
+            _FITTED_BEFORE: features.fitted_before,
+        }
+        unit = "person" if of_people else "document"
+        self._promised = unit, epsilon, delta, n_cells
+        self._caveats = tuple(caveat for caveat, holds in caveats.items() if holds)
         self.classes_ = classes
-        self.noisy_sums_ = noisy / GRID
-        self.public_ = features.documents
-        self.encoder_ = _encoder_of(features)
-        self._guarantee = PrivacyGuarantee.of([part])
-        self._model = Model(
-            features.documents,
-            self.noisy_sums_,
-            Noise(k, features.n_vector_cells, plan.constant, scale, sigma),
-            features.public_groups,
-            features.public_vectors,
-        )
+        self.noisy_sums_ = (sums + noise) / GRID
+        self.encoder_ = features.encoder
+        self._said = said_by(self.noisy_sums_, scale / GRID, features)
+        self._student: Any = None
+        if self._said.signal < _DROWNED:
+            warn_once(
+                "noise drowns what tells classes apart, as the noisy sums say. More "
+                "people, a larger epsilon or fewer classes would help.",
+                UserWarning,
+                "drowned",
+            )
         return self
 
     # -- what comes out --------------------------------------------------------
 
     def predict(self, X: Any) -> np.ndarray:
         """The likeliest class of each document, by the model of the public documents.
-
-        Classes count alike, however frequent they are: a rare one is found as well.
 
         Parameters
         ----------
@@ -541,13 +524,13 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         Returns
         -------
         labels : ndarray of shape (n_documents,)
-            Of `classes_`.
+            Of `classes_`, by `priors`.
         """
-        check_is_fitted(self, "noisy_sums_")
-        return np.asarray(self.classes_[self._log_proba(X).argmax(axis=1)])
+        numbers = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[numbers])
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probability of each class, for each document, where all are as frequent.
+        """Probability of each class, for each document.
 
         Parameters
         ----------
@@ -557,15 +540,19 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         Returns
         -------
         probabilities : ndarray of shape (n_documents, n_classes)
-            In the order of `classes_`, as if all classes were equally frequent.
+            In the order of `classes_`, as if all classes were equally frequent, or as
+            frequent as the noisy sums say, by `priors`.
         """
         check_is_fitted(self, "noisy_sums_")
-        return np.asarray(np.exp(self._log_proba(X)))
+        blocks = in_blocks(read_documents(X))
+        parts = [self._log_proba(block, self.priors) for block in blocks]
+        return np.exp(np.concatenate([np.empty((0, len(self.classes_))), *parts]))
 
-    def _log_proba(self, X: Any) -> np.ndarray:
-        student = self._model.student
-        parts = [student.log_proba(block) for block in in_blocks(read_documents(X))]
-        return np.concatenate([np.empty((0, len(self.classes_))), *parts])
+    def _log_proba(self, documents: list[Any], priors: str) -> np.ndarray:
+        if self._student is None:
+            self._student = train_student(self.public_, self._said.weights)
+        log = np.asarray(self._student.predict_log_proba(documents))
+        return by_shares(log, self._said.shares) if priors == "released" else log
 
     def sample(
         self, n_samples: int | None = None, *, random_state: Any = None
@@ -576,11 +563,10 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         ----------
         n_samples : int >= 1, default=None
             How many are drawn, the class of each by the noisy shares of the classes.
-            None: all public documents, once, with the class that is likeliest if all
-            classes are equally frequent.
+            None: all public documents, once, with the class that `predict` gives them.
         random_state : None, int, Generator or RandomState, default=None
             Of this draw, which is made of the noisy sums only and costs no privacy.
-            None: drawn anew.
+            None: a new draw at every call.
 
         Returns
         -------
@@ -590,14 +576,14 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
             Of `classes_`.
         """
         check_is_fitted(self, "noisy_sums_")
-        if n_samples is not None:
-            n_samples = check_integer("n_samples", n_samples, low=1)
-        at, numbers = self._model.draw(n_samples, check_rng(random_state))
+        if n_samples is None:
+            return list(self.public_), self.predict(self.public_)
+        n = check_integer("n_samples", n_samples, low=1)
+        log, rng = self._log_proba(self.public_, "released"), check_rng(random_state)
+        at, numbers = draw_corpus(log, self._said.shares, n, rng)
         return [self.public_[i] for i in at.tolist()], self.classes_[numbers]
 
-    def fit_resample(
-        self, X: Any, y: Any, authors: Any = None
-    ) -> tuple[list[Any], np.ndarray]:
+    def fit_resample(self, X: Any, y: Any, authors: Any = None) -> tuple[Any, Any]:
         """Fit, and return the labelled public documents: a step of imbalanced-learn.
 
         Parameters
@@ -612,7 +598,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         Returns
         -------
         documents : list of str, or of lists of str
-            All public documents.
+            All public documents; a column of a table where `X` is one, of its name.
         labels : ndarray of shape (n_public_documents,)
             Of `classes_`.
 
@@ -623,7 +609,14 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         ``set_fit_resample_request(authors=True)``. Without routing it drops
         ``step__authors``: ``guarantee().unit`` says what was hidden.
         """
-        return self.fit(X, y, authors=authors).sample()
+        documents, labels = self.fit(X, y, authors=authors).sample()
+        if hasattr(X, "to_frame"):  # a column of pandas or polars
+            return type(X)(documents, name=X.name), labels
+        if hasattr(X, "columns"):
+            return type(X)(dict.fromkeys(X.columns, documents)), labels
+        if isinstance(X, np.ndarray):
+            return np.array(documents, dtype=object).reshape(-1, *X.shape[1:]), labels
+        return documents, labels
 
     def set_fit_resample_request(
         self, *, authors: bool | str | None = "$UNCHANGED$"
@@ -667,7 +660,8 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
             What is promised, in numbers and in sentences.
         """
         check_is_fitted(self, "noisy_sums_")
-        return self._guarantee
+        part = LearningPart(*self._promised, caveats=self._caveats)
+        return PrivacyGuarantee.of([part])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -677,56 +671,22 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         return tags
 
 
-def _encoder_of(features: PublicFeatures) -> Any:
-    if features.vectors is not None:
-        return features.vectors.encoder
-    assert features.groups is not None
-    return features.groups.grouper
-
-
-def _digest_of(features: PublicFeatures, classes: np.ndarray, plan: Plan) -> bytes:
-    """Of what sums are sums of."""
-    digest = blake2b(features.fingerprint, digest_size=32, person=b"skdptext-sums")
-    digest.update(repr((classes.dtype.kind, classes.tolist(), plan.constant)).encode())
-    return digest.digest()
-
-
-def _check_delta(delta: float, n_expected: int) -> None:
-    if delta > 1 / n_expected:
-        raise InvalidParameterError(
-            f"delta must be at most 1/n_expected ({1 / n_expected:.2g}), got "
-            f"{delta:g}: with more, a person in so many may be shown in the clear."
-        )
-
-
-def _checked_classes(classes: Any) -> np.ndarray:
-    given = as_labels("classes", classes, of="class")
-    labels = check_labels("classes", given, given.size, of="class", n_different=2)
-    different = np.unique(labels)
-    if len(different) < len(labels):
-        raise InvalidParameterError(
-            f"classes must hold each label once, got {len(labels)} of which "
-            f"{len(different)} differ."
-        )
-    return different
-
-
 def _numbers_of(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Number of the class of each label; no error quotes a label."""
-    if not len(labels):
-        return np.zeros(0, dtype=np.int64)
-    rule = "y must hold labels of classes only"
-    text = [np.asarray(each).dtype.kind in "OUST" for each in (labels, classes)]
-    if text[0] != text[1]:
-        kinds = ["text" if one else "numbers" for one in text]
+    rule, kinds = "y must hold labels of classes only", []
+    for each in (labels, classes):
+        kinds.append("text" if each.dtype.kind in "OUST" else "numbers")
+    numbered = "(Some of scikit-learn's estimators number labels from 0 on: there, "
+    numbered += "classes=range(n_classes).)"
+    if len(labels) and kinds[0] != kinds[1]:
         raise InvalidParameterError(
-            f"{rule}, got {kinds[0]}, not {kinds[1]} as in classes."
+            f"{rule}, got {kinds[0]}, not {kinds[1]} as in classes. {numbered}"
         )
     at = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
     wrong = np.flatnonzero(classes[at] != labels)
     if len(wrong):
         raise InvalidParameterError(
-            f"{rule}, but the label of document {wrong[0]} is none of them."
+            f"{rule}, but the label of document {wrong[0]} is none of them. {numbered}"
         )
     return np.asarray(at)
 

@@ -17,46 +17,39 @@ from skdptext.utils import check_option
 _UP = 1 + 2.0**-40
 UNITS = ("person", "document")
 NEIGHBOURS = ("add/remove", "replace")
-_FIELDS = "unit", "groups_epsilon", "vectors_epsilon", "delta", "n_cells"
+_FIELDS = {"unit": str, "epsilon": float, "delta": float, "n_cells": int}
 
 
 @dataclass(frozen=True, eq=False)
 class LearningPart(Part):
-    """Noisy sums of one kind; their noise follows from these options."""
+    """Noisy sums of groups, or of vectors; their noise follows from these options."""
 
     unit: str  # who counts once: "person" or "document"
-    groups_epsilon: float  # share of ε for sums of groups; 0: there are none
-    vectors_epsilon: float  # of sums of vectors
-    delta: float  # of these; 0 without them
-    n_cells: int  # of these
+    epsilon: float  # as asked for, of one person added or removed, by one release
+    delta: float  # of sums of vectors; 0: of groups
+    n_cells: int  # of sums of vectors; 0: of groups
 
     kind = "sums"
 
     @property
-    def epsilon(self) -> float:
-        """As asked for, of one person added or removed, by one release."""
-        return self.groups_epsilon + self.vectors_epsilon
-
-    @property
     def laplace_scale(self) -> int:
         """Of the noise on groups, in steps of the grid; 0: no groups."""
-        return laplace_scale(self.groups_epsilon, GRID) if self.groups_epsilon else 0
+        return 0 if self.delta else laplace_scale(self.epsilon, GRID)
 
     @property
     def gaussian_sigma(self) -> int:
         """Of the noise on vectors; 0: no vectors."""
-        if not self.vectors_epsilon:
+        if not self.delta:
             return 0
-        return gaussian_sigma(self.vectors_epsilon, self.delta, self.n_cells, GRID)
+        return gaussian_sigma(self.epsilon, self.delta, self.n_cells, GRID)
 
     @property
     def loss(self) -> SumLoss:
         """Of all releases, of a person added or removed."""
-        loss = SumLoss()
-        if self.groups_epsilon:
-            loss += SumLoss.of_laplace(self.laplace_scale, GRID)
-        if self.vectors_epsilon:
-            loss += SumLoss.of_gaussian(self.gaussian_sigma, self.n_cells, GRID)
+        if self.delta:
+            loss = SumLoss.of_gaussian(self.gaussian_sigma, self.n_cells, GRID)
+        else:
+            loss = SumLoss.of_laplace(self.laplace_scale, GRID)
         return loss.times(self.releases)
 
     def options(self) -> dict[str, Any]:
@@ -67,16 +60,16 @@ class LearningPart(Part):
         cls, options: Mapping[str, Any], embedding: Any, **common: Any
     ) -> LearningPart:
         given = [options[name] for name in _FIELDS]
-        if list(map(type, given)) != [str, float, float, float, int]:
-            raise ValueError
         part = cls(*given, **common)
-        shares = part.groups_epsilon, part.vectors_epsilon
         # δ and cells are those of Gaussian noise, and without noise nothing is promised
-        gaussian = 0 < part.delta < 1 <= part.n_cells
-        if not shares[1]:
-            gaussian = part.delta == part.n_cells == 0
-        at_all = sum(shares) > 0 and all(0 <= share < math.inf for share in shares)
-        if part.unit not in UNITS or not gaussian or not at_all:
+        if (
+            list(map(type, given)) != list(_FIELDS.values())
+            or part.unit not in UNITS
+            or not 0 < part.epsilon < math.inf
+            or not (
+                0 < part.delta < 1 <= part.n_cells or part.delta == 0 == part.n_cells
+            )
+        ):
             raise ValueError
         part.loss  # noqa: B018, refuses noise that 64 bits do not hold
         return part

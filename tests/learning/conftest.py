@@ -7,8 +7,7 @@ import pytest
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from skdptext import DPTextClassifier, WordEmbedding
-from skdptext.learning import _classifier
-from skdptext.learning._readout import Plan
+from skdptext.learning._classifier import _documents_of_each
 
 PETS, FOOD = ["cat", "dog", "paw", "fur"], ["tea", "milk", "cake", "cup"]
 
@@ -53,30 +52,13 @@ def words():
 
 
 @pytest.fixture
-def plan(monkeypatch):
-    """Choose which sums are made: what the classifier chooses is tuned elsewhere."""
-
-    def choose(kind, n_groups=3):
-        def make(*, epsilon, vectors, **rest):
-            assert vectors or kind == "groups"
-            return {
-                "groups": Plan(n_groups, epsilon, 0.0),
-                "vectors": Plan(0, 0.0, epsilon),
-                "both": Plan(n_groups, epsilon / 2, epsilon / 2),
-            }[kind]
-
-        monkeypatch.setattr(_classifier, "make_plan", make)
-
-    return choose
-
-
-@pytest.fixture
-def make(plan, public, words):
+def make(public, words):
     """A classifier of one kind, with declared classes."""
 
     def made(kind, **options):
-        plan(kind)
-        given = {} if kind == "groups" else {"embedding": words, "n_components": 3}
+        given = {"delta": 0, "n_groups": 3}
+        if kind == "vectors":
+            given = {"embedding": words, "n_components": 3, "n_rarest": 10**6}
         options = {"classes": ["food", "pets"], **given, **options}
         return DPTextClassifier(public, **options)
 
@@ -85,11 +67,10 @@ def make(plan, public, words):
 
 def exact_sums(model, texts, labels, authors=None):
     """What noise is added to, in steps of the grid."""
-    model._check_parameters()
-    labels = model._labels(labels)
-    classes = model._classes(labels)
-    features, plan = model._public_part(classes)
-    return model._exact_sums(texts, labels, authors, classes, features, plan)
+    classes, numbers = model._labelled(labels, None)
+    shares = None if authors is None else _documents_of_each(authors, len(numbers))
+    features = model._public_part(len(classes))
+    return model._exact_sums(texts, numbers, shares, len(classes), features)
 
 
-KINDS = ["groups", "vectors", "both"]
+KINDS = ["groups", "vectors"]

@@ -5,120 +5,75 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.integrate import quad
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 
 from skdptext import DPTextClassifier
+from skdptext.learning._features import grouping
 from skdptext.learning._readout import (
-    NoisyTable,
-    class_shares,
+    Said,
+    by_shares,
     denoised,
     draw_corpus,
-    likelihood,
-    likelihood_of_groups,
-    likelihood_of_vectors,
-    make_plan,
-    targets,
+    said_by_groups,
+    said_by_vectors,
+    shrunk,
     train_student,
-    words_of_public,
 )
+from tests.learning.conftest import PETS
 
-
-def of_groups(cells, scale=1e-9):
-    return NoisyTable(np.asarray(cells, float), scale, None, None, 0.0, 0.0)
-
-
-def of_vectors(sums, counts, sigma=1e-9):
-    return NoisyTable(None, 0.0, np.asarray(sums), np.asarray(counts), sigma, sigma)
-
-
-def planned(n, epsilon=1.0, n_classes=2, n_public=2000, vectors=True, n_groups=None):
-    return make_plan(
-        n_expected=n, epsilon=epsilon, n_classes=n_classes, n_public=n_public,
-        vectors=vectors, n_groups=n_groups,
-    )  # fmt: skip
-
-
-VOCABULARY = [f"word{i}" for i in range(150)]
-
-# -- plans ---------------------------------------------------------------------------
+# -- which sums ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("n", "epsilon", "n_classes", "groups", "vectors"),
+    ("options", "grouped"),
     [
-        (500, 1.0, 16, 1.0, 0.0),
-        (500, 2.0, 16, 2.0, 0.0),
-        (300, 1.0, 2, 0.5, 0.5),
-        (800, 1.0, 2, 0.0, 1.0),
-        (1723, 0.5, 2, 0.0, 0.5),
-        (10**6, 0.1, 20, 0.0, 0.1),
+        ({"n_rarest": 99}, True),
+        ({"n_rarest": 100}, False),
+        ({"n_rarest": 50, "epsilon": 2.0}, False),
+        ({"n_rarest": 100, "delta": 0}, True),
+        # by default a fifth of an equal share is guessed
+        ({"n_expected": 999}, True),
+        ({"n_expected": 1000}, False),
     ],
 )
-def test_few_people_are_counted_in_groups_and_many_in_vectors(
-    n, epsilon, n_classes, groups, vectors
-):
-    plan = planned(n, epsilon, n_classes)
-    assert (plan.groups_epsilon, plan.vectors_epsilon) == (groups, vectors)
-    assert (plan.n_groups > 0) == (groups > 0)
-    alone = planned(n, epsilon, n_classes, vectors=False)
-    assert (alone.groups_epsilon, alone.vectors_epsilon) == (epsilon, 0)
+def test_few_of_a_class_are_counted_in_groups(public, private, options, grouped):
+    model = DPTextClassifier(public, classes=["food", "pets"], **options)
+    model.fit(*private)
+    assert hasattr(model.encoder_, "predict") == grouped
+    assert (model.guarantee().delta == 0) == grouped
 
 
-def test_fewer_directions_and_groups_where_people_are_few():
-    assert [planned(n).n_components for n in (210, 800, 2500)] == [5, 10, 31]
-    groups = [planned(n, vectors=False).n_groups for n in (10, 500, 10**6)]
-    assert groups == [8, 50, 300]
-    assert planned(10**6, vectors=False, n_public=100).n_groups == 25
-    assert planned(10**6, vectors=False, n_groups=7).n_groups == 7
-    assert planned(200, n_groups=7).n_groups == 7
-    assert planned(10**6, n_groups=7).n_groups == 0
+def test_groups_are_fewer_where_noise_would_fill_them():
+    n_groups = [grouping(n, 2000, 20)[0] for n in (10, 500, 10**6)]
+    assert n_groups == [8, 50, 300]
+    assert grouping(10**6, 100, 20)[0] == 25
+    assert grouping(10**6, 2000, 2)[0] == 40  # twenty for each class
+    assert grouping(10**6, 2000, 2, 7)[0] == 7
+    directions = [grouping(1000, 2000, k)[1] for k in (2, 9, 16, 100)]
+    assert directions == [30, 36, 60, 60]
+    assert [grouping(500, 2000, 16, k)[1] for k in (8, 20, 40)] == [10, 20, 40]
 
 
-@pytest.mark.parametrize(("own", "n"), [("groups", 10**6), ("vectors", 20)])
-def test_an_encoder_of_the_users_has_a_part_in_every_plan(own, n):
-    given = {
-        "n_expected": n, "epsilon": 1.0, "n_classes": 2, "n_public": 2000,
-        "n_groups": None,
-    }  # fmt: skip
-    alone = make_plan(**given, vectors=True)
-    assert (alone.vectors_epsilon, alone.groups_epsilon)[own == "vectors"] == 1.0
-    plan = make_plan(**given, vectors=True, own=own)
-    assert (plan.vectors_epsilon, plan.groups_epsilon) == (0.5, 0.5)
-    if own == "groups":
-        assert make_plan(**given, vectors=False, own=own).groups_epsilon == 1.0
+def test_equal_public_documents_make_no_groups_of_their_own():
+    public = ["a cat and a dog", "dogs and a cat", "tea and milk", "milk or tea"] * 10
+    model = DPTextClassifier(public, classes=["food", "pets"], epsilon=5.0, delta=0)
+    model.fit(["my cat", "some tea"] * 100, ["pets", "food"] * 100, range(200))
+    assert model.predict(["cat", "tea"]).tolist() == ["pets", "food"]
 
 
-def test_more_classes_are_grouped_in_more_directions():
-    given = {"vectors": False, "epsilon": 2.0}
-    of_classes = [planned(500, n_classes=k, **given).grouping for k in (2, 9, 16, 100)]
-    assert of_classes == [30, 36, 60, 60]
-    of_groups = [planned(500, n_groups=k, **given).grouping for k in (8, 20, 40)]
-    assert of_groups == [10, 20, 30]
-
-
-def test_the_default_groups_are_found_in_directions_for_every_class():
-    rng = np.random.default_rng(0)
-    public = [" ".join(rng.choice(VOCABULARY, 12)) for _ in range(300)]
-    names = [str(i) for i in range(16)]
-    for classes, directions in ((names[:2], 30), (names, 60)):
-        model = DPTextClassifier(public, classes=classes, n_groups=60)
-        model.fit(["word1 word2", "word3"], classes[:2])
-        assert model.encoder_[0].transform(public).shape == (300, directions)
-
-
-# -- tables --------------------------------------------------------------------------
+# -- groups ----------------------------------------------------------------------------
 
 
 def test_without_noise_the_table_is_the_clear_one():
-    cells = [[30.0, 0.0, 10.0, 4.0], [0.0, 50.0, 5.0, 4.0], [1.0, 1.0, 1.0, 90.0]]
-    table = of_groups(cells, 0.01)
-    np.testing.assert_allclose(denoised(table), cells, atol=0.1)
-    np.testing.assert_allclose(
-        class_shares(table), [44, 59, 93] / np.float64(196), 0.01
-    )
-    exact = np.array(cells) / np.sum(cells, axis=1, keepdims=True)
-    found = np.exp(likelihood_of_groups(table)).T
+    cells = np.array([[30.0, 0, 10, 4], [0, 50, 5, 4], [1, 1, 1, 90]])
+    np.testing.assert_allclose(denoised(cells, 0.01), cells, atol=0.1)
+    said = said_by_groups(cells, 0.01, np.arange(4))
+    np.testing.assert_allclose(said.shares, [44, 59, 93] / np.float64(196), 0.01)
+    exact = cells / np.sum(cells, axis=1, keepdims=True)
+    found = np.exp(said.log_likelihood).T
     np.testing.assert_allclose(found, exact / exact.sum(axis=0), atol=0.02)
+    assert said.signal > 0.99
 
 
 @pytest.mark.parametrize("scale", [0.5, 3.0])
@@ -130,8 +85,7 @@ def test_cells_are_expected_counts_by_integration(scale):
         weight = (c + 0.25) ** -0.7 * np.exp(-0.3 * c / mean - abs(value - c) / scale)
         return c**power * weight
 
-    found_all = denoised(of_groups(noisy, scale))
-    for value, found in zip(noisy.flat, found_all.flat, strict=True):
+    for value, found in zip(noisy.flat, denoised(noisy, scale).flat, strict=True):
         points = {"points": [max(value, 0.0)], "limit": 200}
         top = 35 + 10 * scale
         weight = quad(density, 0, top, (value,), **points)[0]
@@ -143,92 +97,98 @@ def test_what_noise_alone_makes_of_a_cell_says_little():
     rng = np.random.default_rng(0)
     cells = np.zeros((2, 200))
     cells[0, :10], cells[1, 10:20] = 40.0, 40.0
-    table = of_groups(cells + rng.laplace(size=cells.shape), 1.0)
-    said = np.exp(likelihood_of_groups(table))
+    cells += rng.laplace(size=cells.shape)
+    said = np.exp(said_by_groups(cells, 1.0, np.arange(200)).log_likelihood)
     assert said[:10, 0].mean() > 0.9
     assert said[10:20, 1].mean() > 0.9
     # a group of noise is taken for a sure one where it is read as a count
     sure = (said[20:].max(axis=1) > 0.9).mean()
-    naive = np.maximum(table.groups, 1e-3)[:, 20:]
+    naive = np.maximum(cells, 1e-3)[:, 20:]
     assert sure < 0.05 < 0.4 < ((naive / naive.sum(axis=0)).max(axis=0) > 0.9).mean()
+
+
+# -- vectors ---------------------------------------------------------------------------
 
 
 def mixture(rng, n, k=6, apart=0.45):
     """Unit vectors of two classes, the second of which has a quarter of them."""
     labels = (rng.random(n) < 0.25).astype(int)
-    rows = rng.normal(size=(n, k)) / np.sqrt(k)
+    rows = rng.normal(size=(n, k)) / np.sqrt(k) * np.linspace(1, 0.3, k)
     rows[:, 0] += apart * np.where(labels, 1, -1)
     return rows / np.linalg.norm(rows, axis=1, keepdims=True), labels
 
 
 def sums_of(rows, labels):
-    counts = np.bincount(labels).astype(float)
-    return np.stack([rows[labels == c].sum(axis=0) for c in (0, 1)]), counts
+    return np.eye(2)[labels].T @ rows, np.bincount(labels).astype(float)
 
 
-def test_classes_of_vectors_are_found_by_their_sums():
+def balanced(guess, truth):
+    return np.mean([(guess[truth == c] == c).mean() for c in (0, 1)])
+
+
+@pytest.mark.parametrize("moved", [0.0, 0.3])
+def test_classes_of_vectors_are_found_by_their_sums(moved):
+    """As well as by discriminant analysis of the rows themselves, whose classes are
+    as frequent; also where private texts lie elsewhere than the public ones."""
     rng = np.random.default_rng(1)
-    private, labels = mixture(rng, 3000)
-    public, truth = mixture(rng, 3000)
-    sums, counts = sums_of(private, labels)
-    best = LogisticRegression(class_weight="balanced").fit(private, labels)
-
-    def accuracy(guess):
-        return np.mean([(guess[truth == c] == c).mean() for c in (0, 1)])
-
-    clear = accuracy(best.predict(public))
-    table = of_vectors(sums, counts)
-    np.testing.assert_allclose(class_shares(table), counts / 3000)
-    assert accuracy(likelihood_of_vectors(table, public).argmax(axis=1)) > clear - 0.01
-    noisy = of_vectors(
-        sums + rng.normal(0, 4.0, sums.shape), counts + rng.normal(0, 4.0, 2), 4.0
-    )
-    guess = likelihood_of_vectors(noisy, public).argmax(axis=1)
-    assert accuracy(guess) > clear - 0.02
+    (private, labels), (public, truth) = mixture(rng, 3000), mixture(rng, 3000)
+    clear = LinearDiscriminantAnalysis(priors=[0.5, 0.5]).fit(private, labels)
+    clear = balanced(clear.predict(public), truth)
+    sums, counts = sums_of(private + moved, labels)
+    said = said_by_vectors(sums, counts, 1e-9, 1e-9, public)
+    np.testing.assert_allclose(said.shares, counts / 3000)
+    assert balanced(said.log_likelihood.argmax(axis=1), truth) > clear - 0.01
+    noisy = sums + rng.normal(0, 4.0, sums.shape), counts + rng.normal(0, 4.0, 2)
+    said = said_by_vectors(*noisy, 4.0, 4.0, public)
+    assert balanced(said.log_likelihood.argmax(axis=1), truth) > clear - 0.02
     # classes in the wrong order, or sums read as means, would not do
-    swapped = likelihood_of_vectors(of_vectors(sums[::-1], counts), public)
-    assert accuracy(swapped.argmax(axis=1)) < 0.5
+    swapped = said_by_vectors(sums[::-1], counts, 1e-9, 1e-9, public)
+    assert balanced(swapped.log_likelihood.argmax(axis=1), truth) < 0.5
 
 
-def test_means_that_noise_explains_say_nothing():
+def test_means_are_shrunk_as_far_as_noise_explains_them():
     rng = np.random.default_rng(2)
-    public, _ = mixture(rng, 50)
-    sums = rng.normal(0, 30.0, (2, 6))
-    said = likelihood_of_vectors(of_vectors(sums, np.array([60.0, 60.0]), 60.0), public)
-    np.testing.assert_allclose(said, np.log(0.5))
-    assert np.ptp(likelihood_of_vectors(of_vectors(sums, np.full(2, 60.0)), public)) > 1
-
-
-def test_groups_and_vectors_are_independent_witnesses():
-    rng = np.random.default_rng(3)
-    rows, labels = mixture(rng, 500)
-    groups = (rng.random(500) < np.where(labels, 0.8, 0.3)).astype(int)
-    cells = np.array(
-        [[(groups[labels == c] == g).sum() for g in (0, 1)] for c in (0, 1)]
+    variances, errors = np.array([4.0, 1.0, 0.25]), np.full((500, 3), 0.5)
+    true = rng.normal(size=(500, 3)) * np.sqrt(0.5 * variances)
+    noisy = true + rng.normal(size=true.shape) * np.sqrt(errors)
+    best = noisy * (0.5 * variances) / (0.5 * variances + errors)
+    loss = ((shrunk(noisy, variances, errors) - true) ** 2).mean()
+    assert (
+        loss < 1.02 * ((best - true) ** 2).mean() < 0.7 * ((noisy - true) ** 2).mean()
     )
-    sums, counts = sums_of(rows, labels)
-    both = NoisyTable(cells.astype(float), 0.1, sums, counts, 0.1, 0.1)
-    apart = likelihood_of_groups(both)[groups] + likelihood_of_vectors(both, rows)
-    joint = np.exp(likelihood(both, groups, rows))
-    exact = np.exp(apart) / np.exp(apart).sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(joint, exact)
-    one = likelihood(of_groups(cells, 0.1), groups, None)
-    np.testing.assert_allclose(one, likelihood_of_groups(both)[groups])
+    # never to nothing: the direction may be right where its length is not known
+    hidden = rng.normal(size=(2, 3))
+    left = shrunk(hidden, variances, np.full((2, 3), 100.0))
+    assert (left / hidden > 0).all()
+    assert (left / hidden < 1e-3).all()
+
+
+def test_noise_that_drowns_the_classes_is_known():
+    rng = np.random.default_rng(2)
+    public, labels = mixture(rng, 3000)
+    for counts, low, high in ((30.0, -9, 0.5), (3000.0, 0.9, 1)):
+        sums, n = sums_of(public, labels)
+        sums, n = sums * counts / 3000, n * counts / 3000
+        signals = [
+            said_by_vectors(
+                sums + rng.normal(0, 8, sums.shape), n, 8.0, 8.0, public
+            ).signal
+            for _ in range(20)
+        ]
+        assert low < np.mean(signals) < high
+    cells = rng.laplace(size=(2, 30), scale=20)
+    assert said_by_groups(cells + 50, 20.0, np.arange(30)).signal < 0.5
 
 
 def test_no_release_breaks_the_readout():
     for cells in (np.zeros((3, 5)), np.full((3, 5), -40.0), np.eye(3, 5) * 1e9):
         for scale in (1e-6, 1.0, 1e4):
-            table = of_groups(cells, scale)
-            said = likelihood(table, np.arange(5), None)
-            weights = targets(said, class_shares(table))
-            assert np.isfinite(said).all()
+            weights = said_by_groups(cells, scale, np.arange(5)).weights
             assert np.isfinite(weights).all()
             assert (weights >= 0).all()
     for sums, counts in ((0.0, 0.0), (-3.0, -50.0), (1e6, 1.0)):
-        table = of_vectors(np.full((2, 4), sums), np.full(2, counts), 2.0)
-        said = likelihood(table, None, np.eye(4))
-        assert np.isfinite(targets(said, class_shares(table))).all()
+        given = np.full((2, 4), sums), np.full(2, counts), 2.0, 2.0
+        assert np.isfinite(said_by_vectors(*given, np.eye(4)).weights).all()
 
 
 # -- student and corpus --------------------------------------------------------------
@@ -242,46 +202,51 @@ def test_a_document_of_a_rare_class_weighs_more_but_needs_better_reasons():
     shares = np.array([0.9, 0.1])
     posterior = np.exp(2 * likelihoods) * shares
     posterior /= posterior.sum(axis=1, keepdims=True)
-    weights = targets(likelihoods, shares)
+    weights = Said(likelihoods, shares, 2.0, 1.0).weights
     np.testing.assert_allclose(weights, posterior * 2 / posterior.sum(axis=0))
     np.testing.assert_allclose(weights.sum(axis=0), [2, 2])
 
 
 def test_the_student_is_logistic_regression_with_weights():
-    public = words_of_public(TEXTS)
-    rng = np.random.default_rng(4)
-    weights = rng.random((len(TEXTS), 2)) + 2 * np.eye(2)[CLASSES]
-    student = train_student(public, weights)
-    rows, n = public[2], len(TEXTS)
-    twice = np.concatenate([rows.toarray()] * 2)
-    theirs = LogisticRegression(C=20.0, tol=1e-8, max_iter=10**4).fit(
-        twice, np.repeat([0, 1], n), weights.T.ravel()
-    )  # two rows of coefficients cost half of what their difference would
-    assert student.words == ("cat", "cup", "dog", "fur", "milk", "tea")
-    np.testing.assert_allclose(
-        np.exp(student.log_proba(TEXTS)), theirs.predict_proba(rows), atol=2e-3
+    weights = np.random.default_rng(4).random((30, 2)) + 2 * np.eye(2)[CLASSES]
+    student = train_student(TEXTS, weights)
+    rows = student[0].transform(TEXTS)
+    theirs = LogisticRegression(C=10.0).fit(
+        np.concatenate([rows.toarray()] * 2),
+        np.repeat([0, 1], 30),
+        weights.T.ravel(),
     )
-    odd = student.log_proba(["", "zebra", ["CAT", "cup"]])
-    assert np.isfinite(odd).all()
+    np.testing.assert_allclose(
+        student.predict_proba(TEXTS), theirs.predict_proba(rows), atol=2e-3
+    )
+    odd = student.predict_proba(["", "zebra", ["CAT", "cup"]])
     np.testing.assert_array_equal(odd[0], odd[1])
+    np.testing.assert_array_equal(student.predict(TEXTS), CLASSES)
+    alike = train_student(TEXTS, np.tile([1.0, 0.0], (30, 1)))  # no text of the other
+    assert alike.predict_proba(TEXTS).shape == (30, 2)
+    assert (alike.predict(TEXTS) == 0).all()
 
 
-def test_the_student_learns_what_it_is_told():
-    weights = np.eye(2)[CLASSES]
-    student = train_student(words_of_public(TEXTS), weights)
-    np.testing.assert_array_equal(student.log_proba(TEXTS).argmax(axis=1), CLASSES)
-    alike = train_student(words_of_public(TEXTS), np.tile([1.0, 0.0], (len(TEXTS), 1)))
-    assert (alike.log_proba(TEXTS).argmax(axis=1) == 0).all()
+def test_heads(make, private):
+    """Released shares make the frequent class likelier."""
+    texts, labels, _ = private
+    skewed = np.flatnonzero((labels == "pets") | (np.arange(200) % 4 == 0))
+    model = make("vectors", epsilon=9.0)
+    model.fit([texts[i] for i in skewed], labels[skewed])
+    equal = model.predict_proba(["cat tea", *PETS])
+    released = model.set_params(priors="released").predict_proba(["cat tea", *PETS])
+    share = (labels[skewed] == "pets").mean()
+    odds = 2 * np.log(equal[:, 1] / equal[:, 0]) + np.log(share / (1 - share))
+    found = np.log(released[:, 1] / released[:, 0])
+    np.testing.assert_allclose(found, odds, atol=0.4)  # but for the noise on shares
+    np.testing.assert_allclose(released.sum(axis=1), 1)
 
 
 def test_a_corpus_is_drawn_by_shares_and_fit():
     rng = np.random.default_rng(5)
     log_proba = np.log(np.where(np.eye(2)[CLASSES] > 0, 0.95, 0.05))
     shares = np.array([0.8, 0.2])
-    at, labels = draw_corpus(log_proba, shares, None, rng)
-    np.testing.assert_array_equal(at, np.arange(len(TEXTS)))
-    np.testing.assert_array_equal(labels, CLASSES)
-    at, labels = draw_corpus(log_proba, shares, 4000, rng)
+    at, labels = draw_corpus(by_shares(log_proba, shares), shares, 4000, rng)
     # false alarms: 6 standard deviations, less than 1e-8
     assert abs((labels == 0).mean() - 0.8) < 6 * np.sqrt(0.16 / 4000)
     posterior = np.exp(2 * log_proba) * shares
@@ -292,12 +257,6 @@ def test_a_corpus_is_drawn_by_shares_and_fit():
         expected = right[c == CLASSES, c].sum()
         error = np.sqrt(expected * (1 - expected) / len(mine))
         assert abs((CLASSES[mine] == c).mean() - expected) < 6 * error
-
-
-def test_unlikely_classes_can_still_be_drawn():
-    log_proba = np.tile([0.0, -2000.0], (3, 1))
-    at, labels = draw_corpus(
-        log_proba, np.array([0.5, 0.5]), 50, np.random.default_rng(6)
-    )
+    unlikely = np.tile([0.0, -2000.0], (3, 1))
+    _, labels = draw_corpus(unlikely, np.array([0.5, 0.5]), 50, rng)
     assert set(labels) == {0, 1}
-    assert set(at) <= {0, 1, 2}

@@ -82,8 +82,8 @@ def test_guarantees_of_models() -> None:
     for epsilon in RNG.uniform(0.05, 6, 25).tolist():
         delta = float(10 ** RNG.uniform(-9, -4))
         parts = [
-            LearningPart("person", epsilon, 0.0, 0.0, 0),
-            LearningPart("person", epsilon / 2, epsilon / 2, delta, 40),
+            LearningPart("person", epsilon, 0.0, 0),
+            LearningPart("person", epsilon, delta, 40),
         ]
         for part in parts:
             guarantee = PrivacyGuarantee.of([part])
@@ -140,7 +140,7 @@ def test_guarantees_of_words(mechanism: str | None) -> None:
 def test_guarantees_side_by_side() -> None:
     public = ["one", "two", "three"]
     stand_in = DPDocumentReplacer(public, public_labels=public, epsilon=1.23456).fit()
-    part = LearningPart("person", 1.0, 0.0, 0.0, 0)
+    part = LearningPart("person", 1.0, 0.0, 0)
     both = stand_in.guarantee().compose(PrivacyGuarantee.of([part]))
     for n, printed in zip(
         (1, 10), re.findall(r"ε = ([\d.]+)", str(both)), strict=False

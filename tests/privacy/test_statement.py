@@ -105,7 +105,7 @@ def stand_ins(epsilon, groups):
 
 
 def sums(epsilon):
-    return PrivacyGuarantee.of([LearningPart("person", epsilon, 0.0, 0.0, 0)])
+    return PrivacyGuarantee.of([LearningPart("person", epsilon, 0.0, 0)])
 
 
 @pytest.mark.parametrize(

@@ -203,10 +203,10 @@ def test_what_nobody_wrote_is_refused_at_once():
         {**whole, "version": 2, "parts": [part]},
         {**whole, "parts": [part, part]},
         # without noise there is no promise
-        {**whole, "parts": [{**part, "groups_epsilon": 0.0}]},
+        {**whole, "parts": [{**part, "epsilon": 0.0}]},
         {**whole, "parts": [{**part, "delta": 1e-9}]},
-        {**whole, "parts": [{**part, "groups_epsilon": float("nan")}]},
-        {**whole, "parts": [{**part, "groups_epsilon": 1e-30}]},
+        {**whole, "parts": [{**part, "epsilon": float("nan")}]},
+        {**whole, "parts": [{**part, "epsilon": 1e-30}]},
     ):
         with pytest.raises(InvalidParameterError, match=REFUSED) as caught:
             read(wrong)

@@ -1,0 +1,131 @@
+"""Equal texts count once together, whoever copied them, where nobody is named."""
+
+from __future__ import annotations
+
+from itertools import combinations_with_replacement, product
+
+import numpy as np
+import pytest
+from imblearn.over_sampling import RandomOverSampler
+from sklearn.utils import resample
+
+from skdptext import DPTextClassifier
+from skdptext.learning import _classifier
+from skdptext.learning._sums import GRID, Copies, add_documents
+from tests.learning.conftest import KINDS, exact_sums, texts_of
+
+
+def norms(change):
+    """L1 norm and square of the Euclidean norm, in Python's whole numbers."""
+    cells = change.ravel().tolist()
+    return sum(map(abs, cells)), sum(x * x for x in cells)
+
+
+def summed(rows, records, n_classes=3, block=100):
+    """Sums of records (text, class), read in blocks."""
+    table = np.zeros((n_classes, rows.shape[1]), dtype=np.int64)
+    copies = _classifier.Copies(len(records), n_classes)
+    for start in range(0, len(records), block):
+        texts, numbers = np.array(records[start : start + block]).T
+        first, before, now = copies.see(texts.tolist(), numbers)
+        add_documents(table, rows[texts[first]], -before, before.sum(axis=1))
+        add_documents(table, rows[texts[first]], now, now.sum(axis=1))
+    return table
+
+
+def largest(rows):
+    """Of all sets of up to 5 records of a text in 3 classes: the largest L1 norm and
+    square of what one record more changes, wherever it stands, and of all of them."""
+    l1 = squares = 0
+    for k in range(6):
+        for classes in combinations_with_replacement(range(3), k):
+            records = [(0, c) for c in classes]
+            table = summed(rows, records) if k else np.zeros((3, rows.shape[1]), int)
+            changes = [table]
+            for place, c in product({0, k}, range(3)):
+                more = [*records[:place], (0, c), *records[place:]]
+                changes.append(summed(rows, more, block=2) - table)
+            for change in changes:
+                l1, squares = (
+                    max(*z) for z in zip((l1, squares), norms(change), strict=True)
+                )
+    return l1, squares
+
+
+# a group, and vectors whose norm is `GRID` at most
+GROUP = np.array([[0, GRID, 0]])
+VECTORS = [np.array([[3, -4, 0]]) * (GRID // 5), np.array([[7, -11, 13]])]
+
+
+def test_one_record_more_changes_sums_by_norm_1():
+    assert largest(GROUP)[0] == GRID
+    for rows in VECTORS:
+        assert largest(rows)[1] <= norms(rows)[1]
+
+
+class FirstWins(Copies):
+    """The seeded mistake: a text has the class of its first record."""
+
+    def see(self, documents, numbers):
+        first, before, now = super().see(documents, numbers)
+        once = np.zeros_like(now)
+        once[np.arange(len(now)), np.asarray(numbers)[first]] = 1
+        return first, before * 0, np.where(before.any(axis=1)[:, None], 0, once)
+
+
+def test_the_brute_force_finds_that_the_first_record_wins(monkeypatch):
+    monkeypatch.setattr(_classifier, "Copies", FirstWins)
+    assert largest(GROUP)[0] == 2 * GRID
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_sums_of_copies_are_means_in_any_order_and_block(make, private, kind):
+    texts, labels, _ = private
+    texts, order = texts[:20] * 3, np.random.default_rng(0).permutation(60)
+    model = make(kind)
+    sums = exact_sums(model, texts, labels[:60])
+    again = exact_sums(model, [texts[i] for i in order], labels[:60][order])
+    assert np.array_equal(sums, again)
+    # as if each text were a person
+    people = np.unique(texts, return_inverse=True)[1]
+    assert np.array_equal(sums, exact_sums(model, texts, labels[:60], people))
+
+
+def over_sampled(texts, labels):
+    rows = np.arange(len(texts))[:, None]
+    sampler = RandomOverSampler(random_state=0)
+    rows, labels = sampler.fit_resample(rows, labels)
+    return [texts[i] for i in rows.ravel()], labels
+
+
+def bootstrapped(texts, labels):
+    rows = resample(np.arange(len(texts)), random_state=0, n_samples=1000)
+    return [texts[i] for i in rows], labels[rows]
+
+
+@pytest.mark.parametrize("sampler", [over_sampled, bootstrapped])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_sampler_multiplies_no_document(make, kind, sampler):
+    """One document among 200, the only one of its class, is copied a hundred times."""
+    topics = np.arange(200) % 2
+    texts = [f"{text} w{i}" for i, text in enumerate(texts_of(topics, length=9))]
+    labels = np.array(["food"] * 199 + ["pets"])
+    model = make(kind)
+    given = sampler(texts, labels)
+    there = exact_sums(model, *given)
+    stay = [i for i, text in enumerate(given[0]) if text != texts[-1]]
+    gone = exact_sums(model, [given[0][i] for i in stay], given[1][stay])
+    l1, square = norms(there - gone)
+    assert l1 <= GRID if kind == "groups" else square <= GRID**2
+    one_each = np.arange(len(given[0]))
+    counted = norms(exact_sums(model, *given, one_each) - exact_sums(
+        model, [given[0][i] for i in stay], given[1][stay], one_each[stay]
+    ))  # fmt: skip
+    assert counted[0] > 1.5 * l1  # what is tested is there
+
+
+def test_many_copies_are_told_of(public):
+    texts, labels = texts_of([0, 1] * 10, seed=5), ["pets", "food"] * 10
+    model = DPTextClassifier(public, classes=["food", "pets"])
+    with pytest.warns(UserWarning, match="copies of others"):
+        model.fit(texts * 2, labels * 2)
