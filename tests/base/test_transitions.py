@@ -6,13 +6,11 @@ import functools
 
 import numpy as np
 import pytest
-import sklearn
 from experiments.mechanisms.recipes import Vickrey
 from scipy.spatial.distance import cdist
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.base import profiles_of, transitions_of
-from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import (
     Exponential,
     MahalanobisNoise,
@@ -198,12 +196,3 @@ def test_a_seed_fixes_it():
 def test_bad_parameters(options):
     ask = profiles_of if "profiles" in options else transitions_of
     ask(fitted().mechanism_, **options)
-
-
-@pytest.mark.parametrize("mechanism", [None, Exponential()], ids=repr)
-def test_what_does_not_fit_into_memory_is_refused(mechanism):
-    with (
-        sklearn.config_context(working_memory=100 / 2**20),  # a matrix takes 144 bytes
-        pytest.raises(InvalidParameterError, match="fit into working_memory"),
-    ):
-        law_of(fitted(mechanism=mechanism))

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import MultinomialNB
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.datasets import make_documents, make_embedding
 from skdptext.mechanisms import RandomizedResponse
 from skdptext.naive_bayes import ChannelNaiveBayes
 from tests.expected import leaks_allowed, refusals
@@ -74,44 +71,6 @@ def test_without_noise_it_is_multinomial_naive_bayes():
     background = np.array([6, 6, 4, 4]) / 20 * 4
     theirs = MultinomialNB(alpha=1e-10).fit(counts + background, y)
     assert ours.feature_log_prob_ == pytest.approx(theirs.feature_log_prob_, rel=1e-6)
-
-
-@pytest.fixture(scope="module")
-def corpus():
-    table = make_embedding(120, 8, n_clusters=8, random_state=0)
-    options = {"length": 12, "concentration": 1.5, "random_state": 0}
-    texts, topics = make_documents(table, 240, 4, **options)
-    source = DPWordPerturber(
-        table, epsilon=4.0, lam=0.0, document_length=12, resize="truncate",
-        random_state=np.random.default_rng(0),
-    ).fit([])  # fmt: skip
-    return texts, topics, source
-
-
-def test_it_beats_who_must_learn_the_noise(corpus):
-    texts, topics, source = corpus
-    noisy, known, held = source.transform(texts), slice(0, 60), slice(60, None)
-    informed = ChannelNaiveBayes(source, alpha=20, n_draws=30, random_state=0)
-    informed.fit(texts[known], topics[known])
-    learner = LogisticRegression(max_iter=300).fit(noisy[known], topics[known])
-    ours = informed.predict(noisy[held]) == topics[held]
-    theirs = learner.predict(noisy[held]) == topics[held]
-    assert ours.mean() > theirs.mean()
-    assert ours.mean() > 0.4  # chance 0.25; its standard error is 0.04
-
-
-@pytest.mark.no_cover
-def test_in_a_search(corpus):
-    texts, topics, source = corpus
-
-    def on_releases(model, X, y):
-        return model.score(model.perturber_.transform(X), y)
-
-    search = GridSearchCV(
-        ChannelNaiveBayes(source, n_draws=10, random_state=0),
-        {"perturber__epsilon": [0.05, 6.0]}, scoring=on_releases, cv=2,
-    ).fit(texts[:80], topics[:80])  # fmt: skip
-    assert search.best_params_ == {"perturber__epsilon": 6.0}
 
 
 @refusals(

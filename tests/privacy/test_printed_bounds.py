@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import html
-import itertools
 import math
 import re
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -55,86 +55,74 @@ def seen(guarantee: PrivacyGuarantee) -> str:
     return html.unescape(re.sub(r"<[^>]+>", " ", view))
 
 
-def test_guarantees_of_stand_ins() -> None:
-    for k, epsilon in zip(itertools.cycle((2, 3, 7, 12)), RNG.uniform(0.01, 9, 48)):
-        public = [f"topic{i}" for i in range(k)]
-        releaser = DPDocumentReplacer(public, public_labels=range(k), epsilon=epsilon)
-        guarantee = releaser.fit().guarantee().compose(int(RNG.integers(1, 4)))
-        share = guarantee.found_at_most(100)
+def of_stand_ins(epsilon: float) -> PrivacyGuarantee:
+    k = int(RNG.integers(2, 12))
+    public = [f"topic{i}" for i in range(k)]
+    releaser = DPDocumentReplacer(public, public_labels=range(k), epsilon=epsilon)
+    return releaser.fit().guarantee().compose(int(RNG.integers(1, 4)))
+
+
+def of_models(epsilon: float) -> PrivacyGuarantee:
+    delta = float(10 ** RNG.uniform(-9, -4))
+    pure = ("person", epsilon, 0.0, 0)
+    both = ("person", epsilon, delta, 40)
+    return PrivacyGuarantee.of([LearningPart(*(pure if RNG.random() < 0.5 else both))])
+
+
+def of_words(mechanism: str | None) -> Callable[[float], PrivacyGuarantee]:
+    vectors = np.random.default_rng(2).standard_normal((60, 5))
+    embedding = WordEmbedding([f"w{i}" for i in range(60)], vectors)
+    options = {"mechanism": mechanism, "document_length": 7, "resize": "sample"}
+    perturber = DPWordPerturber(embedding, lam=0, **options)
+    return lambda e: perturber.set_params(epsilon=e).fit([]).guarantee()
+
+
+ODDS = r"\s*(no useful bound|\S+)\s+exponent ([\d.,]+)(?: \(([\d.,]+)\))?"
+
+
+@pytest.mark.parametrize(
+    "make", [of_stand_ins, of_models, of_words(None), of_words("exponential")]
+)
+def test_every_row(make: Callable[[float], PrivacyGuarantee]) -> None:
+    """On every page each bound is at least the number that it stands for."""
+    for epsilon in RNG.uniform(0.05, 12, 16).tolist():
+        guarantee = make(epsilon)
         told = re.search(r"epsilon=([\d.]+)", repr(guarantee))[1]
         assert float(told) >= guarantee.epsilon * EXACT
         for page in (str(guarantee), seen(guarantee)):
-            rows = re.findall(r"among ([\d,]+) candidates\s+([\d.]+)%", page)
-            assert len(rows) == 3
-            for n, printed in rows:
-                bound = guarantee.found_at_most(int(n.replace(",", "")))
-                assert float(printed) >= 100 * bound * EXACT
-            least = int(re.search(r"identifies more than (\d+) on average", page)[1])
-            assert least >= 100 * share * EXACT
-            odds, epsilon = re.search(
-                r"multiplied by\s+(\S+)\s+exponent (\S+)", page
-            ).groups()
-            assert number(odds) >= math.exp(guarantee.epsilon) * EXACT
-            assert number(epsilon) >= guarantee.epsilon * EXACT
-
-
-def test_guarantees_of_models() -> None:
-    for epsilon in RNG.uniform(0.05, 6, 25).tolist():
-        delta = float(10 ** RNG.uniform(-9, -4))
-        parts = [
-            LearningPart("person", epsilon, 0.0, 0),
-            LearningPart("person", epsilon, delta, 40),
-        ]
-        for part in parts:
-            guarantee = PrivacyGuarantee.of([part])
-            for page in (str(guarantee), seen(guarantee)):
-                right = re.search(r"more than ([\d.]+) times in", page)[1]
-                assert float(right) >= 100 * guarantee.right_at_most * EXACT
-                bounds = guarantee.right_at_most, guarantee.found_at_most(100)
-                for printed, bound in zip(
-                    re.findall(r"right about wh.*? is in it\s+([\d.]+)%", page),
-                    bounds,
-                    strict=True,
-                ):
-                    assert float(printed) >= 100 * bound * EXACT
-                for (odds, printed), exact in zip(
-                    re.findall(r"odds of any .*?\s+(\S+)\s+exponent (\S+)", page),
-                    (guarantee.epsilon, guarantee.epsilon_replace),
-                    strict=True,
-                ):
-                    assert number(odds) >= math.exp(exact) * EXACT
-                    assert number(printed) >= exact * EXACT
-            if part.delta:
-                said = float(re.search(r"δ = ([\d.e-]+)", str(guarantee))[1])
-                assert said >= part.delta * EXACT
-
-
-@pytest.mark.parametrize("mechanism", ["exponential", None])
-def test_guarantees_of_words(mechanism: str | None) -> None:
-    """The table of the human scale."""
-    vectors = np.random.default_rng(2).standard_normal((60, 5))
-    embedding = WordEmbedding([f"w{i}" for i in range(60)], vectors)
-    perturber = DPWordPerturber(
-        embedding, mechanism=mechanism, lam=0, document_length=7, resize="sample"
-    )
-    for epsilon in RNG.uniform(0.5, 40, 8).tolist():
-        guarantee = perturber.set_params(epsilon=epsilon).fit([]).guarantee()
-        rows = guarantee.rows()[2:]
-        for page in (str(guarantee), seen(guarantee)):
-            found = re.findall(
-                r"in which .*? (?:neighbour|random word)\s+(\S+|no useful bound)\s+"
-                r"exponent ([\d.,]+)(?: \(([\d.,]+)\))?",
-                page,
-            )
-            for row, (odds, pure, lower) in zip(rows, found, strict=True):
+            for row in guarantee.rows():
+                beside = page.partition(row["what"])[2]
+                if "share" in row:
+                    share = re.match(r"\s*([\d.]+)%", beside)[1]
+                    assert float(share) >= 100 * row["share"] * EXACT
+                    continue
+                odds, pure, lower = re.match(ODDS, beside).groups()
                 assert number(pure) >= row["exponent"] * EXACT
                 assert number(lower or pure) >= row["exponent_with_delta"] * EXACT
-                if row["exponent_with_delta"] > 20:
-                    assert odds == "no useful bound"
-                else:
-                    assert log_of(odds) >= row["exponent"] - 1e-9
-        told = float(re.search(r"epsilon=([\d.]+)", repr(guarantee))[1])
-        assert told >= epsilon * EXACT
+                useless = row["delta"] and row["exponent_with_delta"] > 20
+                assert (odds == "no useful bound") == bool(useless)
+                assert useless or log_of(odds) >= row["exponent"] - 1e-9
+
+
+def test_rows_and_verdicts_are_the_bounds() -> None:
+    for epsilon in RNG.uniform(0.05, 8, 16).tolist():
+        stand_ins, model = of_stand_ins(epsilon), of_models(epsilon)
+        *found, odds = stand_ins.rows()
+        shares = [row["share"] for row in found]
+        assert shares == [stand_ins.found_at_most(n) for n in (10, 100, 1000)]
+        assert odds["exponent"] == stand_ins.epsilon
+        said = re.search(r"identifies more than (\d+) on average", str(stand_ins))[1]
+        assert int(said) >= 100 * shares[1] * EXACT
+        right, which, once, swapped = model.rows()
+        assert right["share"] == model.right_at_most
+        assert which["share"] == model.found_at_most(100)
+        told = (once["exponent"], swapped["exponent"])
+        assert told == (model.epsilon, model.epsilon_replace)
+        said = re.search(r"more than ([\d.]+) times in", str(model))[1]
+        assert float(said) >= 100 * model.right_at_most * EXACT
+        if model.delta:
+            said = re.search(r"δ = ([\d.e-]+)", str(model))[1]
+            assert float(said) >= model.delta * EXACT
 
 
 def test_guarantees_side_by_side() -> None:
