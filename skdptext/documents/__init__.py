@@ -10,7 +10,6 @@ from skdptext.documents._known_texts import (
     SharedTexts as SharedTexts,
     are_shared_texts_counted as are_shared_texts_counted,
     shared_texts_counted as shared_texts_counted,
-    warn_without_words as warn_without_words,
 )
 from skdptext.documents._mean_vectors import MeanVectorEncoder as MeanVectorEncoder
 from skdptext.documents._output import (
@@ -24,6 +23,7 @@ from skdptext.documents._reader import (
     read_documents as read_documents,
     read_release as read_release,
     some_word_ids as some_word_ids,
+    warn_without_words as warn_without_words,
     word_ids as word_ids,
 )
 from skdptext.documents._topics import (

@@ -10,9 +10,8 @@ from contextvars import ContextVar
 from hashlib import blake2b
 from typing import Any
 
+from skdptext.documents._reader import warn_without_words
 from skdptext.documents._topics import words_of
-from skdptext.exceptions import OutOfVocabularyWarning
-from skdptext.utils import warn_once
 
 # A text of fewer letters may be the same as another by chance.
 _LONG = 25
@@ -21,7 +20,6 @@ _LONG = 25
 # few are accepted, as people repeat what they say.
 _COPIES, _RELEASED, _MOSTLY = 0.01, 0.1, 0.5
 
-_ARE_THEY = {"embedding": "is it", "public documents": "are they"}
 _NO_LETTERS = re.compile(r"[\W_]+")
 
 _counted: ContextVar[bool] = ContextVar("skdptext_counted", default=False)
@@ -40,21 +38,6 @@ def shared_texts_counted() -> Iterator[None]:
 def are_shared_texts_counted() -> bool:
     """Whether a caller has counted the texts to be released."""
     return _counted.get()
-
-
-def warn_without_words(n: int, of: int, known: str, about: Any = None) -> None:
-    """Warn of documents that are released as if they were empty.
-
-    The numbers are private: they are for whoever holds the documents, and no part of a
-    release.
-    """
-    if n:
-        warn_once(
-            f"{n:,} of {of:,} documents hold no word of the {known}, so that nothing "
-            f"they say is kept: {_ARE_THEY[known]} for this language and kind of text?",
-            OutOfVocabularyWarning,
-            about or known,
-        )
 
 
 class KnownTexts:

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from skdptext.embeddings import WordEmbedding, check_columns, nearest_words, plain_words
-from skdptext.exceptions import InvalidParameterError
+from skdptext.exceptions import InvalidParameterError, OutOfVocabularyWarning
 from skdptext.utils import (
     MAX_WHOLE_WORDS,
     MAX_WORDS,
@@ -30,6 +30,7 @@ from skdptext.utils import (
     plain_documents,
     shown,
     shown_words,
+    warn_once,
 )
 
 # -- the door: documents in one form -------------------------------------------------
@@ -498,3 +499,21 @@ def some_word_ids(words: Iterable[str] | None, embedding: WordEmbedding) -> np.n
     if not len(ids):
         raise InvalidParameterError("words must hold at least one word, got none.")
     return ids
+
+
+_ARE_THEY = {"embedding": "is it", "public documents": "are they"}
+
+
+def warn_without_words(n: int, of: int, known: str, about: Any = None) -> None:
+    """Warn of documents that are released as if they were empty.
+
+    The numbers are private: they are for whoever holds the documents, and no part of a
+    release.
+    """
+    if n:
+        warn_once(
+            f"{n:,} of {of:,} documents hold no word of the {known}, so that nothing "
+            f"they say is kept: {_ARE_THEY[known]} for this language and kind of text?",
+            OutOfVocabularyWarning,
+            about or known,
+        )
