@@ -84,7 +84,6 @@ _UNWATCHED = {
         "privacy/test_bag_bound",
         "privacy/test_exact_laws",
         "privacy/test_printed_bounds",
-        "privacy/test_redrawn",
         "replacement/test_replacement_law",
         "test_benchmark_intervals",
         "test_fasttext",

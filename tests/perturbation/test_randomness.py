@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import pickle
 
 import numpy as np
@@ -14,6 +15,7 @@ from sklearn.base import clone
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.utils import NoiseStreams
+from tests.expected import refusals
 from tests.mechanism_forms import forms
 
 
@@ -214,3 +216,48 @@ def test_global_numpy_state_is_neither_used_nor_changed(small_embedding):
         after = np.random.get_state()[1]  # noqa: NPY002
         np.testing.assert_array_equal(before, after)
     assert draws[0] != draws[1]
+
+
+# -- ids of documents ------------------------------------------------------------------
+
+N = 4000
+WORDS = ["a"] * N
+
+
+@pytest.fixture
+def perturber():
+    return DPWordPerturber(
+        one_dimension(), epsilon=0.5, lam=0.0, output="tokens", document_length=N,
+        resize="truncate", random_state=2**100,
+    ).fit([])  # fmt: skip
+
+
+@pytest.mark.parametrize("ids", [["x", "y"], [1, 2], [b"1", b"2"], [1, "1"]])
+def test_equal_documents_of_different_ids_get_independent_noise(perturber, ids):
+    one, two = perturber.transform([WORDS] * 2, document_ids=ids)
+    stays = 1 - math.exp(-0.25) / 2
+    expected = stays**2 + (1 - stays) ** 2
+    deviation = math.sqrt(expected * (1 - expected) / N)
+    assert abs(agreement(one, two) - expected) < 6 * deviation
+    # the release is repeatable, with any other documents
+    assert perturber.transform([WORDS], document_ids=ids[:1])[0] == one
+    assert perturber.transform([WORDS] * 2, document_ids=ids[::-1]) == [two, one]
+    # and an edited document has other noise under the same id
+    edited = perturber.transform([[*WORDS, "a"]], document_ids=ids[:1])[0]
+    assert abs(agreement(edited, one) - expected) < 6 * deviation
+
+
+@refusals(
+    ("ab", "document_ids must be an iterable of str, int or bytes, got str"),
+    (3, "must be an iterable .* got int"),
+    ([1.5, 2], "must be str, int or bytes, got float at position 0"),
+    ([1, None], "got NoneType at position 1"),
+    ([1, True], "got bool at position 1"),
+    (["a", "a"], "must differ, .* positions 0 and 1 hold the same"),
+    (["a"], "must hold one id per document [(]2[)], got 1"),
+    (["a", "b", "c"], "must hold one id per document [(]2[)], got 3"),
+)
+@pytest.mark.parametrize("random_state", [None, 2**100])
+def test_bad_ids(perturber, random_state, ids):
+    perturber.set_params(random_state=random_state).fit([])
+    perturber.transform([WORDS, WORDS], document_ids=ids)

@@ -8,7 +8,6 @@ from functools import reduce
 
 import numpy as np
 import pytest
-from scipy.stats import laplace
 
 from skdptext import WordEmbedding
 from skdptext.mechanisms import TableMechanism
@@ -104,20 +103,6 @@ def test_epsilon_for_is_the_inverse_of_the_exponent(
             rel = 1e-12 if isinstance(inputs[0], str) or euclidean else 1e-8
             assert again.exponent(*inputs) == pytest.approx(math.log(factor), rel=rel)
             assert again.epsilon_for(*inputs, factor=factor) == pytest.approx(epsilon)
-
-
-def test_one_epsilon_for_all_releases_by_the_law():
-    """On a line "a" comes out of "b" and "c" with odds of exactly e^(ε/2)."""
-    releases = composed_of([guaranteed(1.0, 0.0, LINE), guaranteed(8.0, 0.6, LINE)])
-    epsilon = releases.epsilon_for("b", "c", factor=3.0)
-    # Laplace noise of scale 1/ε, stretched by √(λ var + 1 − λ); var = 1 after scaling
-    below = -0.01  # half way between "a" and "b"
-    odds = [
-        laplace.cdf(below - 0.0, scale=1 / epsilon)
-        / laplace.cdf(below - 0.5, scale=1 / epsilon)
-        for _ in releases.parts
-    ]
-    assert math.prod(odds) == pytest.approx(3.0, rel=1e-6)  # of a float32 table
 
 
 def test_epsilon_for_what_is_the_same_or_shows_the_size(small_embedding, parts):
