@@ -19,6 +19,7 @@ from skdptext.attacks._words import (
     by_parts,
     by_words,
     documents_of,
+    numbers_of,
     rows_of,
     texts_of,
     words_of,
@@ -27,6 +28,8 @@ from skdptext.base import fitted_releaser
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.utils import check_integer, check_labels, pair_interval, quiet
 
+# What an empty release reads, as vectorizers need a word.
+_NOTHING = "nothing"
 _INFORMED = "naive Bayes that knows the mechanism"
 
 
@@ -97,7 +100,8 @@ def label_attack(
     (1.0, 0.5)
     """
     released = documents_of("released", released, numbers=True)
-    views = {"releases": texts_of(released)}
+    noisy = texts_of(released)
+    views = {"releases": [text if words_of(text) else _NOTHING for text in noisy]}
     if original is not None:
         original = documents_of("original", original)
         views = {"originals": texts_of(original)} | views
@@ -115,6 +119,12 @@ def label_attack(
         for by, model in (_models(random_state) | dict(adversaries or {})).items()
         for source, texts in views.items()
     ]
+    numbers = numbers_of(released)
+    if numbers is not None:
+        svm = LinearSVC(tol=1e-2, random_state=random_state)
+        trials.append(
+            ("linear model of the numbers", svm, numbers, {"releases": numbers})
+        )
     if mechanism is not None and original is not None:
         mechanism = fitted_releaser(mechanism, original, "mechanism")
         bayes = ChannelNaiveBayes(mechanism, random_state=random_state)

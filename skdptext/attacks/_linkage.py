@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
-from sklearn.preprocessing import scale
 
 from skdptext.attacks._scores import Scores, scored
 from skdptext.attacks._words import (
@@ -18,6 +16,7 @@ from skdptext.attacks._words import (
     by_parts,
     by_words,
     documents_of,
+    numbers_of,
     texts_of,
     words_of,
 )
@@ -170,7 +169,7 @@ def linkage_attack(
             )
     if len(noisy) >= _FEWEST_PAIRS:
         if truth is None:
-            found |= _translations(clear, noisy) | _word_for_word(clear, noisy)
+            found |= _translations(clear, released) | _word_for_word(clear, noisy)
         found = {name: _tied(score) for name, score in found.items()}
         found = {"all, learned": _learned(found, rows, seed)} | found
     if mechanism is not None:
@@ -210,34 +209,24 @@ def _tied(scores: np.ndarray) -> np.ndarray:
 # -- learned from other pairs ----------------------------------------------------------
 
 
-def _translations(original: Sequence[str], released: Sequence[str]) -> dict[str, Any]:
+def _translations(original: Sequence[str], released: Any) -> dict[str, Any]:
     """How like originals are to what releases stand for, and the other way round.
 
     Ridge regression carries weighted counts of words, or numbers, from one side to the
     other. It needs no word in common: another word, or a code, for each will do.
     """
     clear = _gram(by_words().fit_transform(original))
-    codes: Any = _numbers(released)
+    codes: Any = numbers_of(released)
     if codes is None:
         by_code = TfidfVectorizer(token_pattern=r"\S+", sublinear_tf=True)
-        codes = by_code.fit_transform([text.strip() or "." for text in released])
+        codes = by_code.fit_transform(
+            [text.strip() or "." for text in texts_of(released)]
+        )
     noisy = _gram(codes)
     return {
         "translation": _carried(noisy, clear, back=False),
         "translation of originals": _carried(clear, noisy, back=True),
     }
-
-
-def _numbers(released: Sequence[str]) -> np.ndarray | None:
-    """Releases that are numbers, as many each: vectors, shares of topics."""
-    try:
-        rows = [re.findall(r"[^\s,;\[\]()]+", text) for text in released]
-        numbers = np.array(rows, dtype=float)
-    except ValueError:
-        return None
-    if numbers.ndim != 2 or not numbers.size or not np.isfinite(numbers).all():
-        return None
-    return np.asarray(scale(numbers))
 
 
 def _gram(x: Any) -> np.ndarray:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.preprocessing import scale
 
 from skdptext.attacks._scores import Score, Scores, read_off
 from skdptext.documents import read_documents
@@ -51,11 +52,23 @@ def documents_of(name: str, documents: Any, numbers: bool = False) -> Any:
 
 
 def texts_of(documents: Any) -> list[str]:
-    """What `documents_of` has read, as texts."""
+    """What `documents_of` has read, as texts; numbers hold no word."""
     if isinstance(documents, np.ndarray):
-        documents = documents.reshape(len(documents), -1).tolist()
-        return [" ".join(map(str, row)) for row in documents]
+        return [""] * len(documents)
     return [text if isinstance(text, str) else " ".join(text) for text in documents]
+
+
+def numbers_of(documents: Any) -> np.ndarray | None:
+    """Columns of unit variance of documents that are numbers, as many each."""
+    try:
+        if not isinstance(documents, np.ndarray):
+            documents = [re.findall(r"[^\s,;\[\]()]+", t) for t in texts_of(documents)]
+        numbers = np.array(documents, dtype=float)
+    except ValueError:
+        return None
+    if numbers.ndim == 0 or not numbers.size or not np.isfinite(numbers).all():
+        return None
+    return np.asarray(scale(numbers.reshape(len(numbers), -1)))
 
 
 def rows_of(documents: Any, rows: Any) -> Any:

@@ -34,6 +34,20 @@ def test_a_word_of_their_own_names_authors():
     assert label_attack(clear, clear, AUTHORS)["author"] == left
 
 
+@pytest.mark.parametrize("released", [[""] * 40, ["?!"] * 40, np.zeros((40, 2))])
+def test_nothing_is_inferred_from_nothing(released):
+    clear = [f"{text} {name}" for text, name in zip(texts(0), AUTHORS, strict=True)]
+    found = label_attack(clear, released, AUTHORS)["author"]
+    assert found.low <= found.chance
+
+
+def test_authors_are_inferred_from_numbers():
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(40, 3)) + 3 * (AUTHORS == "ann")[:, None]
+    found = label_attack(texts(0), vectors, AUTHORS)["author"]
+    assert (found.adversary, found.value) == ("linear model of the numbers", 1)
+
+
 def test_equal_texts_and_groups_are_held_out_together():
     """Each text is there twice, by the same author: no attacker knows it again."""
     once = texts(0)
