@@ -118,16 +118,15 @@ def search(options: argparse.Namespace) -> None:
                     for each in ("changed", "identified")}  # fmt: skip
             row["chosen"] = bool(i == found.best_index_)
             rows += measuring.shown([row])
+        some = resample(texts, n_samples=100, replace=False, random_state=0)
+        noise = found.best_estimator_["noise"].set_params(output="text", order="keep")
         attack = linkage_attack(
-            resample(texts, n_samples=100, replace=False, random_state=0),
-            found.best_estimator_["noise"],
-            n_draws=20,
-            random_state=0,
+            some, noise.transform(some), mechanism=noise, random_state=0
         )
-        best, setting = attack.scores["linkage"], found.best_params_
+        best, setting = attack["linkage"], found.best_params_
         attacked += measuring.shown([{
             "texts": name, "λ": setting["noise__lam"], "ε": setting["noise__epsilon"],
-            "changed": attack.changed, "identified of 100": best.value,
+            "identified of 100": best.value,
             "at least (95%)": best.low,
         }])  # fmt: skip
     record(
@@ -234,8 +233,10 @@ def scorer(options: argparse.Namespace) -> None:
         start = time.process_time()
         share = identified_scorer(perturber, short)
         middle = time.process_time()
-        attack = linkage_attack(short, perturber, random_state=0)
-        attacked = next(row for row in attack.rows if row.adversary == "bag")
+        attack = linkage_attack(
+            short, perturber.transform(short), mechanism=perturber, random_state=0
+        )
+        attacked = next(row for row in attack.rows if row.adversary == "likelihood")
         rows += measuring.shown([{
             "mechanism": mechanism or "noise", "λ": lam, "ε": epsilon,
             "identified": share, "CPU s": middle - start,

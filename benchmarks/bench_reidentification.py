@@ -22,8 +22,7 @@ import numpy as np
 from real_data import DATA, absent
 from results import bracketed, record
 
-from skdptext.attacks import lead, person_similarities, texts_by_person
-from skdptext.utils import recall_when_sure, share_interval
+from skdptext.attacks import linkage_attack
 
 FOLDER = "reidentification"
 ACTORS = {50: "wikiactors_50_eval", 543: "wikiactors_500_random"}
@@ -41,14 +40,10 @@ PUBLISHED = {
     "manual": 0.10,
 }
 NOTE = (
-    "Found: the adversary is chosen on one half of the releases and scored on the "
-    "other, both ways, so that each release counts once; with the 95 % interval of "
-    "Clopper and Pearson. Named: rightly, by an adversary who abstains unless nine of "
-    "ten names were right in the half that chose. learned: several similarities, "
-    "combined as other releases teach, cross-fitted. With these data in view we chose "
-    "to compare similarities with what is usual for a person, which words count as "
-    "placeholders, and to prefer the one who learned of adversaries that are equally "
-    "strong."
+    "Identified: the adversary is chosen on one half of the releases and scored on the "
+    "other, with the 95 % interval of Clopper and Pearson. With these data in view we "
+    "chose to compare similarities with what is usual for a person, and which words "
+    "count as placeholders."
 )
 
 
@@ -61,25 +56,16 @@ def load(name: str) -> Any:
 def attacked(
     background: list[str], released: list[str], truth: np.ndarray
 ) -> dict[str, object]:
-    """What is found, each half of the releases choosing for the other."""
-    _, held = texts_by_person(background, np.arange(len(background)))
-    scores = person_similarities(held, released, truth)
-    right = {k: (s.argmax(axis=1) == truth).astype(float) for k, s in scores.items()}
-    order = np.random.default_rng(0).permutation(len(truth))
-    halves = order[: len(order) // 2], order[len(order) // 2 :]
-    found, named, chosen = [], [], []
-    for choosing, scoring in (halves, halves[::-1]):
-        best = max(right, key=lambda name: float(right[name][choosing].mean()))
-        found.append(right[best][scoring])
-        hit, _ = recall_when_sure(lead(scores[best]), right[best], choosing, scoring)
-        named.append(hit)
-        chosen.append(best)
-    values = np.concatenate(found)
+    """How often the person of a release is identified."""
+    scores = linkage_attack(
+        background, released, truth=truth, n_candidates=len(background), random_state=0
+    )
+    best = scores["linkage"]
+    words = next(row for row in scores.rows if row.adversary == "words in common")
     return {
-        "found": bracketed(float(values.mean()), *share_interval(values)),
-        "named, 9 of 10 rightly": float(np.concatenate(named).mean()),
-        "tf-idf alone": float(right["tf-idf"].mean()),
-        "by": " / ".join(dict.fromkeys(chosen)),
+        "identified": bracketed(best.value, best.low, best.high),
+        "words in common alone": words.value,
+        "by": best.adversary,
     }
 
 

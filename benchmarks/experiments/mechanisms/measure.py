@@ -20,7 +20,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from skdptext.attacks import text_similarities
+from skdptext.attacks import similarities, texts_of
 from skdptext.metrics import found_among, plausible_deniability
 from skdptext.replacement import DPDocumentReplacer
 
@@ -212,7 +212,7 @@ def linkage(name: str, of: str, epsilon: float) -> dict[str, object]:
                 np.repeat(array[r.indices], r.data.astype(int)).tolist()
                 for r in (noisy[[i]] for i in range(len(texts)))
             ]
-        scores = text_similarities(clear, words_of)
+        scores = similarities(texts_of(clear), texts_of(words_of))
         scores["mechanism"] = with_noise(law)
         for adversary, score in scores.items():
             right = found_among(score, truth, N_CANDIDATES)

@@ -14,6 +14,7 @@ from real_data import DATA, GOOGLE
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from skdptext import DPWordPerturber, WMDKNNClassifier, WordEmbedding
 from skdptext.attacks import KoppelAuthorClassifier
@@ -99,9 +100,19 @@ def linear() -> Any:
     )
 
 
-def koppel(scene: Scene, known: Any) -> KoppelAuthorClassifier:
-    model = KoppelAuthorClassifier(scene.embedding, random_state=0)
-    return model.fit(known, scene.problem.known_author)
+def koppel(scene: Scene, known: Any) -> Any:
+    """Koppel's classifier on texts, or on the words of bags."""
+    words = scene.embedding.word_array
+
+    def read(documents: Any) -> list[str]:
+        if isinstance(documents, list):
+            return documents
+        bags = (documents[[i]] for i in range(documents.shape[0]))
+        return [" ".join(np.repeat(words[b.indices], b.data.astype(int))) for b in bags]
+
+    model = KoppelAuthorClassifier(random_state=0)
+    pipeline = make_pipeline(FunctionTransformer(read), model)
+    return pipeline.fit(known, scene.problem.known_author)
 
 
 @cache
