@@ -147,19 +147,6 @@ def replayed_for_every_epsilon(mechanism, rng, n):
     return np.stack(noises, axis=1).reshape(n, -1)
 
 
-class Several:
-    """Releases a word by several perturbers; an output is all its noisy words."""
-
-    def __init__(self, *perturbers, claim):
-        self.perturbers = perturbers
-        self.guarantee = lambda: claim
-
-    def perturb_words(self, words, n_draws=1):
-        draws = [p.perturb_words(words, n_draws) for p in self.perturbers]
-        joined = ["+".join(outs) for outs in zip(*map(np.ravel, draws), strict=True)]
-        return np.array(joined, dtype=object).reshape(len(words), n_draws)
-
-
 # -- steps after the noise that look at the true word ------------------------------
 
 

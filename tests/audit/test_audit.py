@@ -16,7 +16,6 @@ from tests.mistakes import (
     CLOUD,
     LINE,
     Perturber,
-    Several,
     elementwise_root,
     from_a_pool,
     keep_if_far,
@@ -125,21 +124,6 @@ def test_epsilon_given_twice_as_large_is_caught():
     perturber = Perturber(LINE, 1.3, 0.0)
     perturber.guaranteed = guaranteed(1.0, 0.0, LINE)
     assert audit(perturber, [("b", "c")], n_draws=100_000).violated.all()
-
-
-@pytest.mark.no_cover
-@pytest.mark.parametrize("embedding", [LINE, CLOUD], ids=["line", "cloud"])
-def test_noise_replayed_for_every_epsilon_is_caught(embedding):
-    """Released at two ε with the same noise, a word is given away."""
-
-    def joint(seeds):
-        one = Perturber(embedding, 1.0, 0.0, seed=seeds[0])
-        two = Perturber(embedding, 3.0, 0.0, seed=seeds[1])
-        claim = one.guarantee().compose(two.guarantee())
-        return audit(Several(one, two, claim=claim), pairs=10, n_draws=5000)
-
-    assert not joint([0, 1]).violated.any()
-    assert joint([0, 0]).violated.any()
 
 
 def test_equal_vectors_promise_equal_outputs():

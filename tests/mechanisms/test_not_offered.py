@@ -98,6 +98,18 @@ def mean_of_lists(epsilon=0.5):
     return P, epsilon * apart.mean(axis=0)
 
 
+def truncated_exponential(epsilon=0.5, cap=2.0):
+    """mldp-text's TEM: its score of all distant words together is ln(V/|near|)."""
+    rng = np.random.default_rng(4)
+    # a crowd, and words that have nobody near
+    points = np.r_[rng.normal(size=(40, 3)) * 0.1, rng.uniform(-9, 9, (20, 3))]
+    D = cdist(points, points)
+    P, far = np.exp(-epsilon / 2 * D), cap < D
+    others = math.exp(-epsilon / 2 * cap) * len(P) / (~far).sum(axis=1)
+    P = np.where(far, (others / np.maximum(far.sum(axis=1), 1))[:, None], P)
+    return P / P.sum(axis=1, keepdims=True), epsilon * np.minimum(D, cap)
+
+
 @pytest.mark.parametrize(
     ("law", "least"),
     [
@@ -106,6 +118,7 @@ def mean_of_lists(epsilon=0.5):
         (rantext, 14 - 3),
         (aggressive_custext, math.inf),
         (mean_of_lists, 5),
+        (truncated_exponential, 2),
     ],
 )
 def test_the_claim_is_false_and_the_audit_finds_it(law, least):
