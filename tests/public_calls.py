@@ -93,6 +93,10 @@ def learner(**options: Any) -> DPTextClassifier:
     return DPTextClassifier(TEXTS, classes=[0, 1], **options)
 
 
+def searched_learner() -> GridSearchCV:
+    return GridSearchCV(learner(), {"n_groups": [2]}, cv=2).fit(TEXTS, TOPICS)
+
+
 @cache
 def learned() -> DPTextClassifier:
     return learner().fit(TEXTS, TOPICS)
@@ -422,6 +426,7 @@ VALID: dict[Any, Valid] = {
     PrivacyGuarantee.exponent: Valid(lambda: (released().guarantee(), "w0", "w1")),
     PrivacyGuarantee.relative_to: Valid(lambda: (released().guarantee(), 0.5)),
     PrivacyGuarantee.utility_probability: Valid(lambda: (released().guarantee(), 0.5)),
+    PrivacyGuarantee.of_search: Valid(lambda: (searched_learner(),)),
     PrivacyGuarantee.of: Valid(lambda: (learned().guarantee().parts,)),
     PrivacyGuarantee.compose: Valid(lambda: (learned().guarantee(), 2)),
     PrivacyGuarantee.epsilon_of: Valid(lambda: (learned().guarantee(), 1)),

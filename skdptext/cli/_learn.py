@@ -47,8 +47,8 @@ of one person tell adds up. Every run is another release: their ε add up, too. 
 that are there are never written over.
 
 example:
-  skdptext learn reviews.csv --text review --label stars --author user \\
-    --public old-reviews.csv --classes 1 2 3 4 5 --epsilon 1 -o corpus.csv
+  skdptext learn reviews.csv --text review --label topic --author user \\
+    --public old-reviews.csv --classes food service price --epsilon 1 -o corpus.csv
 
 Anybody trains anything on the corpus. Labels of CSV files are read as text: "1", not 1.
 """

@@ -16,12 +16,9 @@ from skdptext.documents import KnownTexts, are_shared_texts_counted, read_docume
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.learning._features import (
-    Directions,
     PublicFeatures,
-    TopicGroups,
     check_encoder,
     default_features,
-    features_of,
     grouping,
     is_grouper,
 )
@@ -317,24 +314,18 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
     def _check_parameters(self) -> None:
         epsilon = check_real("epsilon", self.epsilon, low=0, open_low=True)
         check_real("delta", self.delta, low=0, high=1, open_high=True)
-        check_integer("n_components", self.n_components, low=1)
-        check_integer("verbose", self.verbose, low=0)
-        if isinstance(self.n_groups, str):
-            check_option("n_groups", self.n_groups, ["auto"])
-        else:
-            check_integer("n_groups", self.n_groups, low=2)
-        for name in ("n_expected", "n_rarest"):
-            if getattr(self, name) is not None:
-                check_integer(name, getattr(self, name), low=1)
-        if not isinstance(self.embedding, WordEmbedding | None):
-            raise InvalidParameterError(
-                "embedding must be None or a WordEmbedding, got "
-                f"{kind_of(self.embedding)}."
-            )
+        unset = {"n_groups": "auto", "n_expected": None, "n_rarest": None}
+        for name in ("n_components", "n_groups", "n_expected", "n_rarest", "verbose"):
+            value = getattr(self, name)
+            if name not in unset or str(value) != str(unset[name]):
+                low = {"n_groups": 2, "verbose": 0}.get(name, 1)
+                check_integer(name, value, low=low)
         check_encoder(self.encoder)
-        if self.embedding is not None and self.encoder is not None:
+        own = isinstance(self.embedding, WordEmbedding) and self.encoder is None
+        if self.embedding is not None and not own:
             raise InvalidParameterError(
-                "embedding must be None beside an encoder, got both."
+                "embedding must be None, or a WordEmbedding where encoder is None, got "
+                f"{kind_of(self.embedding)}."
             )
         check_option("priors", self.priors, ["equal", "released"])
         check_noise_state(self.random_state)
@@ -350,24 +341,24 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
             )
         labels = as_labels("y", y)
         n, different = len(labels), np.unique(labels)
-        alike = authors is not None and n > 2 and authors.tolist() == labels.tolist()
-        if alike or (self.classes is None and len(different) == n > 2):
+        alike = authors is not None and authors.tolist() == labels.tolist()
+        if n > 2 and (alike or (self.classes is None and len(different) == n)):
             raise InvalidParameterError(
                 "y must hold labels that several people share, got "
-                + ("those of authors." if alike else f"{n} for {n} documents.")
+                + ("the authors." if alike else f"{n} for {n} documents.")
             )
         if self.classes is not None:
-            classes = as_labels("classes", self.classes, of="class")
-            if not 2 <= len(np.unique(classes)) == len(classes):
+            given = as_labels("classes", self.classes, of="class")
+            if not 2 <= len(np.unique(given)) == len(given):
                 raise InvalidParameterError(
                     "classes must hold at least 2 different labels, each once, got "
-                    f"{len(classes)} of which {len(np.unique(classes))} differ."
+                    f"{len(given)} of which {len(np.unique(given))} differ."
                 )
-            return np.unique(classes), _numbers_of(labels, np.unique(classes))
+            return np.unique(given), _numbers_of(labels, np.unique(given))
         if len(different) < 2:
             raise InvalidParameterError(
                 "y must hold at least 2 classes where classes=None, got "
-                f"{len(different) or 'none'}{' class' * len(different)}."
+                f"{'1 class' if n else 'none'}."
             )
         warn_once(
             "classes is None: the list of classes is taken from the private labels, "
@@ -388,18 +379,17 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
             grouped = is_grouper(self.encoder)
         if not grouped and not 0 < self.delta <= 1 / n:
             raise InvalidParameterError(
-                f"delta must be > 0 for sums of vectors, and at most 1/n_expected "
+                "delta must be > 0 for sums of vectors, and at most 1/n_expected "
                 f"({1 / n:.2g}), got {self.delta:g}: with more, a person in so many "
                 "may be shown in the clear."
             )
         if self.encoder is not None:
-            return features_of(self.encoder, self.public_)
+            return PublicFeatures.of(self.encoder, self.public_)
         if not grouped:
-            return default_features(
-                public, Directions, self.n_components, self.embedding
-            )
-        given = grouping(n * self.epsilon, len(set(public)), n_classes, self.n_groups)
-        return default_features(public, TopicGroups, *given)
+            return default_features(public, False, self.embedding, self.n_components)
+        n_public = len(set(public))  # equal ones make no more groups
+        numbers = grouping(n * self.epsilon, n_public, n_classes, self.n_groups)
+        return default_features(public, True, None, *numbers)
 
     # -- exact sums ------------------------------------------------------------
 
@@ -483,7 +473,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         scale = scale or gaussian_sigma(epsilon, delta, n_cells, GRID)
         # The noise is keyed by the exact sums, too: if an integer seed gave two tables
         # the same noise, their difference would show the exact one.
-        context = blake2b(features.fingerprint, person=b"skdptext-learn")
+        context = blake2b(features.public.tobytes(), person=b"skdptext-learn")
         context.update(repr((classes.tolist(), grouped, scale, sums.shape)).encode())
         context.update(sums.astype("<i8").tobytes())
         streams = NoiseStreams(self.random_state, context.digest())

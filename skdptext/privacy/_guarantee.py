@@ -33,6 +33,13 @@ _MOST_PARTS, _MOST_TEXT = 100, 2**20
 # What reading a file that nobody wrote may raise.
 _RAISED = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
 
+# Parameters by which a promise differs. (Directions of noisy sums change the scale of
+# their noise by some 1e-9 of it.)
+_PROMISED_BY = {
+    "classes", "delta", "document_length", "encoder", "epsilon", "lam", "mechanism",
+    "n_expected", "n_rarest",
+}  # fmt: skip
+
 
 def _shared_by_parts(name: str, doc: str) -> Any:
     """A property: what all parts have in common under a name, else None."""
@@ -363,6 +370,45 @@ class PrivacyGuarantee:
             return self.of([*self.parts, *other.parts])
         k = check_integer("other", other, low=1)
         return self.of(replace(part, releases=k * part.releases) for part in self.parts)
+
+    @classmethod
+    def of_search(cls, search: Any) -> PrivacyGuarantee:
+        """What all fits of a search over private text promise together.
+
+        Each candidate is fitted for each fold, and the best one once more.
+
+        Parameters
+        ----------
+        search : GridSearchCV or the like
+            Fitted, with ``refit``, over an estimator that has a guarantee, or over a
+            pipeline that ends in one. All candidates must promise the same.
+
+        Returns
+        -------
+        guarantee : PrivacyGuarantee
+            Of all of them.
+
+        Raises
+        ------
+        InvalidParameterError
+            If candidates promise different things, or it is no such search.
+        """
+        best = getattr(search, "best_estimator_", None)
+        best = best[-1] if hasattr(best, "steps") else best
+        if not hasattr(best, "guarantee"):
+            raise InvalidParameterError(
+                "search must be fitted, with refit, over an estimator that has a "
+                f"guarantee, or a pipeline that ends in one, got {kind_of(search)}."
+            )
+        candidates = search.cv_results_["params"]
+        searched = {name.rpartition("__")[2] for each in candidates for name in each}
+        if unlike := sorted(searched & _PROMISED_BY):
+            raise InvalidParameterError(
+                "search must have candidates that promise the same, got several values "
+                f"of {unlike[0]}: compose the guarantees of all fits."
+            )
+        guarantee: PrivacyGuarantee = best.guarantee()
+        return guarantee.compose(len(candidates) * search.n_splits_ + 1)
 
     def with_caveat(self, caveat: str) -> PrivacyGuarantee:
         """The same promise, below a sentence on what voids it.

@@ -206,4 +206,4 @@ def test_its_seed_is_a_secret(estimator):
     assert "12345" not in repr(shared)
     assert shared.get_params()["random_state"] == 12345
     if hasattr(shared, "public_documents"):
-        assert shared.public_documents is estimator.public_documents
+        assert shared.public_documents == estimator.public_documents

@@ -9,26 +9,20 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from imblearn.pipeline import make_pipeline as make_sampling_pipeline
-from sklearn import config_context
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
 
 from skdptext import DPTextClassifier
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.preprocessing import MeanVectorEncoder
 from tests.learning.conftest import (
-    FOOD,
     KINDS,
     NUMBERS,
-    PETS,
     Numbers,
     exact_sums,
     texts_of,
@@ -279,7 +273,7 @@ def test_bad_parameters(public, private, name):
 def test_parameters_that_do_not_go_together(public, private, words):
     texts, labels, _ = private
     model = DPTextClassifier(public, Numbers(), embedding=words)
-    with pytest.raises(InvalidParameterError, match="embedding must be None beside"):
+    with pytest.raises(InvalidParameterError, match="embedding must be None, or"):
         model.fit(texts, labels)
     model = DPTextClassifier(NUMBERS, Numbers(), delta=0, classes=["food", "pets"])
     with pytest.raises(InvalidParameterError, match="delta must be > 0 for sums"):
@@ -400,50 +394,7 @@ def test_tables_and_token_lists(make, private):
     assert np.array_equal(model.fit(tokens, labels, authors).noisy_sums_, expected)
 
 
-# -- with others ---------------------------------------------------------------------
-
-
-def test_routing_of_authors(make, private):
-    texts, labels, authors = private
-    with config_context(enable_metadata_routing=True):
-        model = make("groups").set_fit_request(authors=True)
-        pipeline = make_pipeline(FunctionTransformer(), model)
-        pipeline.fit(texts, labels, authors=authors)
-        assert pipeline[-1].guarantee().unit == "person"
-        scores = cross_val_score(
-            make("groups", epsilon=9.0).set_fit_request(authors=True),
-            texts,
-            labels,
-            params={"authors": authors},
-            cv=2,
-        )
-        assert scores.min() > 0.9
-
-
-def test_a_step_of_imbalanced_learn(make, private):
-    texts, labels, _ = private
-    pipeline = make_sampling_pipeline(
-        make("vectors", epsilon=9.0), TfidfVectorizer(), LogisticRegression()
-    )
-    assert (pipeline.fit(texts, labels).predict(TEST) == RIGHT).all()
-    # what comes after it saw public documents only
-    words = set(pipeline[1].vocabulary_)
-    assert words <= {*PETS, *FOOD}
-    documents, its_labels = make("groups").fit_resample(texts, labels)
-    assert len(documents) == len(its_labels) == 80
-
-
-def test_authors_in_a_pipeline_of_imbalanced_learn(make, private):
-    texts, labels, authors = private
-    with config_context(enable_metadata_routing=True):
-        model = make("groups").set_fit_request(authors=True)
-        model = clone(model.set_fit_resample_request(authors=True))
-        assert model.set_fit_resample_request() is model
-        pipeline = make_sampling_pipeline(
-            model, TfidfVectorizer(), LogisticRegression()
-        )
-        pipeline.fit(texts, labels, authors=authors)
-    assert pipeline[0].guarantee().unit == "person"
+# -- what comes out, and copies of it ----------------------------------------------
 
 
 def test_samples(make, private):

@@ -1,0 +1,130 @@
+"""Inside the estimators of scikit-learn and imbalanced-learn that take others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from imblearn.pipeline import make_pipeline as make_sampling_pipeline
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from skdptext.exceptions import InvalidParameterError
+from skdptext.privacy import PrivacyGuarantee
+from tests.learning.conftest import FOOD, PETS, texts_of
+
+TOPICS = np.arange(400) % 2
+X = [f"{text} w{i}" for i, text in enumerate(texts_of(TOPICS, seed=7))]
+TEST = texts_of([0, 1] * 20, seed=9)
+
+
+class Predicted:
+    """The probabilities that `cross_val_predict` gives, as an estimator."""
+
+    def __init__(self, model):
+        self.model = model
+
+    def fit(self, X, y):
+        log = cross_val_predict(self.model, X, y, method="predict_proba", cv=2)
+        self.found = np.unique(y)[log.argmax(axis=1)]
+        return self
+
+    def predict(self, X):
+        return self.found[np.array([0, 1] * 20)]  # of such texts
+
+
+WORDS = make_pipeline(TfidfVectorizer(), LogisticRegression())
+# Whether they number the labels before they fit.
+OTHERS = {
+    "voting": (lambda m: VotingClassifier([("a", m), ("b", WORDS)], voting="soft"), 1),
+    "stacking": (lambda m: StackingClassifier([("a", m), ("b", WORDS)], cv=2), 1),
+    "one against all": (OneVsRestClassifier, 1),
+    "probabilities": (Predicted, 1),
+    "calibrated": (lambda m: CalibratedClassifierCV(m, cv=2), 0),
+    "bagging": (lambda m: BaggingClassifier(m, 2), 1),
+}
+
+
+@pytest.mark.no_cover
+@pytest.mark.filterwarnings("ignore::skdptext.exceptions.PrivacyLeakWarning")
+@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("labels", [["food", "pets"], [1, 2], [0, 1]], ids=str)
+def test_meta_estimators_work_or_errors_name_cause_and_cure(make, name, labels):
+    (other, numbers), y = OTHERS[name], np.array(labels)[1 - TOPICS]
+    column = [np.array(x, dtype=object) for x in (X, TEST)]
+    if name == "bagging":  # which wants a table
+        column = [x[:, None] for x in column]
+    right = np.array(labels * 20)[::-1]
+    for classes in (labels, None):
+        estimator = other(make("vectors", classes=classes, epsilon=9.0))
+        if numbers and classes in (["food", "pets"], [1, 2]):
+            message = r"number labels from 0 on: there, classes=range\(n_classes\)"
+            with pytest.raises(InvalidParameterError, match=message):
+                estimator.fit(column[0], y)
+        else:
+            found = estimator.fit(column[0], y).predict(column[1])
+            assert (found == right).mean() > 0.9
+
+
+def test_routing_of_authors(make, private):
+    texts, labels, authors = private
+    with config_context(enable_metadata_routing=True):
+        model = make("groups", epsilon=9.0).set_fit_request(authors=True)
+        pipeline = make_pipeline(FunctionTransformer(), model)
+        pipeline.fit(texts, labels, authors=authors)
+        assert pipeline[-1].guarantee().unit == "person"
+        params = {"authors": authors}
+        scores = cross_val_score(model, texts, labels, params=params, cv=2)
+        assert scores.min() > 0.9
+        model = clone(model.set_fit_resample_request(authors=True))
+        assert model.set_fit_resample_request() is model
+        pipeline = make_sampling_pipeline(model, *WORDS)
+        pipeline.fit(texts, labels, authors=authors)
+    assert pipeline[0].guarantee().unit == "person"
+
+
+@pytest.mark.parametrize(
+    "form",
+    [list, pd.Series, lambda x: np.array(x, dtype=object)],
+    ids=["list", "series", "array"],
+)
+def test_a_step_of_imbalanced_learn(make, private, form):
+    texts, labels, _ = private
+    pipeline = make_sampling_pipeline(make("vectors", epsilon=9.0), *clone(WORDS))
+    found = pipeline.fit(form(texts), labels).predict(form(TEST))
+    assert (found == ["pets", "food"] * 20).all()
+    assert set(pipeline[1].vocabulary_) <= {*PETS, *FOOD}  # of public documents only
+    documents, its_labels = make("groups").fit_resample(form(texts), labels)
+    assert type(documents) is type(form(texts))
+    assert len(documents) == len(its_labels) == 80
+
+
+def test_a_step_of_imbalanced_learn_on_a_table(make, private):
+    texts, labels, _ = private
+    words = make_column_transformer((TfidfVectorizer(), "said"))
+    pipeline = make_sampling_pipeline(make("groups"), words, LogisticRegression())
+    pipeline.fit(pd.DataFrame({"said": texts}), labels)
+    assert pipeline.predict(pd.DataFrame({"said": TEST})).shape == (40,)
+
+
+def test_all_fits_of_a_search_count(make, private):
+    texts, labels, _ = private
+    model = make("vectors")
+    search = GridSearchCV(model, {"n_components": [2, 3]}, cv=4).fit(texts, labels)
+    counted = PrivacyGuarantee.of_search(search)
+    assert counted.releases == 9
+    assert counted.epsilon == search.best_estimator_.guarantee().compose(9).epsilon
+    alone = GridSearchCV(make_pipeline(model), {}, cv=2, refit=False).fit(texts, labels)
+    varied = GridSearchCV(model, {"epsilon": [1.0, 2.0]}, cv=2).fit(texts, labels)
+    for wrong in (alone, varied, model):
+        with pytest.raises(InvalidParameterError, match=r"^search must"):
+            PrivacyGuarantee.of_search(wrong)
