@@ -14,6 +14,7 @@ from sklearn.naive_bayes import ComplementNB
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.svm import LinearSVC
 
+from skdptext.attacks._risk import pair_interval
 from skdptext.attacks._scores import Scores, scored
 from skdptext.attacks._words import (
     by_parts,
@@ -26,7 +27,7 @@ from skdptext.attacks._words import (
 )
 from skdptext.base import fitted_releaser
 from skdptext.naive_bayes import ChannelNaiveBayes
-from skdptext.utils import check_integer, check_labels, pair_interval, quiet
+from skdptext.utils import check_integer, check_labels, quiet
 
 # What an empty release reads, as vectorizers need a word.
 _NOTHING = "nothing"

@@ -10,6 +10,12 @@ from typing import Any
 import numpy as np
 
 from skdptext.attacks._linkage import similarities
+from skdptext.attacks._risk import (
+    FEWEST_CASES,
+    mean_interval,
+    membership,
+    minus_control,
+)
 from skdptext.attacks._scores import Score, Scores
 from skdptext.attacks._words import (
     documents_of,
@@ -21,11 +27,7 @@ from skdptext.attacks._words import (
 )
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
-    FEWEST_CASES,
     check_rng,
-    mean_interval,
-    membership,
-    minus_control,
     share_interval,
 )
 
@@ -114,11 +116,10 @@ def membership_attack(
     }
     table, names = np.stack(list(columns.values()), axis=1), list(columns)
     found = membership(table[: len(used)], table[len(used) :], rng)
-    n = min(found.n_members, found.n_others)
-    ends = found.area, found.area_low, found.area_high
+    area_by, sure_by = names[found.area_by], names[found.sure_by]
     rows = [
-        Score("membership", names[found.area_by], *ends, 0.5, n),
-        Score("membership, if sure", names[found.sure_by], *found.sure[:3], 0.0, n),
+        Score("membership", area_by, *found[:3], 0.5, found.n),
+        Score("membership, if sure", sure_by, *found.sure[:3], 0.0, found.n),
     ]
     for question, parts, interval in (
         ("training texts copied", whole, share_interval),

@@ -13,9 +13,10 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import scale
 
+from skdptext.attacks._risk import mean_interval
 from skdptext.attacks._scores import Score, Scores, read_off
 from skdptext.documents import read_documents
-from skdptext.utils import blocks, mean_interval
+from skdptext.utils import blocks
 
 # Scripts written without blanks, and pictures: each character counts as a word. Other
 # letters take their vowel signs and accents with them.

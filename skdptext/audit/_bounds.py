@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skdptext.utils import log_ratio_bound
+from skdptext.utils import lower_limit, upper_limit
 
 # So many thresholds are tried on each side of a statistic, by the draws that only
 # choose one: however many are tried, the bound keeps its confidence. Their ranks grow
@@ -79,6 +79,21 @@ def bound_and_column(
     seen = np.array([(sign * s[:, column] <= threshold).sum() for s in (p, q)])
     bound = log_ratio_bound(seen, np.array([len(p), len(q)]), level, delta)
     return max(float(bound), 0.0), column
+
+
+def log_ratio_bound(
+    hits: np.ndarray, n: np.ndarray, level: float, delta: float = 0.0
+) -> Any:
+    """Lower limit of log((p − δ)/q), each side at error rate `level`.
+
+    `hits` has the counts of p in its first row and those of q in its second.
+    """
+    # of thousands of counts a few hundred differ
+    (p, of_p), (q, of_q) = (np.unique(each, return_inverse=True) for each in hits)
+    low = lower_limit(p, n[0], level)[of_p.reshape(np.shape(hits[0]))]
+    high = upper_limit(q, n[1], level)[of_q.reshape(np.shape(hits[1]))]
+    with np.errstate(divide="ignore"):
+        return np.log(np.maximum(low - delta, 0.0)) - np.log(high)
 
 
 def refutes(bound: Any, claimed: Any) -> Any:

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from skdptext.exceptions import InvalidParameterError
 from skdptext.metrics import find_perturber
 from skdptext.perturbation import resolve_mechanism
-from skdptext.utils import check_real, import_pandas, split_interval
+from skdptext.utils import check_real, half_width, import_pandas
 
 
 class Scores(NamedTuple):
@@ -174,7 +174,7 @@ def _scores(
         nan = np.full(len(mean), np.nan)
         return Scores(mean, nan, nan, nan, k)
     ratio = 1 / (k - 1) if test_over_train is None else test_over_train
-    low, high = split_interval(by_split, 0.95, ratio)
+    low, high = _interval(by_split, 0.95, ratio)
     return Scores(mean, by_split.std(axis=1, ddof=1), low, high, k)
 
 
@@ -204,3 +204,20 @@ def _params(search: Any) -> dict[str, Any]:
                 for value in values
             ]
     return columns
+
+
+def _interval(
+    by_split: np.ndarray, confidence: float, test_over_train: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Student's intervals of mean scores over splits, (…, n_splits).
+
+    If all scores lie in [0, 1], they are taken to be shares, and so are the limits.
+    """
+    k = by_split.shape[-1]
+    mean, std = by_split.mean(axis=-1), by_split.std(axis=-1, ddof=1)
+    margin = half_width(std, k, confidence, test_over_train)
+    low, high = mean - margin, mean + margin
+    known = by_split[~np.isnan(by_split)]
+    if ((known >= 0) & (known <= 1)).all():
+        low, high = low.clip(0, 1), high.clip(0, 1)
+    return low, high

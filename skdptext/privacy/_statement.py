@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from skdptext.utils import (
     bullets,
     lined_up,
-    odds_factor,
     page,
     percent_up,
     rounded_up,
@@ -357,3 +356,20 @@ def in_nats(exponent: float) -> str:
     if exponent < 999:
         return rounded_up(exponent, 3)
     return f"{math.ceil(exponent * (1 - 1e-12)):,}"
+
+
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def odds_factor(exponent: float) -> str:
+    """The factor e^exponent by which odds change at most, readable, not below it."""
+    if exponent == math.inf:
+        return "∞"
+    if exponent < math.log(1000):
+        return rounded_up(math.exp(exponent), 3)
+    power, rest = divmod(exponent / math.log(10), 1)
+    # the power takes digits from the rest, some 1e-13 of it
+    digits = rounded_up(10**rest * (1 + 1e-11), 2)
+    if float(digits) >= 10:
+        digits, power = "1", power + 1
+    return f"{float(digits):.1f}·10{f'{power:.0f}'.translate(_RAISED)}"

@@ -18,11 +18,9 @@ from skdptext.utils._inputs import (
 )
 from skdptext.utils._intervals import (
     half_width as half_width,
-    log_ratio_bound as log_ratio_bound,
-    mean_interval as mean_interval,
-    pair_interval as pair_interval,
+    lower_limit as lower_limit,
     share_interval as share_interval,
-    split_interval as split_interval,
+    upper_limit as upper_limit,
 )
 from skdptext.utils._messages import (
     SITE as SITE,
@@ -30,11 +28,8 @@ from skdptext.utils._messages import (
     Fragment as Fragment,
     bullets as bullets,
     check_tuned_on as check_tuned_on,
-    details as details,
     lined_up as lined_up,
-    odds_factor as odds_factor,
     page as page,
-    paragraph as paragraph,
     percent_up as percent_up,
     quiet as quiet,
     rounded_up as rounded_up,
@@ -61,17 +56,6 @@ from skdptext.utils._random import (
     check_rng as check_rng,
     warn_of_repeats as warn_of_repeats,
 )
-from skdptext.utils._risk import (
-    FEWEST_CASES as FEWEST_CASES,
-    Excess as Excess,
-    Membership as Membership,
-    auc as auc,
-    auc_interval as auc_interval,
-    epsilon_bound as epsilon_bound,
-    membership as membership,
-    minus_control as minus_control,
-    recall_when_sure as recall_when_sure,
-)
 from skdptext.utils._system import (
     Memo as Memo,
     blas_threads as blas_threads,
@@ -79,10 +63,8 @@ from skdptext.utils._system import (
     import_pandas as import_pandas,
     import_pyarrow as import_pyarrow,
     limit_blas_threads as limit_blas_threads,
-    progress as progress,
     progress_bar as progress_bar,
     replacing as replacing,
-    show_progress as show_progress,
 )
 from skdptext.utils._validation import (
     MAX_WHOLE_WORDS as MAX_WHOLE_WORDS,

@@ -7,9 +7,8 @@ import math
 import os
 import secrets
 import sys
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from contextvars import ContextVar
 from functools import cache, partial
 from pathlib import Path
 from typing import IO, Any, Generic, TypeVar
@@ -133,31 +132,6 @@ def _asks_for_bars(verbose: int) -> bool:
     except ValueError:
         terminal = False
     return verbose > (0 if terminal else 1) and sys.stderr is not None
-
-
-_shown: ContextVar[bool] = ContextVar("skdptext_progress", default=False)
-
-
-@contextmanager
-def show_progress(verbose: int) -> Iterator[None]:
-    """Let `progress` show its bars, where `verbose` asks for them, in this context."""
-    token = _shown.set(_asks_for_bars(verbose))
-    try:
-        yield
-    finally:
-        _shown.reset(token)
-
-
-def progress(items: Iterable[T], what: str) -> Iterable[T]:
-    """The same items, with a progress bar if bars are shown.
-
-    For work deep below the call that takes `verbose`.
-    """
-    if not _shown.get():
-        return items
-    from tqdm.auto import tqdm
-
-    return tqdm(items, desc=what, leave=False)
 
 
 def progress_bar(

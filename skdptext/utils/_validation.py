@@ -81,7 +81,7 @@ def check_real(
     except at `low` if `open_low`, at `high` if `open_high`.
     """
     number = math.nan
-    if isinstance(value, Real | Decimal) and not isinstance(value, bool):
+    if type(value) is not bool and isinstance(value, Real | Decimal):
         with suppress(OverflowError, ValueError):  # 10**400, a signalling NaN
             number = float(value) + 0.0  # -0.0 and 0.0 must not be two releases
     above = number > low if open_low else number >= low

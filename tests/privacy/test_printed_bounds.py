@@ -14,7 +14,8 @@ from skdptext import DPDocumentReplacer, DPWordPerturber, WordEmbedding
 from skdptext.embeddings import one_hot_embedding
 from skdptext.learning._guarantee import LearningPart
 from skdptext.privacy import PrivacyGuarantee
-from skdptext.utils import odds_factor, percent_up, rounded_up
+from skdptext.privacy._statement import odds_factor
+from skdptext.utils import percent_up, rounded_up
 
 RNG = np.random.default_rng(0)
 # What decimals lose when they are read again, and bounds when they are computed

@@ -72,5 +72,7 @@ def test_no_error_shows_a_document(small_embedding, ask):
     with pytest.raises((InvalidParameterError, KeyError)) as error:
         ask(small_embedding)
     assert "patient" not in str(error.value)
-    assert f"{len(SECRET)} character" in str(error.value)  # so it can be recognised
+    # so it can be recognised
+    told = f"{len(SECRET)} character" in str(error.value)
+    assert told or "document 0" in str(error.value)
     assert len(str(error.value)) < 300
