@@ -877,8 +877,10 @@ class PrivacyGuarantee:
         rows : list of dict
             Ready for JSON. ``what`` is bounded: by an ``exponent`` in nats, and
             ``exponent_with_delta`` but for a probability ``delta``; or by a ``share``,
-            beside that of a ``guess``. Typical words are 50 of the first 10,000 of the
-            embedding, always the same ones, with their neighbors by Euclidean distance.
+            beside that of a ``guess``. Typical words are 50 of the first of the
+            embedding, as many as hold a million numbers (10,485 of 100 dimensions),
+            always the same ones, with their neighbors among these by Euclidean
+            distance.
 
         Examples
         --------
