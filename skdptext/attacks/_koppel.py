@@ -46,11 +46,6 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         Number of random subsets.
     feature_share : float in (0, 1], default=0.5
         Share of the n-grams that a round uses.
-    threshold : float in [0, 1], default=0.0
-        Score that the best author must reach; below it the answer is `unknown_label`.
-        0: always name an author, as [2]_ does.
-    unknown_label : object, default=None
-        The answer "don't know"; must be given if `threshold` is above 0.
     random_state : None, int or numpy.random.Generator, default=None
         Draws the subsets, in `fit`.
 
@@ -67,12 +62,12 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    The defaults of `ngram_size`, `n_features`, `n_rounds`, `feature_share` and
-    `threshold` come from the replication that the 2019 paper starts from. The
-    similarity is the cosine, as in [1]_ and [2]_. All known text of an author counts in
-    every round; the replication instead draws a passage as long as the document, and
-    leaves out authors of fewer than 500 words (400 in [2]_). A round in which several
-    authors are equally similar is shared among them.
+    The defaults of `ngram_size`, `n_features`, `n_rounds` and `feature_share` come from
+    the replication that the 2019 paper starts from. The similarity is the cosine, as in
+    [1]_ and [2]_. An author is always named, as in [2]_; [1]_ abstains below a score.
+    All known text of an author counts in every round; the replication instead draws a
+    passage as long as the document, and leaves out authors of fewer than 500 words (400
+    in [2]_). A round in which several authors are equally similar is shared among them.
 
     *Privacy.* This measures what one adversary achieves. Its failure proves nothing
     about others; only the guarantee does.
@@ -100,16 +95,12 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         n_features: int = 20_000,
         n_rounds: int = 100,
         feature_share: float = 0.5,
-        threshold: float = 0.0,
-        unknown_label: Any = None,
         random_state: Any = None,
     ) -> None:
         self.ngram_size = ngram_size
         self.n_features = n_features
         self.n_rounds = n_rounds
         self.feature_share = feature_share
-        self.threshold = threshold
-        self.unknown_label = unknown_label
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> KoppelAuthorClassifier:
@@ -132,7 +123,9 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         InvalidParameterError
             If a parameter or an input breaks its rule.
         """
-        self._check_parameters()
+        for name in ("ngram_size", "n_features", "n_rounds"):
+            check_integer(name, getattr(self, name), low=1)
+        check_real("feature_share", self.feature_share, low=0, high=1, open_low=True)
         texts = texts_of(documents_of("X", X))
         classes, author = check_classes(y, len(texts))
         self._counter = CountVectorizer(analyzer=partial(_ngrams, size=self.ngram_size))
@@ -161,24 +154,12 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         tags.non_deterministic = self.random_state is None
         return tags
 
-    def _check_parameters(self) -> None:
-        for name in ("ngram_size", "n_features", "n_rounds"):
-            check_integer(name, getattr(self, name), low=1)
-        check_real("feature_share", self.feature_share, low=0, high=1, open_low=True)
-        threshold = check_real("threshold", self.threshold, low=0, high=1)
-        if threshold > 0 and self.unknown_label is None:
-            raise InvalidParameterError(
-                "unknown_label must be given with threshold > 0, got None."
-            )
-
     def _draw_masks(self, n_features: int) -> np.ndarray:
         """One column per round: 1 for the n-grams that it uses."""
         rng = check_rng(self.random_state)
         n_chosen = max(1, round(self.feature_share * n_features))
-        masks = np.zeros((n_features, self.n_rounds), dtype=np.float64)
-        for r in range(self.n_rounds):
-            masks[rng.permutation(n_features)[:n_chosen], r] = 1.0
-        return masks
+        order = rng.permuted(np.tile(np.arange(n_features), (self.n_rounds, 1)), axis=1)
+        return (n_chosen > order.T).astype(np.float64)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Share of the rounds that each author wins.
@@ -208,7 +189,7 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         return out
 
     def predict(self, X: Any) -> np.ndarray:
-        """Author who wins the most rounds, or `unknown_label` below the threshold.
+        """Author who wins the most rounds.
 
         Parameters
         ----------
@@ -220,12 +201,7 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         authors : ndarray of shape (n_documents,)
             An author for each document.
         """
-        scores = self.predict_proba(X)
-        authors = self.classes_[scores.argmax(axis=1)]
-        if self.threshold > 0:
-            sure = scores.max(axis=1) >= self.threshold
-            authors = np.where(sure, authors, np.array(self.unknown_label))
-        return authors
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
 def _ngrams(text: str, size: int) -> list[str]:

@@ -263,17 +263,8 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
             Share of words found.
         """
         guesses = self.predict_top(X, k)
-        truth = self._truth(y, len(guesses))
+        rule = f"y must hold a word per row of X ({len(guesses)})"
+        truth = as_array(y if hasattr(y, "shape") else list(y), rule, dtype=object)
+        if truth.shape != (len(guesses),):
+            raise InvalidParameterError(f"{rule}, got shape {truth.shape}.")
         return float((guesses == truth[:, None]).any(axis=1).mean())
-
-    def _truth(self, y: Iterable[str], n: int) -> np.ndarray:
-        if isinstance(y, str | bytes) or not isinstance(y, Iterable):
-            raise InvalidParameterError(
-                f"y must hold a word per row of X, got {kind_of(y)}."
-            )
-        truth = as_array(list(y), "y must hold words", dtype=object)
-        if len(truth) != n:
-            raise InvalidParameterError(
-                f"y must hold a word per row of X ({n}), got {len(truth)}."
-            )
-        return truth

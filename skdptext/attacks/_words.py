@@ -53,23 +53,24 @@ def documents_of(name: str, documents: Any, numbers: bool = False) -> Any:
 
 
 def texts_of(documents: Any) -> list[str]:
-    """What `documents_of` has read, as texts; numbers hold no word."""
+    """What `documents_of` has read, as texts; one number is a word, a vector none."""
     if isinstance(documents, np.ndarray):
-        return [""] * len(documents)
+        alone = documents.size == len(documents)
+        return [str(x) if alone else "" for x in documents.ravel()[: len(documents)]]
     return [text if isinstance(text, str) else " ".join(text) for text in documents]
 
 
 def numbers_of(documents: Any) -> np.ndarray | None:
-    """Columns of unit variance of documents that are numbers, as many each."""
+    """Columns of unit variance of documents that are vectors; None if they are not."""
     try:
         if not isinstance(documents, np.ndarray):
             documents = [re.findall(r"[^\s,;\[\]()]+", t) for t in texts_of(documents)]
         numbers = np.array(documents, dtype=float)
     except ValueError:
         return None
-    if numbers.ndim == 0 or not numbers.size or not np.isfinite(numbers).all():
+    if numbers.ndim < 2 or numbers.shape[1] < 2 or not np.isfinite(numbers).all():
         return None
-    return np.asarray(scale(numbers.reshape(len(numbers), -1)))
+    return np.asarray(scale(numbers))
 
 
 def rows_of(documents: Any, rows: Any) -> Any:
