@@ -115,7 +115,7 @@ def label_attack(
         groups = groups if len(set(groups)) >= n_splits else np.arange(n)
     groups = check_labels("groups", groups, n, n_different=n_splits)
     folds = StratifiedGroupKFold(n_splits, shuffle=True, random_state=random_state)
-    trials = [
+    trials: list[tuple[str, Any, Any, Mapping[str, Any]]] = [
         (f"{by}, trained on {source}", model, texts, views)
         for by, model in (_models(random_state) | dict(adversaries or {})).items()
         for source, texts in views.items()

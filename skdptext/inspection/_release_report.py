@@ -32,6 +32,7 @@ from skdptext.inspection._release_display import ReleaseReport
 from skdptext.utils import (
     check_integer,
     check_labels,
+    check_methods,
     check_rng,
     kind_of,
     percent_up,
@@ -43,6 +44,11 @@ _BY_CHANCE, _FEWEST = 0.05, 3
 # Releases whose words are known in less than this part of the usual share cannot be
 # read.
 _READABLE = 0.5
+# The person of each release, and the parameters that errors on labels name.
+_PERSON = "person of a release"
+_PARAMETERS = {
+    "author": "authors", _PERSON: "authors (or background without background_ids)"
+}  # fmt: skip
 # With fewer documents of an author in a random sample, whole authors are drawn.
 _PER_AUTHOR = 5
 _SAME_SOURCE = (
@@ -150,10 +156,9 @@ def release_report(
     n_candidates = check_integer("n_candidates", n_candidates, low=2)
     most = check_integer("max_documents", max_documents, low=2)
     seed = check_integer("random_state", random_state, low=0)
-    if guarantee is not None and not hasattr(guarantee, "found_at_most"):
-        kind = kind_of(guarantee)
-        raise InvalidParameterError(
-            f"guarantee must be a PrivacyGuarantee, got {kind}."
+    if guarantee is not None:
+        check_methods(
+            guarantee, ["found_at_most"], "guarantee must be a PrivacyGuarantee"
         )
     asked = _asked(authors, labels)
     if control is not None:
@@ -169,6 +174,16 @@ def release_report(
             "background must be given where original is None or background_ids are "
             "given, got None."
         )
+    if background is not None:
+        background = texts_of(documents_of("background", background))
+        if background_ids is None:  # the n-th text is of the person of the n-th release
+            asked[_PERSON] = background_ids = np.arange(len(background))
+        elif authors is None:
+            raise InvalidParameterError(
+                "authors must be given with background_ids: whose each release is."
+            )
+        else:
+            asked[_PERSON] = asked.pop("author")
     notes: list[str] = []
     original, released, asked = _matched(original, released, asked, notes)
     n, rows = len(released), list[Score]()
@@ -191,8 +206,7 @@ def release_report(
         left = [row for row in copied(clear, noisy).rows if row.question != "copies"]
         rows += [*attack.rows, *left, copies]
     if background is not None:
-        people = asked.pop("author", None)
-        held, truth = _people(background, background_ids, people, n)
+        held, truth = _people(background, background_ids, asked.pop(_PERSON))
         known = np.flatnonzero(truth[picked] >= 0)
         notes.append(
             f"For {len(known):,} releases texts of {len(held):,} people are held."
@@ -289,7 +303,7 @@ def _matched(
         )
     known = {
         name: check_labels(
-            "authors" if name == "author" else f"labels[{name!r}]",
+            _PARAMETERS.get(name, f"labels[{name!r}]"),
             _by_index(name, values, first), n, n_different=2,
         )[kept]
         for name, values in asked.items()
@@ -330,16 +344,9 @@ def _sample(
 
 
 def _people(
-    background: Any, ids: Any, people: np.ndarray | None, n: int
+    texts: Sequence[str], ids: Any, people: np.ndarray
 ) -> tuple[list[str], np.ndarray]:
     """All that is held of each person, and the number of each release's, −1 if none."""
-    texts = texts_of(documents_of("background", background))
-    if ids is None:
-        ids = people = np.arange(n)
-    if people is None:
-        raise InvalidParameterError(
-            "authors must be given with background_ids: whose each release is."
-        )
     ids = check_labels("background_ids", ids, len(texts), of="text")
     held: dict[Any, list[str]] = {}
     for person, text in zip(ids.tolist(), texts, strict=True):

@@ -369,6 +369,11 @@ def test_people_are_identified_by_their_other_texts():
     assert any("60 releases texts of 30 people are held" in n for n in fewer.notes)
     one_each = release_report(None, people(40)[0], background=people(40, seed=1)[0])
     assert one_each.scores["person"].low > 0.3
+    empty = ["!", *released[1:40]]  # it leaves its person among the candidates
+    fewer = release_report(empty, empty, background=people(40, seed=1)[0])
+    assert fewer.scores["person"].chance == 1 / 40
+    assert fewer.scores["person"].n_documents == 20
+    assert fewer.scores["person"].low > 0.3
 
 
 @pytest.mark.no_cover
@@ -440,10 +445,10 @@ def test_a_model_that_remembers_is_told_from_one_that_never_saw(prose):
     ({"max_documents": 1}, "max_documents"),
     ({"random_state": "x"}, "random_state"),
     ({"mechanism": "noise"}, "mechanism must be a releaser"),
-    ({"guarantee": 1.0}, "guarantee must be a PrivacyGuarantee, got a float"),
+    ({"guarantee": 1.0}, "guarantee must be a PrivacyGuarantee, got a float without"),
     ({"original": None}, "background must be given"),
     ({"background_ids": ["b"]}, "background must be given"),
-    ({"original": None, "background": ["a", "b"]}, "background_ids must hold one"),
+    ({"original": None, "background": ["a", "b"]}, "authors .or background without"),
     ({"background": ["a", "b"], "background_ids": [0, 1]}, "authors must be given"),
     ({"background": ["a", "b"], "background_ids": ["x", "y"], "authors": range(4)},
      "people of at least 2 releases, got 2 and 0"),
