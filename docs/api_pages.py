@@ -23,7 +23,7 @@ RESULTS = {
     "metrics.density_statistics": ["DensityStatistics"],
     "metrics.plausible_deniability": ["PlausibleDeniability"],
     "model_selection.calibrate_epsilon": ["Calibration"],
-    "replacement.DPDocumentReplacer": ["PersonAnswers", "PublicDocuments"],
+    "replacement.DPDocumentReplacer": ["PersonAnswers"],
     "replacement.topic_shares": ["TopicShares"],
 }
 

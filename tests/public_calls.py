@@ -470,7 +470,6 @@ VALID: dict[Any, Valid] = {
     replacement.topic_shares: Valid(
         lambda: ([0, 1, 0, 1], replacer().fit().guarantee(), [0, 1], None, 0.95)
     ),
-    replacement.PublicDocuments: Valid(lambda: (TEXTS,)),
     release.verify: Valid(lambda: (complete_release(),), names=("out",)),
 }
 

@@ -12,6 +12,7 @@ from skdptext.exceptions import InvalidParameterError
 # Sums in float32 differ by less between two sizes of a batch, by parts of the largest
 # number in a row. A mean or a maximum of some thousand documents differs by more.
 _ROUNDING = 1e-5
+_ALONE = 16
 
 
 def check_rows_alone(
@@ -19,16 +20,16 @@ def check_rows_alone(
 ) -> tuple[np.ndarray, bool]:
     """The label or vector of each document, if the others have no effect on it.
 
-    The documents are given once more in two random halves, and one of them twice by
-    itself: what depends on the others, their number or their order, on chance or on
-    earlier calls differs. Also returned is whether all numbers are the same to the last
-    bit; if not, only documents given one by one have rows that depend on nothing else.
+    The documents are given once more in a random half, half of the rest and so on, and
+    some twice by themselves: what depends on the others, their number or their order,
+    on chance or on earlier calls differs. Also returned is whether all numbers are the
+    same to the last bit; if not, only documents given one by one have rows that depend
+    on nothing else.
     """
-    rows, exact = rows_of(list(documents)), True
-    order = np.random.default_rng().permutation(len(rows))
-    for part in (*np.array_split(order, 2), np.repeat(order[:1], 2)):
-        if not len(part):
-            continue
+    n, rows, exact = len(documents), rows_of(list(documents)), True
+    order = np.random.default_rng().permutation(n)
+    ends = [n - (n >> k) for k in range(n.bit_length() + 1)]
+    for part in (*np.split(order, ends[1:-1]), *np.repeat(order[:_ALONE, None], 2, 1)):
         first, again = rows[part], rows_of([documents[i] for i in part])
         if np.array_equal(first, again):
             continue

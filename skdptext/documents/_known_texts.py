@@ -12,6 +12,8 @@ from typing import Any
 
 from skdptext.documents._reader import warn_without_words
 from skdptext.documents._topics import words_of
+from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
+from skdptext.utils import warn_once
 
 # A text of fewer letters may be the same as another by chance.
 _LONG = 25
@@ -120,6 +122,27 @@ class SharedTexts:
         n, of = len(self._seen), len(self._known.is_long)
         are = "is" if n == 1 else "are"
         return f"{n:,} of {of:,} public texts {are} among the {others}, word for word"
+
+    def check(self, accepted: bool) -> None:
+        """Refuse public texts among those to be released, or warn of a few.
+
+        Also warns of documents without any public word.
+        """
+        self.warn_of_strangers()
+        if accepted:
+            return
+        if self.too_many:
+            raise InvalidParameterError(
+                "public_documents must not be among the documents to be released, got "
+                f"{self.why}: stand-ins would publish them. If all of them are public, "
+                "accept it with allow_shared_texts."
+            )
+        if self.any:
+            warn_once(
+                f"{self.sentence('documents to be released')}. What is public cannot "
+                "be protected; if they are not public, this release publishes them.",
+                PrivacyLeakWarning,
+            )
 
     def warn_of_strangers(self) -> None:
         """Warn of documents without any public word, by their number alone."""

@@ -37,7 +37,7 @@ from skdptext.mechanisms import (
     laplace_scale,
 )
 from skdptext.privacy import PrivacyGuarantee
-from skdptext.replacement import PublicDocuments, in_blocks
+from skdptext.replacement import in_blocks, public_list
 from skdptext.utils import (
     DocLinked,
     NoiseStreams,
@@ -370,7 +370,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
 
     def _public_part(self, n_classes: int) -> PublicFeatures:
         """What is summed, by public things only."""
-        self.public_ = list(PublicDocuments.of(self.public_documents))
+        self.public_ = public_list(self.public_documents)
         public = tuple(d if isinstance(d, str) else tuple(d) for d in self.public_)
         n = len(public) if self.n_expected is None else int(self.n_expected)
         rarest = n / n_classes / 5 if self.n_rarest is None else self.n_rarest

@@ -182,6 +182,8 @@ class DocumentRelease:
         fitted = fitted_releaser(releaser, [])
         fitted.guarantee()  # refuses what was changed after fit
         self._set("perturber", fitted)
+        if getattr(fitted, "allow_shared_texts", False):
+            self._set("allow_shared_texts", True)
         self._set("canary", _canary(fitted))
         if _canary(fitted) != self.canary:
             raise InvalidParameterError(

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
+from hashlib import blake2b
 from numbers import Integral
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
+from joblib import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from skdptext.base import BaseReleaser
 from skdptext.documents import (
     ColumnOutput,
+    DocumentReader,
     KnownTexts,
     are_shared_texts_counted,
     as_column,
@@ -22,36 +25,31 @@ from skdptext.documents import (
     row_keys,
 )
 from skdptext.embeddings import WordEmbedding
-from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
+from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import ExactResponse
 from skdptext.privacy import PrivacyGuarantee
+from skdptext.replacement._answers import (
+    PersonAnswers,
+    answer,
+    groups_of_collections,
+    keys_of,
+    stand_ins,
+)
 from skdptext.replacement._groups import (
     PublicGroups,
     check_grouper,
-    check_not_fitted_on,
     encoder_of,
     in_blocks,
-    noise_fingerprint,
+    public_list,
 )
-from skdptext.replacement._guarantee import (
-    ReplacementPart,
-)
-from skdptext.replacement._persons import (
-    PersonAnswers,
-    Persons,
-    groups_of_collections,
-    with_authors,
-)
-from skdptext.replacement._public import (
-    PublicDocuments,
-    PublicLabels,
-    document_bytes,
-)
+from skdptext.replacement._guarantee import ReplacementPart
 from skdptext.utils import (
     REPEATABLE,
     NoiseStreams,
+    as_labels,
     check_authors,
     check_document_ids,
+    check_flag,
     check_integer,
     check_n_jobs,
     check_noise_state,
@@ -60,9 +58,9 @@ from skdptext.utils import (
     check_real,
     is_column_of_documents,
     kind_of,
+    progress_bar,
     sparse_result,
     warn_of_repeats,
-    warn_once,
 )
 
 OUTPUTS = ("text", "bow", "vector", "group", "index")
@@ -77,6 +75,13 @@ _REPEATED_PERSONS = (
 _FITTED_BEFORE = (
     "The grouper was given fitted: that it learned from public documents only is taken "
     "on trust. Everything below is void if it did not."
+)
+# The same whatever the documents are: a number of them would tell something.
+_SHARED = (
+    "Public documents may be among the documents to be released: the maker of the "
+    "release has accepted that (allow_shared_texts), and that all of these are public "
+    "is taken on trust. Whatever of them was not public is published, and nothing "
+    "below holds for it."
 )
 
 
@@ -100,8 +105,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
     Parameters
     ----------
     public_documents : iterable of str, or of lists of str
-        Public: they are what is released. At least one in each group. A list is kept
-        as a `~skdptext.replacement.PublicDocuments`, which clones and copies share.
+        Public: they are what is released. At least one in each group.
     grouper : estimator with `predict`, default=None
         Assigns a document to a group: a pipeline that ends in a clusterer or in a
         classifier. Unfitted, a clone of it is fitted on the public documents (and
@@ -109,10 +113,9 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         be public, and the guarantee says so; for clones, such as those of a grid
         search, to keep it fitted, wrap it in scikit-learn's ``FrozenEstimator``. It
         must assign each document by itself, whatever the others are, which is checked
-        in `fit` and in every release. None:
-        TF-IDF, truncated SVD to ten directions, rows of unit length and k-means; with
-        `public_labels`, TF-IDF and logistic regression, in which all labels weigh the
-        same.
+        in `fit` and in every release. None: k-means after TF-IDF, truncated SVD to 20
+        directions and rows of unit length; with `public_labels`, TF-IDF and logistic
+        regression, in which all labels weigh the same.
     n_groups : int >= 2, default=None
         K, for ``grouper=None`` without labels; None: 8. As many as there are topics
         that shall survive. More groups tell more, and show more. A grouper or labels
@@ -125,9 +128,8 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         Privacy parameter ε, between any two documents.
     output : {"text", "bow", "vector", "group", "index"}, default="text"
         What is released of the stand-in: its text; the counts of its words in
-        `embedding`; its vector before the last step of the grouper, or for the default
-        one its place among topics; only its group;
-        or its number among the public documents.
+        `embedding`; its vector before the last step of the grouper; only its group; or
+        its number among the public documents.
     embedding : WordEmbedding, default=None
         The columns of ``output="bow"``. Public.
     random_state : None, int, Generator or RandomState, default=None
@@ -139,6 +141,10 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         id, and costs ε again. Without ids, equal documents get equal answers. The
         integer is a secret: ``secrets.randbits(128)`` gives one. A Generator or
         RandomState of NumPy: a key is drawn from it in every call.
+    allow_shared_texts : bool, default=False
+        Release although public documents are among the documents to be released, copies
+        and near-copies: all of them are public. The guarantee says so. Without it, such
+        documents are refused, since stand-ins would publish them.
     n_jobs : int, default=None
         Threads that group documents. None: one, unless joblib's context says more.
     verbose : int, default=0
@@ -154,7 +160,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         Labels of the groups, sorted.
     n_groups_ : int
         Their number.
-    public_ : PublicDocuments
+    public_ : list of str, or of lists of str
         The public documents.
     public_groups_ : ndarray of shape (n_public_documents,)
         The group of each, as an index of `groups_`.
@@ -168,8 +174,9 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
     Warns
     -----
     PrivacyLeakWarning
-        If documents to be released are among the public ones, or if `random_state` is
-        an integer, which shows equal documents or can be guessed.
+        If a few public documents are among those to be released, as may happen by
+        chance, or if `random_state` is an integer, which shows equal documents or can
+        be guessed.
     OutOfVocabularyWarning
         If documents hold no word of the public ones, with their number, which is
         private.
@@ -196,11 +203,10 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
     all that anyone wants, there is nothing better.
 
     *Cost.* That of the grouper's `predict`, in blocks of documents, and some
-    microseconds each where noise is repeatable. A grouper of your own predicts twice,
-    to see whether other documents matter. Memory: two numbers per document, what
-    is returned, and the ids. A grouper is fitted once in a process for the same public
-    documents and labels, and so is an equal one, also if it draws numbers: a search
-    over `epsilon` fits it once. To compare starts, give it integers as `random_state`.
+    microseconds each where noise is repeatable. A grouper of a user's own predicts
+    twice, to see whether other documents matter. Memory: two numbers per document, what
+    is returned, and the ids. A grid search over `epsilon` fits a grouper for each
+    value: fit it first and give it in a ``FrozenEstimator``, and it is copied instead.
 
     References
     ----------
@@ -227,12 +233,6 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
     # skrub then hands it one column of a data frame at a time
     __single_column_transformer__ = True
 
-    _stored_as: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
-        **BaseReleaser._stored_as,
-        "public_documents": PublicDocuments.shared,
-        "public_labels": PublicLabels.shared,
-    }
-
     def __init__(
         self,
         public_documents: Any,
@@ -244,6 +244,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         output: Literal["text", "bow", "vector", "group", "index"] = "text",
         embedding: WordEmbedding | None = None,
         random_state: Any = None,
+        allow_shared_texts: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -255,6 +256,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         self.output = output
         self.embedding = embedding
         self.random_state = random_state
+        self.allow_shared_texts = allow_shared_texts
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -280,12 +282,13 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         """
         epsilon = self._check_parameters()
         n_groups = self._check_n_groups()
-        check_grouper(self.grouper)
-        public = PublicDocuments.of(self.public_documents)
+        if self.grouper is not None:
+            check_grouper(self.grouper, self.public_labels is not None)
+        public = public_list(self.public_documents)
         groups = PublicGroups.of(public, self.grouper, n_groups, self.public_labels)
-        self._check_encoder(groups.grouper)
         warn_of_repeats(self.random_state, has_ids=True)
         self._groups = groups
+        self._rows: tuple[Any, ...] = (None, None, None)
         self.channel_ = ExactResponse(len(groups.names), epsilon)
         self.grouper_ = groups.grouper
         self.groups_ = groups.names
@@ -311,6 +314,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
                 "words, got None."
             )
         check_noise_state(self.random_state)
+        check_flag("allow_shared_texts", self.allow_shared_texts)
         check_integer("verbose", self.verbose, low=0)
         check_n_jobs(self.n_jobs)
         return epsilon
@@ -327,12 +331,15 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
                 )
         return n_groups
 
-    def _check_encoder(self, grouper: Any) -> None:
-        if self.output == "vector" and encoder_of(grouper) is None:
+    def _encoder(self) -> Any:
+        """What places documents, for ``output="vector"``."""
+        encoder = encoder_of(self.grouper_)
+        if encoder is None:
             raise InvalidParameterError(
                 'grouper must be a pipeline for output="vector", whose steps before '
-                f"the last one encode documents, got {kind_of(grouper)}."
+                f"the last one encode documents, got {kind_of(self.grouper_)}."
             )
+        return encoder
 
     def _check_ready(self) -> PublicGroups:
         check_is_fitted(self, "channel_")
@@ -340,7 +347,6 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
             raise InvalidParameterError(
                 "epsilon was changed after fit, call fit again."
             )
-        self._check_encoder(self.grouper_)
         return self._groups
 
     # -- releasing -------------------------------------------------------------
@@ -412,46 +418,22 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
             check_number_of_ids(ids, len(names))
             released = self.person_answers(X, names).transform(names, ids)
         else:
-            clear, own = self._answers(groups, X, ids)
-            check_not_fitted_on(groups, clear)
-            released = self._shown(own)
+            streams = NoiseStreams(self.random_state, self._context())
+            answers, n = [np.empty(0, dtype=np.int64)], 0
+            for block, clear in self._grouped(X):
+                keys = keys_of(streams, block, n, ids)
+                noisy = answer(clear, self.channel_, streams, keys)
+                if self.output != "group":
+                    # only the noisy group matters, and never the one it is in
+                    noisy = stand_ins(groups, noisy, streams, keys)
+                answers.append(noisy)
+                n += len(block)
+            check_number_of_ids(ids, n)
+            released = self._shown(np.concatenate(answers))
         frame = self._container is not None
         if self.output in ("bow", "vector") or not (frame or is_column_of_documents(X)):
             return released
         return as_column(list(released), X, self._container, self.output)
-
-    def _context(self) -> bytes:
-        return noise_fingerprint(self._groups.fingerprint, self.channel_)
-
-    def _answers(
-        self, groups: PublicGroups, X: Any, ids: list[Any] | None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Groups of documents, and their answers: noisy groups, or stand-ins."""
-        streams = NoiseStreams(self.random_state, self._context())
-        watch, channel = _Watch(groups.documents), self.channel_
-        clear = [np.empty(0, dtype=np.int64)]
-        answers = [np.empty(0, dtype=np.int64)]
-        start = 0
-        grouped = groups.assign_all(
-            in_blocks(read_documents(X)), self.n_jobs, self.verbose
-        )
-        for block, numbers in grouped:
-            watch.see(block)
-            draws = _Draws(streams, ids, block, start)
-            rng = draws.of(b"answer")
-            noisy = channel.apply(numbers, channel.draw(rng, len(block)))
-            if self.output != "group":
-                # only the noisy group matters, and never the one it is in
-                order, starts = groups.members
-                place = draws.of(b"stand-in")
-                sizes = np.diff(starts)[noisy]
-                noisy = order[starts[noisy] + place.integers(sizes)]
-            clear.append(numbers)
-            answers.append(noisy)
-            start += len(block)
-        check_number_of_ids(ids, start)
-        watch.warn()
-        return np.concatenate(clear), np.concatenate(answers)
 
     def person_answers(self, X: Any, authors: Iterable[Any]) -> PersonAnswers:
         """Read all documents, and answer each author once.
@@ -479,21 +461,46 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         """
         groups = self._check_ready()
         streams = NoiseStreams(self.random_state, self._context())
-        watch, persons = _Watch(groups.documents), Persons(streams, self.n_groups_)
-        waiting: deque[Any] = deque()  # authors of documents that are being grouped
-        clear = [np.empty(0, dtype=np.int16)]
-        start = 0
-        documents = with_authors(read_documents(X), authors, waiting)
-        grouped = groups.assign_all(in_blocks(documents), self.n_jobs, self.verbose)
-        for block, numbers in grouped:
-            watch.see(block)
-            names = [waiting.popleft() for _ in block]
-            persons.see(names, block, numbers, start)
-            clear.append(numbers.astype(np.int16))
-            start += len(block)
-        watch.warn()
-        check_not_fitted_on(groups, np.concatenate(clear))
-        return persons.answered(self.channel_, groups.members, self.output, self._shown)
+        persons = PersonAnswers(streams, groups, self.output, self._shown)
+        names, n = iter(authors), 0
+        for block, clear in self._grouped(X):
+            persons.see(names, block, clear, n)
+            n += len(block)
+        if next(names, names) is not names:
+            raise InvalidParameterError(
+                f"authors must hold one author per document ({n}), got more."
+            )
+        return persons.answer(self.channel_)
+
+    def _context(self) -> bytes:
+        """All that an answer depends on besides seed and document.
+
+        Not the output: a text and its group are one answer, and cost ε once.
+        """
+        digest = blake2b(digest_size=32, person=b"skdptext-replace")
+        digest.update(self._groups.fingerprint + self.channel_.fingerprint)
+        return digest.digest()
+
+    def _grouped(self, X: Any) -> Iterator[tuple[list[Any], np.ndarray]]:
+        """Blocks of documents and their groups; public ones are refused in the end."""
+        groups = self._groups
+        count = None if are_shared_texts_counted() else groups.known.count()
+
+        def grouped(block: list[Any]) -> tuple[list[Any], np.ndarray]:
+            return block, groups.assign(block)
+
+        with progress_bar(self.verbose, "replacing", unit="doc") as bar:
+            # sharedmem: processes would be sent the grouper with each block
+            parallel = Parallel(self.n_jobs, require="sharedmem", return_as="generator")
+            for block, numbers in parallel(
+                delayed(grouped)(block) for block in in_blocks(read_documents(X))
+            ):
+                bar.update(len(block))
+                if count is not None:
+                    count.see(block)
+                yield block, numbers
+        if count is not None:
+            count.check(self.allow_shared_texts)
 
     def _shown(self, index: np.ndarray) -> Any:
         """Groups, or public documents, in the form that `output` names."""
@@ -509,8 +516,21 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         return sparse_result(rows) if sp.issparse(rows) else rows
 
     def _public_rows(self) -> Any:
-        """Bags or vectors of all public documents, in the form of `output`."""
-        return self._groups.rows(self.embedding if self.output == "bow" else None)
+        """Bags or vectors of all public documents; found once for an output.
+
+        All at once, so that a document has the same row whenever it is released.
+        """
+        output, embedding, rows = self._rows
+        if rows is None or output != self.output or embedding is not self.embedding:
+            if self.embedding is not None and self.output == "bow":
+                reader = DocumentReader(self.embedding)
+                bags = reader.read(self.public_).bags(len(self.embedding))
+                rows = bags.astype(np.int64)
+            else:
+                rows = self._encoder().transform(self.public_)
+            rows = sp.csr_array(rows) if sp.issparse(rows) else np.asarray(rows)
+            self._rows = self.output, self.embedding, rows
+        return rows
 
     # -- what adversaries, guarantees and audits ask for -----------------------
 
@@ -527,7 +547,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         groups : ndarray of shape (n_documents,)
             Labels, of `groups_`. They are private.
         """
-        return self.groups_[_numbers(self._check_ready().assigner, X)]
+        return self.groups_[_numbers(self._check_ready().assign, X)]
 
     def log_likelihood(self, documents: Any, released: Any) -> np.ndarray:
         """Compute ln Pr[release | document], exactly.
@@ -544,7 +564,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         log_likelihood : ndarray of shape (n_released, n_documents)
             −inf for what is never released.
         """
-        at = _numbers(self._check_ready().assigner, documents)
+        at = _numbers(self._check_ready().assign, documents)
         shares = self._shares(released)
         # Each answer has the probability of one other group, and its own has more.
         own, other = self.channel_.proba
@@ -555,28 +575,39 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
 
     def _shares(self, released: Any) -> np.ndarray:
         """Share of each group's public documents that look as released, (n, K)."""
-        if self.output == "group":
-            labels = np.asarray(released)
-            return np.equal.outer(labels, self.groups_).astype(float)
         public: list[Any]
         given: list[Any]
         if self.output in ("bow", "vector"):
             rows = self._public_rows()
+            released = released if sp.issparse(released) else np.asarray(released)
+            if released.ndim != 2 or released.shape[1] != rows.shape[1]:
+                raise InvalidParameterError(
+                    f"released must be a matrix of {rows.shape[1]} columns, got "
+                    f"{kind_of(released)} of shape {released.shape}."
+                )
             if sp.issparse(rows):
                 released = sp.csr_array(released)
             public, given = row_keys(rows), row_keys(released)
         elif self.output == "text":
-            public = [_as_text(document) for document in self.public_]
-            given = list(released)
+            public = list(map(_as_text, self.public_))
+            given = list(map(_as_text, read_documents(released, name="released")))
         else:
             public = list(range(len(self.public_)))
-            given = np.asarray(released).tolist()
+            if self.output == "group":
+                public = self.groups_[self.public_groups_].tolist()
+            given = as_labels("released", released).tolist()
         number = {key: i for i, key in enumerate(dict.fromkeys(public))}
         counts = np.zeros((len(number) + 1, self.n_groups_))
         at = np.array([number[key] for key in public])
         np.add.at(counts, (at, self.public_groups_), 1)
         counts /= np.bincount(self.public_groups_, minlength=self.n_groups_)
-        return counts[[number.get(key, -1) for key in given]]
+        try:
+            return counts[[number.get(key, -1) for key in given]]
+        except TypeError:  # lists, which cannot be looked up
+            raise InvalidParameterError(
+                f"released must be what transform gives for output={self.output!r}, "
+                f"got {kind_of(given[0])} as document 0."
+            ) from None
 
     def guarantee(
         self, unit: Literal["document", "person"] = "document"
@@ -601,7 +632,10 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
             caveats.append(REPEATABLE if unit == "document" else _REPEATED_PERSONS)
         if groups.fitted_before:
             caveats.append(_FITTED_BEFORE)
-        assign: Any = partial(_numbers, groups.assigner)
+        if self.allow_shared_texts:
+            caveats.append(_SHARED)
+        # without the public documents: guarantees last, and are stored
+        assign: Any = partial(_numbers, replace(groups, documents=[]).assign)
         if unit == "person":
             assign = partial(groups_of_collections, assign, len(groups.names))
         part = ReplacementPart(
@@ -653,7 +687,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         known : KnownTexts
             `~skdptext.release.DocumentRelease` refuses to release them.
         """
-        return self._check_ready().documents.known
+        return self._check_ready().known
 
     # -- scikit-learn's conventions --------------------------------------------
 
@@ -675,7 +709,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
             assert self.embedding is not None
             return self.embedding.word_array.copy()
         if self.output == "vector":
-            return np.asarray(encoder_of(self.grouper_).get_feature_names_out())
+            return np.asarray(self._encoder().get_feature_names_out())
         return np.array([self.output], dtype=object)
 
     def __sklearn_tags__(self) -> Any:
@@ -693,61 +727,6 @@ def _numbers(
     """Numbers of the groups of documents."""
     parts = [assign(block) for block in in_blocks(read_documents(documents))]
     return np.concatenate([np.empty(0, dtype=int), *parts])
-
-
-class _Draws:
-    """Draws for some documents, the first of which is document `start`.
-
-    Fresh ones come from one stream. Else each document has its own numbers, by its id
-    and its content: an edit under the same id must not repeat the noise, or an answer
-    that changes would show that the group did, whatever ε is. Without ids they are by
-    content, and by position for a generator, which is copied by `clone`: what answers
-    two documents must not be the same noise.
-    """
-
-    def __init__(
-        self, streams: NoiseStreams, ids: Any, documents: list[Any], start: int
-    ) -> None:
-        self._streams = streams
-        label = streams.labeller(ids)
-        if label is None:
-            self._stream = streams.open(b"%d" % start)
-            return
-        self._owners = [
-            label(i, document_bytes(document))
-            for i, document in enumerate(documents, start)
-        ]
-
-    def of(self, what: bytes) -> Any:
-        """What draws a whole number for each document."""
-        if self._streams.fresh:
-            return self._stream
-        return self._streams.numbers([what + owner for owner in self._owners])
-
-
-class _Watch:
-    """Looks for public documents among those to be released."""
-
-    def __init__(self, public: PublicDocuments) -> None:
-        self._count = None if are_shared_texts_counted() else public.known.count()
-
-    def see(self, documents: list[Any]) -> None:
-        if self._count is not None:
-            self._count.see(documents)
-
-    def warn(self) -> None:
-        if self._count is None:
-            return
-        shared = self._count
-        shared.warn_of_strangers()
-        if shared.any:
-            warn_once(
-                f"{shared.sentence('documents to be released')}. What is public "
-                "cannot be protected; and if the documents are not, neither the "
-                "stand-ins nor the groups may be made of them: this release would "
-                "publish them.",
-                PrivacyLeakWarning,
-            )
 
 
 def _as_text(document: Any) -> str:

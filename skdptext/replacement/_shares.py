@@ -178,10 +178,18 @@ def topic_shares(
         PrivacyGuarantee,
         "guarantee must be the PrivacyGuarantee of a release",
     )
-    channel = _only_part(guarantee).mechanism
-    _check_unit(guarantee, authors)
+    channel = _only_part(guarantee, authors).mechanism
     names = _names(released, groups, channel.n_groups)
-    answers = _answered(released, names)
+    number = {label: i for i, label in enumerate(names.tolist())}
+    given = as_labels("released", released).tolist()
+    answers = np.array([number.get(label, -1) for label in given], dtype=int)
+    if not given:
+        raise InvalidParameterError("released must hold one or more labels, got none.")
+    if (answers < 0).any():
+        raise InvalidParameterError(
+            "released must hold labels of groups only, but the one at position "
+            f"{answers.argmin()} is none."
+        )
     if authors is not None:
         answers = _one_each(answers, authors)
     counts = np.bincount(answers, minlength=len(names))
@@ -209,31 +217,22 @@ def topic_shares(
 # -- what was answered ---------------------------------------------------------------
 
 
-def _only_part(guarantee: PrivacyGuarantee) -> ReplacementPart:
-    """The one release that a guarantee is of."""
-    if guarantee.kind != "stand-ins":
+def _only_part(guarantee: PrivacyGuarantee, authors: Any) -> ReplacementPart:
+    """The one release that a guarantee is of, by documents or by these authors."""
+    if guarantee.kind != "stand-ins" or guarantee.releases != 1:
         raise InvalidParameterError(
-            f"guarantee must be that of stand-ins, got one of {guarantee.kind}."
+            f"guarantee must be that of one release, got one of {guarantee.releases} of "
+            f"{guarantee.kind}: estimate shares from each release of stand-ins by "
+            "itself."
         )
-    if guarantee.releases != 1:
+    if (guarantee.unit == "person") != (authors is not None):
+        wanted = "None" if authors is not None else "given"
         raise InvalidParameterError(
-            "guarantee must be that of one release, got one of "
-            f"{guarantee.releases}: estimate shares from each release by itself."
+            f"authors must be {wanted} with the guarantee of a {guarantee.unit}, got "
+            f"{kind_of(authors)}: an author who answers once counts once."
         )
     part: ReplacementPart = guarantee.parts[0]
     return part
-
-
-def _check_unit(guarantee: PrivacyGuarantee, authors: Any) -> None:
-    """Refuse answers of persons that would count as those of documents."""
-    if (guarantee.unit == "person") != (authors is not None):
-        wanted, got = "given", "None"
-        if authors is not None:
-            wanted, got = "None", kind_of(authors)
-        raise InvalidParameterError(
-            f"authors must be {wanted} with the guarantee of a {guarantee.unit}, got "
-            f"{got}: an author who answers once counts once."
-        )
 
 
 def _one_each(answers: np.ndarray, authors: Any) -> np.ndarray:
@@ -248,20 +247,10 @@ def _one_each(answers: np.ndarray, authors: Any) -> np.ndarray:
     return answers[first]
 
 
-def _labels(name: str, values: Any) -> np.ndarray:
-    labels = as_labels(name, values)
-    if labels.ndim != 1 or not labels.size or labels.dtype.kind not in "biufUSO":
-        raise InvalidParameterError(
-            f"{name} must be a list of one or more labels of groups, got "
-            f"{kind_of(values)} of shape {labels.shape}."
-        )
-    return labels
-
-
 def _names(released: Any, groups: Any, n_groups: int) -> np.ndarray:
     """Sorted labels of all groups."""
     name = "released" if groups is None else "groups"
-    labels = _labels(name, released if groups is None else groups)
+    labels = as_labels(name, released if groups is None else groups)
     names = np.array(sorted(set(labels.tolist())), dtype=labels.dtype)
     if len(names) != n_groups:
         advice = "" if groups is not None else " Name all of them in groups."
@@ -270,18 +259,6 @@ def _names(released: Any, groups: Any, n_groups: int) -> np.ndarray:
             f"is, got {len(names)} different ones.{advice}"
         )
     return names
-
-
-def _answered(released: Any, names: np.ndarray) -> np.ndarray:
-    """Numbers of the groups that were released."""
-    number = {label: i for i, label in enumerate(names.tolist())}
-    found = [number.get(label, -1) for label in _labels("released", released).tolist()]
-    if -1 in found:
-        raise InvalidParameterError(
-            "released must hold labels of groups only, but the one at position "
-            f"{found.index(-1)} is none."
-        )
-    return np.array(found)
 
 
 # -- statistics ----------------------------------------------------------------------

@@ -23,7 +23,7 @@ from skdptext import DPDocumentReplacer
 from skdptext.cli import main
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.release import DocumentRelease, ReleaseKey, release_files
-from skdptext.replacement import _groups, _persons
+from skdptext.replacement import _answers, _groups
 from tests.expected import no_warning, refusals
 from tests.laws import assert_counts, largest_loss
 from tests.memory import traced_memory
@@ -164,11 +164,11 @@ def test_the_most_frequent_group_and_ties(rows):
     """Against a slow count; of equal ones the first, in whatever order they come."""
     authors = sorted({author for author, _ in rows})
     pairs = [authors.index(author) * 7 + group for author, group in rows]
-    best = _persons.most_frequent(Counter(pairs), len(authors), 7)
+    best = _answers.most_frequent(Counter(pairs), len(authors), 7)
     for author, found in zip(authors, best, strict=True):
         own = [group for name, group in rows if name == author]
         assert found == min(set(own), key=lambda group: (-own.count(group), group))
-    again = _persons.most_frequent(Counter(pairs[::-1]), len(authors), 7)
+    again = _answers.most_frequent(Counter(pairs[::-1]), len(authors), 7)
     np.testing.assert_array_equal(again, best)
 
 
@@ -287,7 +287,7 @@ def test_the_same_collection_is_answered_again(answered):
 @pytest.mark.no_cover
 def test_an_answer_kept_for_author_and_group_is_caught(answered, monkeypatch):
     """The mistake, seeded: derived from the author, whatever the documents say."""
-    monkeypatch.setattr(_persons, "document_bytes", lambda document: b"")
+    monkeypatch.setattr(_answers, "document_bytes", lambda document: b"")
     source, _ = answered
     one, two = (drawn(source, edit) for edit in (["cat", "dog", "tea"], ["cat"] * 3))
     np.testing.assert_array_equal(one[:, 0], two[:, 0])

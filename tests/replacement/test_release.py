@@ -5,12 +5,11 @@ from __future__ import annotations
 import csv
 import json
 import pickle
-import re
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from pyarrow import parquet
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -19,14 +18,14 @@ from sklearn.preprocessing import FunctionTransformer
 from skdptext import DPDocumentReplacer
 from skdptext.cli import main
 from skdptext.embeddings import one_hot_embedding
-from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
+from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.release import (
     DocumentRelease,
     ReleaseKey,
     release_files,
     verify,
 )
-from tests.expected import no_warning
+from tests.expected import no_warning, refused
 from tests.releases import write_key
 from tests.replacement.conftest import WORDS
 
@@ -164,13 +163,19 @@ def test_batches_of_every_output(folder, public, private, output):
 def test_what_cannot_be_released(folder, public):
     key = ReleaseKey(f"file:{folder / 'key'}")
     replacer = DPDocumentReplacer(public[0], n_groups=3)
-    with pytest.raises(InvalidParameterError, match="random_state of the perturber"):
-        DocumentRelease(clone(replacer).set_params(random_state=2**90), key, "q4")
-    with pytest.raises(InvalidParameterError, match="perturber must be a releaser"):
-        DocumentRelease(object(), key, "q4")
-    fitted = clone(replacer).fit().set_params(epsilon=0.1)
-    with pytest.raises(InvalidParameterError, match="epsilon was changed after fit"):
-        DocumentRelease(fitted, key, "q4")
+    for perturber, message in (
+        (clone(replacer).set_params(random_state=2**90), "random_state of the perturb"),
+        (object(), "perturber must be a releaser"),
+        (
+            clone(replacer).fit().set_params(epsilon=0.1),
+            "epsilon was changed after fit",
+        ),
+    ):
+        with refused(message):
+            DocumentRelease(perturber, key, "q4")
+
+
+# -- public documents among the private ones -----------------------------------------
 
 
 def _texts(n, seed):
@@ -179,14 +184,8 @@ def _texts(n, seed):
     return [" ".join(f"{i:03}word" for i in rng.integers(0, 400, 16)) for _ in range(n)]
 
 
-def _save(path, texts):
-    rows = {"id": [f"{i}" for i in range(len(texts))], "said": texts}
-    if path.endswith("parquet"):
-        return parquet.write_table(pa.table(rows), path)
-    names = zip(*rows.values(), strict=True)
-    lines = [f'{i},"{text}"\n' for i, text in names]
-    with open(path, "w", encoding="utf-8") as file:
-        return file.write("id,said\n" + "".join(lines))
+def batch(texts):
+    return pa.table({"id": [f"{i}" for i in range(len(texts))], "text": texts})
 
 
 PRIVATE = _texts(60, 3)
@@ -208,89 +207,55 @@ MADE_OF_PRIVATE = {
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize(
-    ("made", "kind"),
-    [*((made, "csv") for made in MADE_OF_PRIVATE), ("as they are", "parquet")],
-)
-def test_private_documents_are_not_published_as_stand_ins(folder, capsys, made, kind):
+@pytest.mark.parametrize("made", MADE_OF_PRIVATE)
+def test_private_documents_are_not_published_as_stand_ins(folder, made):
+    """Neither by the replacer nor by an engine that maps the release."""
     private = PRIVATE[:12] if made == "all among many others" else PRIVATE
-    _save("in.csv", private)
-    _save(f"other.{kind}", MADE_OF_PRIVATE[made](private))
-    command = [*COMMAND, "--public", f"other.{kind}", "--groups", "2"]
-    assert main(command) == 2
-    said = capsys.readouterr().err
-    assert "--public must not be among the documents to be released, got" in said
-    assert "accept it with --allow-shared-texts" in said
-    assert re.search(r", got [1-9]\d* of \d+ (public )?texts of 25 letters", said)
-    assert re.search("where (1|10)% are accepted", said)
-    assert "word" not in said
-    assert not (folder / "out").exists()
-
-
-def test_who_says_that_they_are_public_may_release_them(folder, capsys):
-    _save("in.csv", PRIVATE)
-    command = [*COMMAND, "--public", "in.csv", "--groups", "2"]
-    assert main([*command, "--allow-shared-texts"]) == 0
-    manifest = json.loads((folder / "out" / "_release.json").read_text())
-    assert manifest["allow_shared_texts"] is True
-    said = "Public texts may be among the documents to be released"
-    assert f"WARNING. {said}" in manifest["guarantee"]["words"]
-    # begun with it, it is not another one's
-    assert main(command) == 2
-    capsys.readouterr()
-
-
-def test_engines_refuse_them_too(folder):
-    key = ReleaseKey(f"file:{folder / 'key'}")
-    replacer = DPDocumentReplacer(PRIVATE, n_groups=2)
-
-    def batch(texts):
-        return pa.table({"id": [f"{i}" for i in range(len(texts))], "text": texts})
-
-    release = DocumentRelease(replacer, key, "q4")
-    with pytest.raises(InvalidParameterError, match="got 60 of 60 public texts of 25"):
-        release(batch(PRIVATE))
-    with pytest.raises(InvalidParameterError, match="got 1 of 60 public texts of 25"):
-        pickle.loads(pickle.dumps(release))(batch(PRIVATE[:1]))
-    allowed = DocumentRelease(replacer, key, "q4", allow_shared_texts=True)
-    with no_warning():
-        assert len(allowed(batch(PRIVATE))) == 60
-    with no_warning():
-        assert len(release(batch(_texts(100, 9)))) == 100
+    replacer = DPDocumentReplacer(MADE_OF_PRIVATE[made](private), n_groups=2).fit()
+    release = DocumentRelease(replacer, ReleaseKey("file:key"), "q4")
+    counts = (
+        r", got [1-9]\d* of \d+ (public )?texts of 25 letters.*where (1|10)% are ac"
+    )
+    for ask, X in (
+        (replacer.transform, private),
+        (release, batch(private)),
+        (pickle.loads(pickle.dumps(release)), batch(private)),
+    ):
+        with refused(
+            "must not be among the documents to be released" + counts
+        ) as error:
+            ask(X)
+        assert "word" not in str(error.value)
+    # whoever says that all of them are public, of the replacer or of the release
+    replacer.set_params(allow_shared_texts=True)
+    for allowed in (
+        DocumentRelease(replacer, ReleaseKey("file:key"), "q4"),
+        replace(release, allow_shared_texts=True),
+    ):
+        assert len(allowed(batch(private))) == len(private)
+        assert "to be released: the maker" in allowed.manifest()["guarantee"]["words"]
 
 
 def test_a_few_shared_texts_are_told(folder):
-    key = ReleaseKey(f"file:{folder / 'key'}")
     replacer = DPDocumentReplacer(_texts(299, 1) + PRIVATE[:1], n_groups=2)
-    _save("in.csv", PRIVATE)
-    release = DocumentRelease(replacer, key, "q4", text="said")
+    release = DocumentRelease(replacer, ReleaseKey("file:key"), "q4")
+    with no_warning():
+        assert len(release(batch(_texts(100, 9)))) == 100
     with pytest.warns(PrivacyLeakWarning, match="^1 of 300 public texts is among"):
-        release_files("in.csv", "out", release)
+        release(batch(PRIVATE))
     assert "allow_shared_texts" not in release.manifest()
 
 
 def test_short_texts_coincide_by_chance_but_not_most(folder):
-    key = ReleaseKey(f"file:{folder / 'key'}")
     words = [f"word{i} and {('tea', 'milk')[i % 2]}" for i in range(20)]
-    release = DocumentRelease(DPDocumentReplacer(words, n_groups=2), key, "q4")
-    for n, refused in ((10, False), (11, True)):
-        said = [w.title() for w in words[:n]] + ["no", "yes"]
-        table = pa.table({"id": [f"{i}" for i in range(n + 2)], "text": said})
-        if refused:
-            with pytest.raises(InvalidParameterError, match="got 11 of 20 public"):
-                release(table)
-        else:
-            assert len(release(table)) == n + 2
+    replacer = DPDocumentReplacer(words, n_groups=2).fit()
+    said = [word.title() for word in words]
+    assert len(replacer.transform([*said[:10], "no", "yes"])) == 12
+    with refused("got 11 of 20 public"):
+        replacer.transform([*said[:11], "no", "yes"])
 
 
-@pytest.mark.parametrize("place", ["out/.key", "out/deep/key"])
-def test_the_key_is_not_in_the_release(folder, place, capsys):
-    path = folder / place
-    path.parent.mkdir(parents=True)
-    assert main(["key", str(path)]) == 0
-    assert main([*COMMAND, "--key", f"file:{path}"]) == 2
-    assert "--key must not be in the folder of the release" in capsys.readouterr().err
-
+# -- the command line ----------------------------------------------------------------
 
 COMMAND = [
     "release", "in.csv", "--text", "said", "-o", "out", "--public", "public.csv",
@@ -320,6 +285,23 @@ def test_the_command(folder, public, capsys, options):
     assert groups == (3 if options else 8)
 
 
+def test_the_command_refuses_private_documents_as_public_ones(folder, capsys):
+    with open("in.csv", "w") as file:
+        file.writelines(["id,said\n", *(f"{i},{t}\n" for i, t in enumerate(PRIVATE))])
+    command = [*COMMAND, "--public", "in.csv", "--groups", "2"]
+    assert main(command) == 2
+    said = capsys.readouterr().err
+    assert "--public must not be among the documents to be released, got" in said
+    assert "accept it with --allow-shared-texts" in said
+    assert not (folder / "out").exists()
+    assert main([*command, "--allow-shared-texts"]) == 0
+    manifest = json.loads((folder / "out" / "_release.json").read_text())
+    assert "to be released: the maker" in manifest["guarantee"]["words"]
+    # begun with it, it is not another one's
+    assert main(command) == 2
+    capsys.readouterr()
+
+
 def test_cells_without_a_label_are_no_group(folder, public):
     texts, topics = public
     with open("public.csv", "w", newline="") as file:
@@ -339,14 +321,16 @@ def test_cells_without_a_label_are_no_group(folder, public):
         (["--groups", "3", "--public-label", "topic"], "--groups must not be given"),
         (["--groups", "500"], "--groups must be at most the number of public"),
         (["--output", "bow"], "--embedding must name a file"),
-        (["--public-label", "who"], "who"),
         (["--public", "nothing.csv"], "nothing.csv"),
+        (["--key", "file:out/.key"], "--key must not be in the folder of the release"),
     ],
 )
 def test_what_the_command_refuses(folder, capsys, options, message):
+    if "file:out/.key" in options:
+        (folder / "out").mkdir()
+        write_key(folder / "out" / ".key")
     assert main([*COMMAND, *options]) == 2
     assert message in capsys.readouterr().err
-    assert not (folder / "out").exists()
 
 
 def test_what_belongs_to_replacing_needs_it(folder, capsys):

@@ -20,7 +20,7 @@ from skdptext.documents import topic_encoder
 from skdptext.embeddings import one_hot_embedding
 from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.mechanisms import ExactResponse, LossDistribution
-from skdptext.replacement import _groups, _replacer
+from skdptext.replacement import _answers, _groups
 from tests.laws import assert_answers_follow, assert_counts, catches
 from tests.memory import traced_memory
 from tests.replacement.conftest import texts_of
@@ -356,7 +356,7 @@ def test_an_edit_under_the_same_id_is_answered_anew(replacer, edit):
 def test_noise_of_an_id_alone_is_caught(replacer, monkeypatch):
     """The mistake, seeded: answers derived from the id, whatever the text."""
     replacer.set_params(random_state=SEED, output="index").fit()
-    monkeypatch.setattr(_replacer, "document_bytes", lambda document: b"")
+    monkeypatch.setattr(_answers, "document_bytes", lambda document: b"")
     for edit in EDITS.values():
         with pytest.raises(AssertionError):
             assert_counts(*pairs_under_one_id(replacer, *edit))

@@ -1,0 +1,222 @@
+"""Answers: a noisy group for each document or person, and stand-ins from it."""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from hashlib import blake2b
+from itertools import islice
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms import ExactResponse
+from skdptext.replacement._groups import PublicGroups, document_bytes
+from skdptext.utils import NoiseStreams, check_told_apart, kind_of
+
+# Of documents or of persons, one each; where noise is fresh, one for all of them.
+Keys = list[bytes] | bytes
+
+
+def keys_of(
+    streams: NoiseStreams, documents: Sequence[Any], start: int, ids: Any = None
+) -> Keys:
+    """What fixes the noise of documents, the first of which is document `start`.
+
+    It is the id and the content: an edit under the same id must not repeat the noise,
+    or an answer that changes would show that the group did, whatever ε is. Without ids
+    it is the content, and for a generator, which is copied by `clone`, the position:
+    what answers two documents must not be the same noise.
+    """
+    label = streams.labeller(ids)
+    if label is None:
+        return b"%d" % start
+    contents = map(document_bytes, documents)
+    return [label(i, content) for i, content in enumerate(contents, start)]
+
+
+def answer(
+    groups: np.ndarray, mechanism: ExactResponse, streams: NoiseStreams, keys: Keys
+) -> np.ndarray:
+    """A noisy group for each key of a document, or a person, that is in a group."""
+    draws = mechanism.draw(_numbers(streams, b"answer", keys), len(groups))
+    return mechanism.apply(groups, draws)
+
+
+def stand_ins(
+    public: PublicGroups, noisy: np.ndarray, streams: NoiseStreams, keys: Keys
+) -> np.ndarray:
+    """The number of a public document of each noisy group, all equally likely."""
+    order, starts = public.members
+    place = _numbers(streams, b"stand-in", keys).integers(np.diff(starts)[noisy])
+    return order[starts[noisy] + place]
+
+
+def _numbers(streams: NoiseStreams, what: bytes, keys: Keys) -> Any:
+    """What draws a whole number for each key."""
+    if isinstance(keys, bytes):
+        return streams.open(what + keys)
+    return streams.numbers([what + key for key in keys])
+
+
+# -- persons -------------------------------------------------------------------------
+
+
+class PersonAnswers:
+    """What is released of whole persons; made by `DPDocumentReplacer.person_answers`.
+
+    It holds the noisy group of each author and no document: whatever is drawn of it
+    depends on that group, the number of the author's documents, and their ids alone.
+
+    Where noise is repeatable, the sum of the keyed digests of an author's documents
+    stands for the whole collection: it does not depend on their order, and without the
+    key nobody finds another collection with the same sum.
+    """
+
+    def __init__(
+        self,
+        streams: NoiseStreams,
+        public: PublicGroups,
+        output: str,
+        show: Callable[[np.ndarray], Any],
+    ) -> None:
+        self._streams, self._public = streams, public
+        self._output, self._show = output, show
+        self._numbers: dict[Any, int] = {}
+        self._counts: Counter[int] = Counter()  # of number · n_groups + group
+        self._sums: Counter[int] = Counter()
+        self._noisy = np.empty(0, dtype=np.int64)
+        self._owners: list[bytes] = []
+        self._seen: Counter[int] = Counter()
+
+    def see(
+        self,
+        authors: Iterable[Any],
+        documents: Sequence[Any],
+        groups: np.ndarray,
+        start: int,
+    ) -> None:
+        """Count documents, the first of which is document `start`."""
+        names = list(islice(authors, len(documents)))
+        if len(names) < len(documents):
+            raise InvalidParameterError(
+                "authors must hold one author per document, got "
+                f"{start + len(names)} for more of them."
+            )
+        rows = [self._numbers.setdefault(x, len(self._numbers)) for x in names]
+        pairs = np.array(rows) * len(self._public.names) + groups
+        self._counts.update(pairs.tolist())
+        keys = keys_of(self._streams, documents, start)
+        if not isinstance(keys, bytes):
+            for row, key in zip(rows, keys, strict=True):
+                self._sums[row] += int.from_bytes(key, "little")
+
+    def answer(self, mechanism: ExactResponse) -> PersonAnswers:
+        """Draw one noisy group for each author; an error if two may be one person."""
+        check_told_apart("authors", list(self._numbers), True, "persons")
+        n_groups = len(self._public.names)
+        clear = most_frequent(self._counts, len(self._numbers), n_groups)
+        keys: Keys = b"persons"
+        if not self._streams.fresh:
+            self._owners = [_owner(x, self._sums[i]) for x, i in self._numbers.items()]
+            keys = [b"person" + owner for owner in self._owners]
+        self._noisy = answer(clear, mechanism, self._streams, keys)
+        return self
+
+    def transform(
+        self, authors: Iterable[Any], document_ids: Sequence[Any] | None = None
+    ) -> Any:
+        """Answer documents, of which only the authors and ids are asked for.
+
+        Parameters
+        ----------
+        authors : iterable of labels
+            Who wrote each document.
+        document_ids : sequence of str, int or bytes, default=None
+            The ids of these documents. None: each is told from the author's others by
+            how many of them were answered before.
+
+        Returns
+        -------
+        released : list of str, csr_matrix, or ndarray
+            As `DPDocumentReplacer.transform` gives it.
+        """
+        rows = [self._numbers.get(author, -1) for author in authors]
+        if -1 in rows:
+            raise InvalidParameterError(
+                "authors must be those who were answered, but the one at position "
+                f"{rows.index(-1)} is none of them."
+            )
+        noisy = self._noisy[rows]
+        if self._output == "group":
+            return self._show(noisy)
+        places = []
+        for row in rows:
+            places.append(self._seen[row])
+            self._seen[row] += 1
+        label = self._streams.labeller(places if document_ids is None else document_ids)
+        # By its text it may not be: equal stand-ins would show which documents of an
+        # author are equal.
+        keys: Keys = secrets.token_bytes(16)
+        if label is not None:
+            owners = (self._owners[row] for row in rows)
+            keys = [b"of a person" + label(i, owner) for i, owner in enumerate(owners)]
+        return self._show(stand_ins(self._public, noisy, self._streams, keys))
+
+
+def most_frequent(counts: Counter[int], n: int, n_groups: int) -> np.ndarray:
+    """The group that most documents of each of n authors are in.
+
+    Of groups that are equally frequent it is the first, whatever the documents are.
+    """
+    best = np.zeros(n, dtype=np.int64)
+    most = np.zeros(n, dtype=np.int64)
+    for key, count in counts.items():
+        row, group = divmod(key, n_groups)
+        if (count, -group) > (most[row], -best[row]):
+            best[row], most[row] = group, count
+    return best
+
+
+def groups_of_collections(
+    assign: Callable[[Sequence[Any]], np.ndarray],
+    n_groups: int,
+    collections: Sequence[Any],
+) -> np.ndarray:
+    """Numbers of the groups of whole collections, which must be equally large."""
+    sizes = []
+    for name, documents in zip("xy", collections, strict=True):
+        if isinstance(documents, str | bytes) or not isinstance(documents, Sequence):
+            raise InvalidParameterError(
+                f"{name} must be the list of all documents of a person, got "
+                f"{kind_of(documents)}."
+            )
+        sizes.append(len(documents))
+    if min(sizes) < max(sizes) or not sizes[0]:
+        raise InvalidParameterError(
+            "x and y must be equally many documents, one or more, as the number of a "
+            f"person's documents is public, got {sizes[0]} and {sizes[1]}."
+        )
+    groups = [np.bincount(assign(each), minlength=n_groups) for each in collections]
+    return np.array([counts.argmax() for counts in groups])
+
+
+def _owner(author: Any, total: int) -> bytes:
+    """What an author and a whole collection are hashed to."""
+    digest = blake2b(digest_size=32, person=b"skdptext-person")
+    digest.update((total % 2**256).to_bytes(32, "little"))
+    digest.update(_author_bytes(author))
+    return digest.digest()
+
+
+def _author_bytes(author: Any) -> bytes:
+    """17 and 17.0, which a table may turn into each other, are one author."""
+    if isinstance(author, str):
+        return b"s" + author.encode("utf-8", "surrogatepass")
+    whole = isinstance(author, float) and author.is_integer()
+    if whole or isinstance(author, Integral):
+        return b"i%d" % int(author)
+    return b"o" + repr(author).encode()
