@@ -221,9 +221,9 @@ def _only_part(guarantee: PrivacyGuarantee, authors: Any) -> ReplacementPart:
     """The one release that a guarantee is of, by documents or by these authors."""
     if guarantee.kind != "stand-ins" or guarantee.releases != 1:
         raise InvalidParameterError(
-            f"guarantee must be that of one release, got one of {guarantee.releases} of "
-            f"{guarantee.kind}: estimate shares from each release of stand-ins by "
-            "itself."
+            "guarantee must be that of one release, got one of "
+            f"{guarantee.releases} of {guarantee.kind}: estimate shares from each "
+            "release of stand-ins by itself."
         )
     if (guarantee.unit == "person") != (authors is not None):
         wanted = "None" if authors is not None else "given"
