@@ -2,7 +2,6 @@
 
 from skdptext.privacy._guarantee import PrivacyGuarantee
 from skdptext.privacy._part import Part as Part
-from skdptext.privacy._statement import exposure as exposure
 
 # The names above of the form `x as x` are for other packages, and have no page.
 __all__ = ["PrivacyGuarantee"]
