@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from hashlib import blake2b
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -62,20 +63,17 @@ _FEW = 100.0
 # apart must be noise.
 _COPIES, _DROWNED = 0.2, 0.5
 
-_SEEDED = (
+# Where the classes are from `y`, the noise is repeatable, the encoder was fitted.
+_CAVEATS = (
+    "The list of classes was taken from the private labels: a class that a single "
+    "person has shows that this person is there. Everything here holds for the rest.",
     "The noise is drawn from random_state, an integer, and the exact sums: the same "
     "texts under the same parameters give the same model, others give other noise. "
     "So two models show whether the texts, labels and authors changed in between, "
     "whatever ε is, and their ε do not add up: publish one. "
-    "What is promised is promised to those who do not know the integer."
-)
-_FITTED_BEFORE = (
+    "What is promised is promised to those who do not know the integer.",
     "The encoder was given fitted: that it learned from public documents only is taken "
-    "on trust. Everything here is void if it did not."
-)
-_FROM_Y = (
-    "The list of classes was taken from the private labels: a class that a single "
-    "person has shows that this person is there. Everything here holds for the rest."
+    "on trust. Everything here is void if it did not.",
 )
 
 
@@ -406,9 +404,11 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         table = np.zeros((n_classes, features.n_columns), dtype=np.int64)
         copies = Copies(n, n_classes)
         shared = KnownTexts([] if are_shared_texts_counted() else self.public_).count()
-        for block, rows in self._encoded(_at_most(X, n), features):
+        for block, rows in self._encoded(X, features):
             at = slice(done, done + len(block))
             done += len(block)
+            if done > n:
+                break
             if shares is None:
                 first, before, now = copies.see(block, numbers[at])
                 add_documents(table, rows[first], -before, before.sum(axis=1))
@@ -419,7 +419,8 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
             shared.see(block)
         if done != n:
             raise InvalidParameterError(
-                f"y must hold one label per document ({done}), got {n}."
+                f"y must hold one label per document ({done}{'+' * (done > n)}), got "
+                f"{n}."
             )
         if shares is None and n - len(copies) > _COPIES * n:
             warn_once(
@@ -428,7 +429,6 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
                 "added these, leave it out, as classes count alike; if several people "
                 "wrote them, give authors. Near-copies are not seen.",
                 UserWarning,
-                "copies",
             )
         if not are_shared_texts_counted():
             shared.warn_of_strangers()
@@ -441,9 +441,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
                 )
         return table
 
-    def _encoded(
-        self, documents: Iterator[Any], features: PublicFeatures
-    ) -> Iterator[tuple[list[Any], np.ndarray]]:
+    def _encoded(self, X: Any, features: PublicFeatures) -> Iterator[Any]:
         """Blocks of documents, with their contributions."""
 
         def one(block: list[Any]) -> tuple[list[Any], np.ndarray]:
@@ -453,7 +451,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         # sharedmem: processes would be sent the encoder with each block
         run = Parallel(self.n_jobs, require="sharedmem", return_as="generator")
         with progress_bar(self.verbose, "summing", unit="doc") as bar:
-            for block, rows in run(map(delayed(one), in_blocks(documents))):
+            for block, rows in run(map(delayed(one), in_blocks(read_documents(X)))):
                 bar.update(len(block))
                 yield block, rows
 
@@ -479,14 +477,10 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         streams = NoiseStreams(self.random_state, context.digest())
         draw = discrete_laplace if grouped else discrete_gaussian
         noise = draw(streams.open(b"sums"), scale, sums.size).reshape(sums.shape)
-        caveats = {
-            _FROM_Y: self.classes is None,
-            _SEEDED: streams.repeatable,
-            _FITTED_BEFORE: features.fitted_before,
-        }
+        void = (self.classes is None, streams.repeatable, features.fitted_before)
+        self._caveats = tuple(compress(_CAVEATS, void))
         unit = "person" if of_people else "document"
         self._promised = unit, epsilon, delta, n_cells
-        self._caveats = tuple(caveat for caveat, holds in caveats.items() if holds)
         self.classes_ = classes
         self.noisy_sums_ = (sums + noise) / GRID
         self.encoder_ = features.encoder
@@ -494,10 +488,9 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         self._student: Any = None
         if self._said.signal < _DROWNED:
             warn_once(
-                "noise drowns what tells classes apart, as the noisy sums say. More "
-                "people, a larger epsilon or fewer classes would help.",
+                f"noise drowns what tells classes apart at epsilon={epsilon:g}, as the "
+                "noisy sums say: more people or epsilon, or fewer classes, would help.",
                 UserWarning,
-                "drowned",
             )
         return self
 
@@ -688,13 +681,3 @@ def _documents_of_each(authors: Any, n: int) -> np.ndarray:
     values = check_authors(authors, n)
     _, numbers, counts = np.unique(values, return_inverse=True, return_counts=True)
     return counts[numbers].astype(np.float64)
-
-
-def _at_most(X: Any, n: int) -> Iterator[Any]:
-    """Documents one after the other, refused where there are more labels than these."""
-    for position, document in enumerate(read_documents(X)):
-        if position == n:
-            raise InvalidParameterError(
-                f"y must hold one label per document, got {n} for more documents."
-            )
-        yield document

@@ -79,13 +79,14 @@ def said_by_groups(cells: np.ndarray, scale: float, public: np.ndarray) -> Said:
     """
     expected = denoised(cells, scale)
     sizes = np.maximum(expected.sum(axis=1), max(1.0, scale))
+    shares = sizes / sizes.sum()
     counts = np.maximum(expected, _NOBODY)
     persons = np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
-    alike = np.outer(cells.sum(axis=1), cells.sum(axis=0)) / max(cells.sum(), 1.0)
-    told = ((cells - alike) ** 2).sum()
-    noise = 2 * scale**2 * (cells.shape[0] - 1) * (cells.shape[1] - 1)
+    told = ((cells - np.outer(shares, cells.sum(axis=0))) ** 2).sum()
+    k, n_groups = cells.shape
+    noise = 2 * scale**2 * n_groups * (k - 2 + k * (shares**2).sum())
     log = normalised(np.log(counts / persons).T)[public]
-    return Said(log, sizes / sizes.sum(), _SHARPER, 1 - noise / max(told, 1e-300))
+    return Said(log, shares, _SHARPER, 1 - noise / max(told, 1e-300))
 
 
 def denoised(cells: np.ndarray, scale: float) -> np.ndarray:

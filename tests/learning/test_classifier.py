@@ -149,6 +149,8 @@ def test_classes_from_y_are_said_to_leak(make, private):
     assert "list of classes was taken" in " ".join(str(model.guarantee()).split())
     with pytest.raises(InvalidParameterError, match="at least 2 classes"):
         make("groups", classes=None).fit(texts, ["one"] * 200)
+    with pytest.raises(InvalidParameterError, match="got 200 for 200 documents"):
+        make("groups", classes=None).fit(texts, range(200))
     # of declared classes, one may be all that there is
     make("groups").fit(texts, ["pets"] * 200)
 
@@ -166,6 +168,14 @@ def test_public_documents_among_the_private_ones(public, private):
             model.fit([*texts[3:], *copies], labels)
     with warnings.catch_warnings(action="error"):
         model.fit(texts, labels)
+
+
+def test_the_holder_is_told_where_noise_drowns_the_classes(make, private):
+    for kind in KINDS:
+        with pytest.warns(UserWarning, match="noise drowns .* at epsilon=0.01"):
+            make(kind, epsilon=0.01, random_state=2**80).fit(*private)
+        with warnings.catch_warnings(action="error"):
+            make(kind, epsilon=9.0).fit(*private)
 
 
 def test_small_seeds_can_be_guessed(make, private):
@@ -328,6 +338,7 @@ ROWS, LABELS = ["a cat", "a cup", "fur"], ["pets", "food", "pets"]
         (ROWS, [0, 1, 1], None, "got numbers, not text as in classes"),
         (ROWS, ["pets", SECRET, "food"], None, "label of document 1 is none of them"),
         (ROWS, [LABELS, LABELS], None, "one label per document"),
+        (ROWS, LABELS, LABELS, "several people share, got the authors"),
         (ROWS, LABELS, ["Ann"], r"one author per document \(3\), got shape \(1,\)"),
         (ROWS, LABELS, ["Ann", None, "Bo"], "authors must not be missing"),
         (ROWS, LABELS, ["Ann", 3, "Bo"], "authors must be of one kind"),

@@ -28,32 +28,35 @@ MOST = {"docstrings": 500}  # private documents
 
 @dataclass(frozen=True)
 class Case:
-    """What is learned, and what was set as the goal."""
+    """What is learned, and the goal: its share of the balanced accuracy in clear."""
 
     corpus: str
     epsilon: float
     authors: int | None = None  # drawn, sizes as rank^-1/2; None: a document each
     goal: float | None = None
+    vectors: bool = True
 
     @property
     def name(self) -> str:
         by = f" by {self.authors} authors" if self.authors else ""
-        return f"{self.corpus}{by}"
+        return f"{self.corpus}{by}{'' if self.vectors else ', no vectors'}"
 
 
 CASES = [
-    Case("SMS", 0.5, goal=0.90),
-    Case("SMS", 1.0, goal=0.92),
+    Case("SMS", 0.5),
+    Case("SMS", 1.0, goal=0.97),
     Case("SMS", 2.0),
-    Case("tweets", 0.5, goal=0.74),
-    Case("tweets", 1.0, goal=0.748),
+    Case("SMS", 1.0, goal=0.97, vectors=False),
+    Case("tweets", 0.5),
+    Case("tweets", 1.0, goal=0.99),
     Case("tweets", 2.0),
-    Case("tweets", 1.0, 800, goal=0.735),
-    Case("tweets", 1.0, 300, goal=0.69),
-    Case("docstrings", 1.0, goal=0.57),
-    Case("docstrings", 2.0, goal=0.64),
+    Case("tweets", 1.0, goal=0.97, vectors=False),
+    Case("tweets", 1.0, 800),
+    Case("tweets", 1.0, 300),
+    Case("docstrings", 1.0, goal=0.73),
+    Case("docstrings", 2.0),
     Case(HELD_OUT, 0.5),
-    Case(HELD_OUT, 1.0),
+    Case(HELD_OUT, 1.0, goal=0.95),
     Case(HELD_OUT, 2.0),
 ]
 

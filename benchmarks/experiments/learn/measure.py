@@ -32,7 +32,7 @@ SCRIPT = Path(__file__).resolve().parents[2] / "learn_peer.py"
 
 
 def learned(case: Case, seed: int) -> list[dict[str, Any]]:
-    """Accuracy for each draw of authors and noise: of the model, and of its corpus."""
+    """Scores for each draw of authors and noise: of the model, and of its corpus."""
     parts = split(case.corpus, seed)
     found = []
     for draw in range(DRAWS):
@@ -40,19 +40,33 @@ def learned(case: Case, seed: int) -> list[dict[str, Any]]:
         authors = drawn_authors(case, len(parts.private), rng)
         model = DPTextClassifier(
             parts.public,
-            embedding=vectors(case.corpus),
+            embedding=vectors(case.corpus) if case.vectors else None,
             n_expected=len(parts.private) if authors is None else case.authors,
             epsilon=case.epsilon,
             classes=range(int(parts.topic.max()) + 1),
         ).fit(parts.private, parts.topic, authors=authors)
         trained = by_words().fit(*model.sample())
-        found.append({"model": score(model, parts), "corpus": score(trained, parts)})
+        row = {"model": score(model, parts), "corpus": score(trained, parts)}
+        for priors in ("equal", "released"):
+            guess = model.set_params(priors=priors).predict(parts.test)
+            row |= {f"{priors} {k}": v for k, v in others(guess, parts).items()}
+        found.append(row)
     return found
 
 
 def score(model: Any, parts: Split) -> float:
     """Balanced accuracy on the test third."""
     return float(balanced_accuracy_score(parts.test_topic, model.predict(parts.test)))
+
+
+def others(guess: np.ndarray, parts: Split) -> dict[str, float]:
+    """Accuracy, and the precision of the rarest class."""
+    truth = parts.test_topic
+    named = truth[guess == np.bincount(truth).argmin()]
+    right = float((named == np.bincount(truth).argmin()).mean()) if len(named) else 0.0
+    balanced = float(balanced_accuracy_score(truth, guess))
+    accuracy = float((guess == truth).mean())
+    return {"balanced": balanced, "accuracy": accuracy, "precision": right}
 
 
 def by_words() -> Any:
