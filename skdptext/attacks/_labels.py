@@ -26,6 +26,7 @@ from skdptext.attacks._words import (
     words_of,
 )
 from skdptext.base import fitted_releaser
+from skdptext.exceptions import InvalidParameterError
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.utils import check_integer, check_labels, quiet
 
@@ -107,6 +108,12 @@ def label_attack(
         original = documents_of("original", original)
         views = {"originals": texts_of(original)} | views
     n = len(released)
+    if any(len(texts) != n for texts in views.values()):
+        raise InvalidParameterError(
+            "original and released must be of equal length, got "
+            f"{len(original)} and {n} texts."
+        )
+    check_integer("random_state", random_state, low=0)
     known = check_labels("labels", labels, n, n_different=2)
     counts = np.unique(known, return_counts=True)[1]
     n_splits = min(check_integer("n_splits", n_splits, low=2), max(2, counts.max()))

@@ -16,6 +16,7 @@ from sklearn.preprocessing import scale
 from skdptext.attacks._risk import mean_interval
 from skdptext.attacks._scores import Score, Scores, read_off
 from skdptext.documents import read_documents
+from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import blocks
 
 # Scripts written without blanks, and pictures: each character counts as a word. Other
@@ -140,6 +141,11 @@ def copied(original: Any, released: Any) -> Scores:
     """
     clear = list(map(words_of, texts_of(documents_of("original", original))))
     noisy = list(map(words_of, texts_of(documents_of("released", released, True))))
+    if not clear or not noisy:
+        raise InvalidParameterError(
+            "original and released must hold at least one text, got "
+            f"{len(clear)} and {len(noisy)} texts."
+        )
     there = set().union(*map(whole, clear))
     rows = [
         read_off("copies", np.array([tuple(t) in there for t in noisy], float), 0.0)

@@ -12,6 +12,7 @@ from skdptext.attacks import (
     of_other_rows,
     words_of,
 )
+from tests.expected import refused
 
 
 @pytest.mark.parametrize(
@@ -44,6 +45,8 @@ def test_copies_by_hand():
     assert scores["spans of 5 words"].n_documents == 3
     assert set(copied(clear, noisy[:2])) == {"copies"}
     assert copied(clear, [text.split() for text in clear])["words"].value == 1
+    with refused("at least one text, got 0 and 4 texts"):
+        copied([], noisy)
 
 
 def test_chance_is_what_releases_of_others_hold():
