@@ -88,11 +88,6 @@ def transport_plan(a: Array, b: Array, costs: Array) -> Array:
     return plan * mass
 
 
-def transport_cost(a: Array, b: Array, costs: Array) -> float:
-    """What the cheapest plan costs."""
-    return float((transport_plan(a, b, costs) * costs).sum())
-
-
 def one_hot_distances(x: Bag, bags: sp.csr_array) -> Array:
     """Distances to bags when all words are √2 apart: √2 times the total variation.
 
@@ -117,7 +112,8 @@ def word_movers(x: Bag, y: Bag, vectors: Array) -> float:
         words, a, others, b = others, b, words, a
     at, to = (vectors[ids].astype(np.float64) for ids in (words, others))
     if len(a) * len(b) < MANY:
-        cost = transport_cost(a, b, cdist(at, to))
+        costs = cdist(at, to)
+        cost = float((transport_plan(a, b, costs) * costs).sum())
     else:
         plan = transport_plan(a, b, _by_product(at, to))
         i, j = plan.nonzero()

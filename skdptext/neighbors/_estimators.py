@@ -102,7 +102,8 @@ class _WordMovers(DocLinked):
 
     def _read(self, X: Any, embedding: Any, reset: bool = False) -> sp.csr_array:
         """Weights of the words of documents."""
-        check_matrix(X)  # or scikit-learn would quote what is not a number
+        if not sp.issparse(X):
+            check_matrix(X)  # or scikit-learn would quote what is not a number
         with _as_parameter_error():
             matrix = validate_data(self, X, accept_sparse="csr", reset=reset)
         if embedding is None:

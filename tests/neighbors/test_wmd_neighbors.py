@@ -26,7 +26,7 @@ from skdptext.neighbors import (
     WMDNeighbors,
     WMDNeighborsTransformer,
 )
-from tests.expected import refused
+from tests.expected import refusals, refused
 
 N = 40  # documents of the corpus
 N_WORDS = 7
@@ -143,26 +143,25 @@ def test_documents_without_words(corpus, small_embedding):
         model.kneighbors()
 
 
-def test_refusals(corpus, small_embedding):
+@refusals(
+    ({"radius": -1}, {}, "'radius' .* must be a float in the range"),
+    ({}, {}, "radius must be a finite number >= 0, got None"),
+    ({}, {"radius": np.nan}, "radius must be a finite number"),
+)
+def test_bad_radii(corpus, small_embedding, options, asked):
     X, _ = corpus
+    WMDNeighbors(small_embedding, **options).fit(X).radius_neighbors(X, **asked)
 
-    with refused("'radius' .* must be a float in the range"):
-        WMDNeighbors(small_embedding, radius=-1).fit(X)
-    model = WMDNeighbors(small_embedding).fit(X)
-    with refused("radius must be a finite number >= 0, got None"):
-        model.radius_neighbors(X)
-    with refused("radius must be a finite number"):
-        model.radius_neighbors(X, radius=np.nan)
-    with refused(r"documents with words to choose from \(40\), got 41"):
-        model.set_params(n_neighbors=41).kneighbors(X)
-    with refused("'mode' .* must be a str among"):
-        WMDNeighborsTransformer(small_embedding, mode="ones").fit(X)
-    with refused(r"to choose from \(40\), got 41"):
-        WMDNeighborsTransformer(small_embedding, n_neighbors=40).fit_transform(X)
-    with refused("Input X contains NaN"):
-        WMDNeighbors(small_embedding).fit(np.full(X.shape, np.nan))
+
+@refusals(
+    ({"mode": "ones"}, "'mode' .* must be a str among"),
+    ({"n_neighbors": 40}, r"to choose from \(40\), got 41"),
+)
+def test_bad_graphs(corpus, small_embedding, options):
+    step = WMDNeighborsTransformer(small_embedding, **options)
     with pytest.raises(NotFittedError):
-        WMDNeighbors(small_embedding).radius_neighbors(X, radius=1)
+        step.transform(corpus[0])
+    step.fit_transform(corpus[0])
 
 
 # -- the regressor -------------------------------------------------------------------
@@ -217,44 +216,22 @@ def test_transformer(corpus, small_embedding, all_distances, mode):
     assert len(step.get_feature_names_out()) == N
 
 
-@pytest.fixture(scope="module")
-def dense(corpus, small_embedding):
-    """Distances of all pairs, by tf-idf weights."""
-    X = TfidfTransformer(norm="l1").fit_transform(corpus[0])
-    return pairwise_word_movers_distances(X, embedding=small_embedding)
-
-
-@pytest.fixture(scope="module")
-def step_of(small_embedding):
-    def step(**options):
-        weigh = TfidfTransformer(norm="l1")
-        return make_pipeline(weigh, WMDNeighborsTransformer(small_embedding, **options))
-
-    return step
-
-
-@pytest.mark.no_cover
-def test_clusters_are_those_of_all_distances(corpus, dense, step_of):
-    near = float(np.quantile(dense[dense > 0], 0.02))
-    clusterer = DBSCAN(eps=near, min_samples=3, metric="precomputed")
-    labels = make_pipeline(step_of(n_neighbors=20), clusterer).fit_predict(corpus[0])
-    assert len(np.unique(labels)) >= 3
-    assert np.array_equal(labels, clusterer.fit_predict(dense))
-
-
 @pytest.mark.no_cover
 @pytest.mark.parametrize("min_samples", [2, 3])
-def test_clusters_of_a_radius_are_those_of_all_distances(
-    corpus, dense, small_embedding, min_samples
-):
-    """The graph leaves each document out, also where copies lie at distance 0."""
+def test_clusters_are_those_of_all_distances(corpus, small_embedding, min_samples):
+    """By tf-idf weights; copies lie at distance 0, and a radius leaves out itself."""
+    weigh = TfidfTransformer(norm="l1")
+    X = weigh.fit_transform(corpus[0])
+    dense = pairwise_word_movers_distances(X, embedding=small_embedding)
     near = float(np.quantile(dense[dense > 0], 0.02))
-    X = TfidfTransformer(norm="l1").fit_transform(corpus[0])
+    cluster = DBSCAN(eps=near, min_samples=min_samples, metric="precomputed")
+    want = cluster.fit_predict(dense)
+    assert len(np.unique(want)) >= 3
+    step = WMDNeighborsTransformer(small_embedding, n_neighbors=20)
+    steps = make_pipeline(weigh, step, cluster)
+    assert np.array_equal(steps.fit_predict(corpus[0]), want)
     model = WMDNeighbors(small_embedding).fit(X)
     graph = model.radius_neighbors_graph(radius=near, mode="distance")
     edges = graph.tocoo()
     assert (edges.row != edges.col).all()
-    cluster = DBSCAN(eps=near, min_samples=min_samples, metric="precomputed")
-    labels = cluster.fit_predict(graph)
-    assert len(np.unique(labels)) >= 3
-    assert np.array_equal(labels, cluster.fit_predict(dense))
+    assert np.array_equal(cluster.fit_predict(graph), want)
