@@ -32,18 +32,6 @@ class Stated(TableMechanism):
             return np.log(self.P[words])
 
 
-class KnownNoise(MahalanobisNoise):
-    """The default mechanism, its noise for ε = 1 given where so much is asked for."""
-
-    def __init__(self, known):
-        self.known = known
-
-    def noise(self, draws):
-        if len(draws[0]) == len(self.known):
-            return self.known / self.epsilon
-        return super().noise(draws)
-
-
 def violated(mechanism, table, pairs, **options):
     """Whether the audit finds the claim false, by pair; false alarm 1e-6 together."""
     perturber = DPWordPerturber(table, mechanism=mechanism, document_length=1)

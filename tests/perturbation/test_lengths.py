@@ -12,10 +12,6 @@ from skdptext import DPWordPerturber
 from skdptext.exceptions import OutOfVocabularyWarning, PrivacyLeakWarning
 from tests.expected import no_warning, refused
 
-# So large an epsilon that no word moves.
-FAITHFUL = 1e9
-
-
 # -- lengths -------------------------------------------------------------------
 
 
