@@ -86,7 +86,7 @@ def released(**options: Any) -> DPWordPerturber:
 
 
 def replacer() -> DPDocumentReplacer:
-    return DPDocumentReplacer(TEXTS, public_labels=TOPICS)
+    return DPDocumentReplacer(TEXTS, public_labels=TOPICS, allow_shared_texts=True)
 
 
 def learner(**options: Any) -> DPTextClassifier:
@@ -450,7 +450,7 @@ VALID: dict[Any, Valid] = {
     ),
     # -- replacement -----------------------------------------------------------
     DPDocumentReplacer: Valid(
-        lambda: (TEXTS, None, 2), lambda made: made.fit().transform(TEXTS)
+        lambda: (TEXTS, None, 2), lambda made: made.fit().transform(["a cat"])
     ),
     DPDocumentReplacer.fit: Valid(lambda: (replacer(),)),
     DPDocumentReplacer.get_feature_names_out: Valid(lambda: (replacer().fit(),)),

@@ -32,7 +32,7 @@ MADE = {
             TEXTS, n_groups=2, output="bow", embedding=TABLE, random_state=0
         )
         .fit()
-        .transform(TEXTS)
+        .transform(["another text", "and one more"])
     ),
     "selector": lambda path: TopicWordSelector(
         n_words=2, tuned_on="public"

@@ -92,7 +92,7 @@ class PersonAnswers:
         self._owners: list[bytes] = []
         self._seen: Counter[int] = Counter()
 
-    def see(
+    def _see(
         self,
         authors: Iterable[Any],
         documents: Sequence[Any],
@@ -114,7 +114,7 @@ class PersonAnswers:
             for row, key in zip(rows, keys, strict=True):
                 self._sums[row] += int.from_bytes(key, "little")
 
-    def answer(self, mechanism: ExactResponse) -> PersonAnswers:
+    def _answer(self, mechanism: ExactResponse) -> PersonAnswers:
         """Draw one noisy group for each author; an error if two may be one person."""
         check_told_apart("authors", list(self._numbers), True, "persons")
         n_groups = len(self._public.names)

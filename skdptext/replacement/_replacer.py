@@ -464,13 +464,13 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         persons = PersonAnswers(streams, groups, self.output, self._shown)
         names, n = iter(authors), 0
         for block, clear in self._grouped(X):
-            persons.see(names, block, clear, n)
+            persons._see(names, block, clear, n)
             n += len(block)
         if next(names, names) is not names:
             raise InvalidParameterError(
                 f"authors must hold one author per document ({n}), got more."
             )
-        return persons.answer(self.channel_)
+        return persons._answer(self.channel_)
 
     def _context(self) -> bytes:
         """All that an answer depends on besides seed and document.
