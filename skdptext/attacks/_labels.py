@@ -28,7 +28,7 @@ from skdptext.attacks._words import (
 from skdptext.base import fitted_releaser
 from skdptext.exceptions import InvalidParameterError
 from skdptext.naive_bayes import ChannelNaiveBayes
-from skdptext.utils import check_integer, check_labels, quiet
+from skdptext.utils import as_labels, check_integer, quiet
 
 # What an empty release reads, as vectorizers need a word.
 _NOTHING = "nothing"
@@ -114,13 +114,13 @@ def label_attack(
             f"{len(original)} and {n} texts."
         )
     check_integer("random_state", random_state, low=0)
-    known = check_labels("labels", labels, n, n_different=2)
+    known = as_labels("labels", labels, n, n_different=2)
     counts = np.unique(known, return_counts=True)[1]
     n_splits = min(check_integer("n_splits", n_splits, low=2), max(2, counts.max()))
     if groups is None:
         groups = [" ".join(words_of(text)) for text in next(iter(views.values()))]
         groups = groups if len(set(groups)) >= n_splits else np.arange(n)
-    groups = check_labels("groups", groups, n, n_different=n_splits)
+    groups = as_labels("groups", groups, n, n_different=n_splits)
     folds = StratifiedGroupKFold(n_splits, shuffle=True, random_state=random_state)
     trials: list[tuple[str, Any, Any, Mapping[str, Any]]] = [
         (f"{by}, trained on {source}", model, texts, views)

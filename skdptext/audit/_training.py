@@ -16,9 +16,9 @@ from skdptext.audit._bounds import bound_and_column, lower_bound, refutes
 from skdptext.audit._fitted import Look, Reading, look_into, repeats, same
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
+    as_labels,
     check_integer,
     check_kind,
-    check_labels,
     check_methods,
     check_option,
     check_real,
@@ -305,10 +305,10 @@ class _Rows:
         X = X.tocsr() if hasattr(X, "tocsr") else X  # its rows are taken
         self._X = X if hasattr(X, "shape") else list(X)
         n = X.shape[0] if hasattr(X, "shape") else len(self._X)
-        self.y = check_labels("y", y, n, of="row")
+        self.y = as_labels("y", y, n, of="row")
         self.has_authors = authors is not None
         name, people = ("authors", authors) if self.has_authors else ("X", range(n))
-        self.people = check_labels(name, people, n, of="row", n_different=3)
+        self.people = as_labels(name, people, n, of="row", n_different=3)
 
     def take(self, rows: np.ndarray) -> Any:
         """Rows of X by number."""

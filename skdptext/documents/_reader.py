@@ -20,7 +20,6 @@ from skdptext.utils import (
     MAX_WHOLE_WORDS,
     MAX_WORDS,
     check_bags,
-    check_document,
     check_flag,
     check_integer,
     check_option,
@@ -55,11 +54,18 @@ def read_documents(
 
 def _each(documents: Iterable[Any], of: str) -> Iterator[Any]:
     for position, document in enumerate(documents):
-        check_document(document, position, of)
         if isinstance(document, str):
             yield composed(str(document))
-        else:
-            yield token_list(document, position, of)
+            continue
+        # not a masked one, whose values would be read
+        flat = type(document) is np.ndarray and document.ndim == 1
+        if not flat and not isinstance(document, list | tuple):
+            raise InvalidParameterError(
+                f"each document{of} must be a str or a list of str tokens, got "
+                f"{kind_of(document)} as document {position}. Fill in missing texts, "
+                'as with X.fillna("").'
+            )
+        yield token_list(document, position, of)
 
 
 def token_list(document: Any, position: int, of: str = "") -> list[str]:

@@ -30,8 +30,8 @@ from skdptext.base import fitted_releaser
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection._release_display import ReleaseReport
 from skdptext.utils import (
+    as_labels,
     check_integer,
-    check_labels,
     check_methods,
     check_rng,
     kind_of,
@@ -302,7 +302,7 @@ def _matched(
             f"{n - len(kept):,} of the originals hold no word and are left out."
         )
     known = {
-        name: check_labels(
+        name: as_labels(
             _PARAMETERS.get(name, f"labels[{name!r}]"),
             _by_index(name, values, first), n, n_different=2,
         )[kept]
@@ -347,7 +347,7 @@ def _people(
     texts: Sequence[str], ids: Any, people: np.ndarray
 ) -> tuple[list[str], np.ndarray]:
     """All that is held of each person, and the number of each release's, −1 if none."""
-    ids = check_labels("background_ids", ids, len(texts), of="text")
+    ids = as_labels("background_ids", ids, len(texts), of="text")
     held: dict[Any, list[str]] = {}
     for person, text in zip(ids.tolist(), texts, strict=True):
         held.setdefault(person, []).append(text)

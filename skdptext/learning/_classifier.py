@@ -43,7 +43,6 @@ from skdptext.utils import (
     DocLinked,
     NoiseStreams,
     as_labels,
-    check_authors,
     check_integer,
     check_n_jobs,
     check_noise_state,
@@ -302,7 +301,9 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         people add up.
         """
         self._check_parameters()
-        authors = None if authors is None else check_authors(authors)
+        authors = (
+            None if authors is None else as_labels("authors", authors, people=True)
+        )
         classes, numbers = self._labelled(y, authors)
         shares = None if authors is None else _documents_of_each(authors, len(numbers))
         features = self._public_part(len(classes))
@@ -678,6 +679,6 @@ def _documents_of_each(authors: Any, n: int) -> np.ndarray:
     """Among how many documents of its author each document is."""
     if authors is None:
         return np.ones(n)
-    values = check_authors(authors, n)
+    values = as_labels("authors", authors, n, people=True)
     _, numbers, counts = np.unique(values, return_inverse=True, return_counts=True)
     return counts[numbers].astype(np.float64)

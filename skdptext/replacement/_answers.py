@@ -15,7 +15,7 @@ import numpy as np
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import ExactResponse
 from skdptext.replacement._groups import PublicGroups, document_bytes
-from skdptext.utils import NoiseStreams, check_told_apart, kind_of
+from skdptext.utils import NoiseStreams, check_told_apart, composed, kind_of
 
 # Of documents or of persons, one each; where noise is fresh, one for all of them.
 Keys = list[bytes] | bytes
@@ -215,7 +215,8 @@ def _owner(author: Any, total: int) -> bytes:
 def _author_bytes(author: Any) -> bytes:
     """17 and 17.0, which a table may turn into each other, are one author."""
     if isinstance(author, str):
-        return b"s" + author.encode("utf-8", "surrogatepass")
+        # one person in every run, however their name is typed
+        return b"s" + composed(author).encode("utf-8", "surrogatepass")
     whole = isinstance(author, float) and author.is_integer()
     if whole or isinstance(author, Integral):
         return b"i%d" % int(author)

@@ -47,7 +47,6 @@ from skdptext.utils import (
     REPEATABLE,
     NoiseStreams,
     as_labels,
-    check_authors,
     check_document_ids,
     check_flag,
     check_integer,
@@ -411,7 +410,11 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         """
         groups = self._check_ready()
         ids = None if document_ids is None else check_document_ids(document_ids)
-        names = None if authors is None else check_authors(authors).tolist()
+        names = (
+            None
+            if authors is None
+            else as_labels("authors", authors, people=True).tolist()
+        )
         told_apart = ids is not None or names is not None
         warn_of_repeats(self.random_state, has_ids=told_apart)
         if names is not None:

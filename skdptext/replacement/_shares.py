@@ -16,7 +16,6 @@ from skdptext.privacy import PrivacyGuarantee
 from skdptext.replacement._guarantee import ReplacementPart
 from skdptext.utils import (
     as_labels,
-    check_authors,
     check_kind,
     check_real,
     kind_of,
@@ -237,7 +236,7 @@ def _only_part(guarantee: PrivacyGuarantee, authors: Any) -> ReplacementPart:
 
 def _one_each(answers: np.ndarray, authors: Any) -> np.ndarray:
     """One answer of each author."""
-    names = check_authors(authors, len(answers))
+    names = as_labels("authors", authors, len(answers), people=True)
     _, first, numbers = np.unique(names, return_index=True, return_inverse=True)
     if (answers[first][numbers] != answers).any():
         raise InvalidParameterError(

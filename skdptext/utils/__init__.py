@@ -3,10 +3,7 @@
 from skdptext.utils._inputs import (
     as_array as as_array,
     as_labels as as_labels,
-    check_authors as check_authors,
     check_classes as check_classes,
-    check_document as check_document,
-    check_labels as check_labels,
     check_matrix as check_matrix,
     check_prior as check_prior,
     check_told_apart as check_told_apart,
