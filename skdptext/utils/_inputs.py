@@ -335,9 +335,13 @@ def check_prior(prior: Any, n: int, of: str, *, zeros: bool = False) -> np.ndarr
     sign = ">= 0, not all of them 0," if zeros else "> 0"
     rule = f"prior must hold one number {sign} per {of} ({n})"
     shares = as_array(prior, rule, dtype=np.float64)
+    if shares.shape != (n,):
+        raise InvalidParameterError(f"{rule}, got shape {shares.shape}.")
     allowed = np.isfinite(shares) & ((shares >= 0) if zeros else (shares > 0))
-    if shares.shape != (n,) or not allowed.all() or not shares.any():
-        raise InvalidParameterError(f"{rule}, got others, of shape {shares.shape}.")
+    if not allowed.all() or not shares.any():
+        raise InvalidParameterError(
+            f"{rule}, got numbers from {shares.min()} to {shares.max()}."
+        )
     return shares / shares.sum()
 
 
