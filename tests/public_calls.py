@@ -239,7 +239,7 @@ FETCHED = Valid(lambda: (False,), error=OSError)
 VALID: dict[Any, Valid] = {
     # -- attacks ---------------------------------------------------------------
     KoppelAuthorClassifier: Valid(
-        lambda: (None,), lambda made: made.fit(TEXTS, TOPICS).predict(TEXTS)
+        use=lambda made: made.fit(TEXTS, TOPICS).predict(TEXTS)
     ),
     KoppelAuthorClassifier.fit: Valid(
         lambda: (KoppelAuthorClassifier(), TEXTS, TOPICS)

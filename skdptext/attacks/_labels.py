@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline, make_union
 from sklearn.svm import LinearSVC
 
 from skdptext.attacks._risk import pair_interval
-from skdptext.attacks._scores import Scores, scored
+from skdptext.attacks._scores import Scores, check_adversaries, scored
 from skdptext.attacks._words import (
     by_parts,
     by_words,
@@ -107,6 +107,9 @@ def label_attack(
     if original is not None:
         original = documents_of("original", original)
         views = {"originals": texts_of(original)} | views
+    custom = check_adversaries(
+        adversaries, "classifiers", "fit", "predict", "get_params"
+    )
     n = len(released)
     if any(len(texts) != n for texts in views.values()):
         raise InvalidParameterError(
@@ -124,7 +127,7 @@ def label_attack(
     folds = StratifiedGroupKFold(n_splits, shuffle=True, random_state=random_state)
     trials: list[tuple[str, Any, Any, Mapping[str, Any]]] = [
         (f"{by}, trained on {source}", model, texts, views)
-        for by, model in (_models(random_state) | dict(adversaries or {})).items()
+        for by, model in (_models(random_state) | custom).items()
         for source, texts in views.items()
     ]
     numbers = numbers_of(released)

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from skdptext.attacks._scores import Scores, scored
+from skdptext.attacks._scores import Scores, check_adversaries, scored
 from skdptext.attacks._words import (
     PLACEHOLDER,
     by_parts,
@@ -151,6 +151,7 @@ def linkage_attack(
         )
     n = min(check_integer("n_candidates", n_candidates, low=2), len(clear))
     seed = int(check_rng(random_state).integers(2**31))
+    custom = check_adversaries(adversaries, "functions", "__call__")
     found = similarities(clear, noisy)
     if truth is not None:
         # much of what is known of some is like all releases: how much more than usual?
@@ -160,11 +161,11 @@ def linkage_attack(
     sizes = [np.log1p([len(t.split()) for t in texts]) for texts in (noisy, clear)]
     shift = np.median(sizes[0]) - np.median(sizes[1])
     found["number of words"] = -np.abs(np.subtract.outer(sizes[0] - shift, sizes[1]))
-    for name, adversary in (adversaries or {}).items():
+    for name, adversary in custom.items():
         found[name] = np.asarray(adversary(clear, noisy), dtype=float)
         if found[name].shape != (len(noisy), len(clear)) or np.isnan(found[name]).any():
             raise InvalidParameterError(
-                f"adversaries[{name!r}] must return an array of shape "
+                "adversaries must return arrays of shape "
                 f"({len(noisy)}, {len(clear)}) without NaN, got {found[name].shape}."
             )
     if len(noisy) >= _FEWEST_PAIRS:

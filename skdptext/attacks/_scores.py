@@ -9,7 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from skdptext.utils import Fragment, import_pandas, lined_up, share_interval, table
+from skdptext.exceptions import InvalidParameterError
+from skdptext.utils import (
+    Fragment,
+    check_methods,
+    import_pandas,
+    kind_of,
+    lined_up,
+    share_interval,
+    table,
+)
 
 # Of many words, a gain is certain long before it matters.
 _LEAST_GAIN = 0.005, 1.5
@@ -167,6 +176,18 @@ def scored(
         replace(row, high=max(row.high, chance), strongest=name == best)
         for name, row in rows.items()
     ]
+
+
+def check_adversaries(given: Any, what: str, *methods: str) -> dict[str, Any]:
+    """Adversaries of the user by name, each with all of the methods."""
+    if given is None:
+        return {}
+    rule = f"adversaries must map names to {what}"
+    if not isinstance(given, Mapping) or not all(isinstance(x, str) for x in given):
+        raise InvalidParameterError(f"{rule}, got {kind_of(given)}.")
+    for adversary in given.values():
+        check_methods(adversary, methods, rule)
+    return dict(given)
 
 
 def read_off(

@@ -303,7 +303,7 @@ def _matched(
         )
     known = {
         name: as_labels(
-            _PARAMETERS.get(name, f"labels[{name!r}]"),
+            _PARAMETERS.get(name, "labels"),
             _by_index(name, values, first), n, n_different=2,
         )[kept]
         for name, values in asked.items()
