@@ -1,18 +1,13 @@
 """Differentially private text for scikit-learn.
 
-``import skdptext`` is enough: ``skdptext.metrics`` and the other subpackages are
-imported when they are first used.
+``import skdptext`` is enough: classes and subpackages are imported when they are first
+used.
 """
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
 from skdptext._version import __version__
-from skdptext.embeddings import WordEmbedding
-from skdptext.learning import DPTextClassifier
-from skdptext.neighbors import WMDKNNClassifier
-from skdptext.perturbation import DPWordPerturber
-from skdptext.replacement import DPDocumentReplacer
 
 if TYPE_CHECKING:  # what `__getattr__` gives
     from skdptext import (
@@ -35,6 +30,20 @@ if TYPE_CHECKING:  # what `__getattr__` gives
         release,
         replacement,
     )
+    from skdptext.embeddings import WordEmbedding
+    from skdptext.learning import DPTextClassifier
+    from skdptext.neighbors import WMDKNNClassifier
+    from skdptext.perturbation import DPWordPerturber
+    from skdptext.replacement import DPDocumentReplacer
+
+# Where the classes are: importing all of them takes seconds.
+_CLASSES = {
+    "DPDocumentReplacer": "replacement",
+    "DPTextClassifier": "learning",
+    "DPWordPerturber": "perturbation",
+    "WMDKNNClassifier": "neighbors",
+    "WordEmbedding": "embeddings",
+}
 
 __all__ = [
     "DPDocumentReplacer",
@@ -65,7 +74,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """A subpackage, imported at its first use (SPEC 1)."""
+    """A class or a subpackage, imported at its first use (SPEC 1)."""
+    if name in _CLASSES:
+        return getattr(importlib.import_module(f"skdptext.{_CLASSES[name]}"), name)
     if name in __all__:
         return importlib.import_module(f"skdptext.{name}")
     raise AttributeError(f"module 'skdptext' has no attribute {name!r}")

@@ -37,7 +37,7 @@ from skdptext.datasets import (
 from skdptext.files import SUFFIXES
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.neighbors import WMDKNNClassifier
-from skdptext.release import release_files
+from skdptext.release import ReleaseKey, release_files
 from skdptext.replacement import DPDocumentReplacer
 from tests.bad_files import FAULTS, VECTORS
 from tests.public_calls import (
@@ -493,7 +493,7 @@ def test_the_valid_calls_are_valid(function):
 
 # What takes a file of documents; columns `id`, `text` and `n`, which is kept as it is,
 # and as numbers.
-OPTIONS = ["--embedding", "words.txt", "--epsilon", "1", "--length", "2"]
+OPTIONS = ["--embedding", "words.txt", "--epsilon", "1", "--document-length", "2"]
 of_texts = cache(partial(document_release, keep=["n"]))
 of_numbers = cache(partial(document_release, keep={"n": pa.int64()}))
 READERS = {
@@ -507,7 +507,7 @@ READERS = {
 COMMANDS = {
     "release": lambda path: [
         *("release", path, "--keep", "n", "-o", "out", "--name", "canary"),
-        *OPTIONS,
+        *("--key", "file:key", *OPTIONS),
     ],
     "report": lambda path: ["report", path, path, "--author", "n"],
     "calibrate": lambda path: ["calibrate", *OPTIONS[:2], "--public", path],
@@ -524,6 +524,7 @@ def command(name):
     def call(path):
         with contextlib.chdir(path.parent):
             table().save("words.txt")
+            ReleaseKey.generate("key")
             Path("public.csv").write_text("\n".join(["text", *TEXTS]))
             main(COMMANDS[name](path.name))
 
@@ -540,7 +541,7 @@ def test_every_format_is_given_private_text():
 def test_every_command_is_given_private_text(capsys):
     with pytest.raises(SystemExit):
         main(["no command"])
-    named = capsys.readouterr().err.partition("choose from")[2]
+    named = capsys.readouterr().err.partition("choose from")[2].partition(")")[0]
     assert set(re.findall(r"\w+", named)) == set(COMMANDS)
 
 

@@ -385,7 +385,7 @@ def test_filters_of_warnings_are_changed_in_one_place():
         for path in SOURCES
         if re.search(changes, path.read_text("utf-8"))
     }
-    assert found == {"utils/_messages.py", "cli/_main.py", "demo.py"}
+    assert found == {"utils/_messages.py", "cli.py", "demo.py"}
 
 
 def test_imports_work_without_extras_and_load_nothing_late():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, ClassVar
 
 from skdptext.exceptions import InvalidParameterError
@@ -65,6 +66,9 @@ class Part(ABC):
     def read(stored: Mapping[str, Any], embedding: Any) -> Part:
         """The part that was `stored`; a ValueError or the like if none."""
         options = dict(stored)
+        # Other packages, which may not be imported yet, define the other kinds.
+        for package in ("skdptext.learning", "skdptext.replacement"):
+            import_module(package)
         kind = Part.KINDS[options.pop("kind")]
         common = {name: options.pop(name) for name in ("releases", "caveats")}
         common["caveats"] = tuple(common["caveats"])

@@ -510,9 +510,6 @@ def test_the_command_with_authors(folder, capsys):
     said = capsys.readouterr().err
     assert "author must be a column without null or empty values" in said
     assert "first at position 60" in said
-    words = ["release", "one.csv", "--name", "q", "-o", "c", "--epsilon", "1"]
-    assert main([*words, "--author", "who"]) == 2
-    assert "--author must not be given without --public" in capsys.readouterr().err
 
 
 def test_authors_of_perturbed_words_are_refused(embedding_release):

