@@ -183,12 +183,19 @@ def default_features(
 
     texts = [d if isinstance(d, str) else list(d) for d in documents]
     topics = topic_encoder(texts, numbers[-1])
+    try:
+        rows = topics.fit_transform(texts)
+        if grouped:
+            means = KMeans(numbers[0], n_init=10, random_state=0).fit(on_grid(rows))
+    except ValueError:
+        raise InvalidParameterError(
+            f"public_documents must have and differ in words, got {len(texts)}, too "
+            "few of which do. Give more documents, or an encoder."
+        ) from None
     if grouped:
-        means = KMeans(numbers[0], n_init=10, random_state=0)
-        groups = make_pipeline(topics, FunctionTransformer(on_grid), means).fit(texts)
         means.cluster_centers_ = on_grid(means.cluster_centers_)
+        groups = make_pipeline(topics, FunctionTransformer(on_grid), means)
         return PublicFeatures.of(groups, texts, ours=True)
-    rows = topics.fit_transform(texts)
     axes = {"mean": rows.mean(axis=0), "deviations": rows.std(axis=0)}
     kinds = [make_pipeline(topics, FunctionTransformer(root_scaled, kw_args=axes))]
     if embedding is not None:
