@@ -102,8 +102,9 @@ class _WordMovers(DocLinked):
 
     def _read(self, X: Any, embedding: Any, reset: bool = False) -> sp.csr_array:
         """Weights of the words of documents."""
-        if not sp.issparse(X):
-            check_matrix(X)  # or scikit-learn would quote what is not a number
+        # scikit-learn would quote what is not a number, and SciPy would follow indices
+        # that point out of a sparse matrix.
+        check_matrix(X)
         with _as_parameter_error():
             matrix = validate_data(self, X, accept_sparse="csr", reset=reset)
         if embedding is None:
