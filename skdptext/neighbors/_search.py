@@ -241,10 +241,14 @@ class _Group:
             of = np.arange(n).repeat(few)
             bounds, asked = self._bounds(of, likely.ravel())
             left[of, likely.ravel()] = np.maximum(left[of, likely.ravel()], bounds)
-            # Upper quartiles of what they ask leave half as many bags as the mean does.
-            self._share(np.sort(asked.reshape(n, few, -1), axis=1)[:, 3 * few // 4])
             best = bounds.reshape(n, few).argsort(axis=1, kind="stable")
             best = best[:, : k + _SPARE]
+            # Upper quartiles of what they ask leave half as many bags as the mean does,
+            # and then the mean of the best rules out a quarter of those.
+            asked = asked.reshape(n, few, -1)
+            self._share(np.sort(asked, axis=1)[:, 3 * few // 4])
+            of_best = np.take_along_axis(asked, best[:, :, None], axis=1)
+            self._share(of_best.mean(axis=1))
             top = np.take_along_axis(likely, best, axis=1)
             self._solve(np.arange(n).repeat(top.shape[1]), top.ravel())
         of, bags = (left <= self._limits[:, None]).nonzero()
