@@ -1,10 +1,6 @@
 """Reading documents: they become words of an embedding, or points among topics."""
 
 from skdptext.documents._alone import check_rows_alone as check_rows_alone
-from skdptext.documents._reader import (
-    EncodedDocuments as EncodedDocuments,
-    resample as resample,
-)
 from skdptext.documents._known_texts import (
     KnownTexts as KnownTexts,
     SharedTexts as SharedTexts,
@@ -20,15 +16,15 @@ from skdptext.documents._output import (
 )
 from skdptext.documents._reader import (
     DocumentReader as DocumentReader,
+    EncodedDocuments as EncodedDocuments,
     read_documents as read_documents,
     read_release as read_release,
+    resample as resample,
     some_word_ids as some_word_ids,
     warn_without_words as warn_without_words,
     word_ids as word_ids,
-)
-from skdptext.documents._topics import (
-    topic_encoder as topic_encoder,
     words_of as words_of,
 )
+from skdptext.documents._topics import topic_encoder as topic_encoder
 
 # Names of the form `x as x` are for the rooms beside, and have no page.

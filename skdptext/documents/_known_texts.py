@@ -10,8 +10,7 @@ from contextvars import ContextVar
 from hashlib import blake2b
 from typing import Any
 
-from skdptext.documents._reader import warn_without_words
-from skdptext.documents._topics import words_of
+from skdptext.documents._reader import warn_without_words, words_of
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.utils import warn_once
 

@@ -473,6 +473,14 @@ def _check_pattern(pattern: Any) -> None:
         )
 
 
+_READER = DocumentReader(None)
+
+
+def words_of(document: Any) -> list[str]:
+    """Words of a text or token list, where nobody says what a word is."""
+    return _READER.words(document)
+
+
 def word_ids(words: Iterable[str] | None, embedding: WordEmbedding) -> np.ndarray:
     """Indices of single words, which the embedding must know, int32; None: of all."""
     if words is None:

@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from skdptext.documents._reader import DocumentReader
-
-_READER = DocumentReader(None)
-
-
-def words_of(document: Any) -> list[str]:
-    """Words of a text or token list, where nobody says what a word is."""
-    return _READER.words(document)
+from skdptext.documents._reader import words_of
 
 
 def topic_encoder(
