@@ -248,6 +248,13 @@ def test_default_groups_do_not_depend_on_others(size, n_groups):
     np.testing.assert_array_equal(replacer.groups_of(asked[::-1])[::-1], together)
     alone = [replacer.groups_of([text])[0] for text in asked]
     np.testing.assert_array_equal(alone, together)
+    # products of such numbers, and their sums, are not rounded
+    for numbers in (
+        replacer.grouper_[:-1].transform(asked),
+        replacer.grouper_[-1].cluster_centers_,
+    ):
+        np.testing.assert_array_equal(numbers * 2**20 % 1, 0)
+        assert np.abs(numbers).max() < 1 + 1e-5
 
 
 # -- groupers of a user's own --------------------------------------------------------
