@@ -11,7 +11,7 @@ from skdptext.base._transitions import profiles_of, transitions_of
 from skdptext.documents import EncodedDocuments, read_release
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import WordMechanism
-from skdptext.utils import check_bags, is_count_matrix
+from skdptext.utils import is_count_matrix, read_bags
 
 # As many words stand for the whole vocabulary, where a document has none.
 _STAND_FOR_ALL = 300
@@ -68,7 +68,7 @@ class WordLikelihood:
                     "releases must be texts or token lists where their order is used, "
                     "got a count matrix."
                 )
-            return self._of_bags(check_bags(releases, n_words=n_words, counts=True))
+            return self._of_bags(read_bags(releases, n_words=n_words, counts=True))
         read = read_release(releases, self._embedding)
         return (
             self._of_order(read) if self.ordered else self._of_bags(read.bags(n_words))

@@ -23,11 +23,11 @@ from skdptext.mechanisms import (
 )
 from skdptext.utils import (
     blocks,
-    check_bags,
     check_integer,
     check_prior,
     check_rng,
     progress_bar,
+    read_bags,
     working_memory_bytes,
 )
 
@@ -123,7 +123,7 @@ def profiles_of(mechanism: WordMechanism, profiles: Any, **options: Any) -> np.n
     `options` are those of `transitions_of`.
     """
     n_words = len(mechanism.embedding)
-    weights = check_bags(profiles, n_words=n_words, name="profiles")
+    weights = read_bags(profiles, n_words=n_words, name="profiles")
     totals = np.asarray(weights.sum(axis=1)).ravel()
     if not len(totals) or (totals == 0).any():
         raise InvalidParameterError(

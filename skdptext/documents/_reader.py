@@ -19,7 +19,6 @@ from skdptext.exceptions import InvalidParameterError, OutOfVocabularyWarning
 from skdptext.utils import (
     MAX_WHOLE_WORDS,
     MAX_WORDS,
-    check_bags,
     check_flag,
     check_integer,
     check_option,
@@ -27,6 +26,7 @@ from skdptext.utils import (
     is_count_matrix,
     kind_of,
     plain_documents,
+    read_bags,
     shown,
     shown_words,
     warn_once,
@@ -324,7 +324,7 @@ class DocumentReader:
         return self._read_counts(X, label) if of_counts else self._read_texts(X, label)
 
     def _read_counts(self, X: Any, label: Label | None) -> EncodedDocuments:
-        bags = check_bags(
+        bags = read_bags(
             X, n_words=len(self.embedding), counts=True, max_words=MAX_WHOLE_WORDS
         )
         check_columns(X, self.embedding)

@@ -11,7 +11,7 @@ from joblib import Parallel, delayed
 from skdptext.embeddings import WordEmbedding, check_columns, check_embedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.neighbors import as_bags, bag_of, one_hot_distances, word_movers
-from skdptext.utils import check_bags, check_n_jobs, limit_blas_threads, name_rows
+from skdptext.utils import check_n_jobs, limit_blas_threads, name_rows, read_bags
 
 
 def word_movers_distance(x: Any, y: Any, embedding: WordEmbedding | str) -> float:
@@ -172,7 +172,7 @@ def _distances(
 
 
 def _read_many(X: Any, table: WordEmbedding | None, name: str) -> sp.csr_array:
-    bags = check_bags(X, n_words=None if table is None else len(table), name=name)
+    bags = read_bags(X, n_words=None if table is None else len(table), name=name)
     if table is not None:
         check_columns(X, table)
     empty = np.flatnonzero(np.diff(bags.indptr) == 0)

@@ -18,12 +18,12 @@ from skdptext.utils import (
     DocLinked,
     as_array,
     blocks,
-    check_bags,
     check_classes,
     check_option,
     check_prior,
     check_real,
     is_count_matrix,
+    read_bags,
     sums_by_label,
     working_memory_bytes,
 )
@@ -159,7 +159,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             as_array(y, "y must hold one label per document")
             X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
             check_classification_targets(y)
-            bags = check_bags(X)
+            bags = read_bags(X)
             X = sp.csr_array((1, X.shape[1]))  # the rest fits to its width only
         else:
             X = list(X)
@@ -252,7 +252,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             return self._by_documents(X) + self.class_log_prior_
         if self._reads_counts(X):
             options = {"accept_sparse": "csr", "dtype": np.float64}
-            bags = check_bags(validate_data(self, X, reset=False, **options))
+            bags = read_bags(validate_data(self, X, reset=False, **options))
         else:
             vocabulary = self.perturber_.embedding_
             bags = read_release(X, vocabulary).bags(len(vocabulary))

@@ -27,11 +27,11 @@ from skdptext.neighbors._search import BagIndex
 from skdptext.utils import (
     DocLinked,
     as_array,
-    check_bags,
     check_integer,
     check_matrix,
     check_real,
     name_rows,
+    read_bags,
     warn_once,
 )
 
@@ -108,9 +108,9 @@ class _WordMovers(DocLinked):
         with _as_parameter_error():
             matrix = validate_data(self, X, accept_sparse="csr", reset=reset)
         if embedding is None:
-            return check_bags(matrix)
+            return read_bags(matrix)
         check_columns(X, embedding)
-        return check_bags(matrix, n_words=len(embedding))
+        return read_bags(matrix, n_words=len(embedding))
 
     def kneighbors(
         self,

@@ -46,7 +46,6 @@ from skdptext.privacy import PrivacyGuarantee
 from skdptext.utils import (
     REPEATABLE,
     NoiseStreams,
-    check_bags,
     check_document_ids,
     check_integer,
     check_kind,
@@ -56,6 +55,7 @@ from skdptext.utils import (
     check_option,
     check_real,
     is_count_matrix,
+    read_bags,
     shown,
     sparse_result,
     warn_of_repeats,
@@ -338,7 +338,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
             deque(read_documents(X), maxlen=0)
         embedding = check_embedding(self.embedding, one_hot_words=columns)
         if bags is not None:
-            check_bags(bags, n_words=len(embedding), counts=True)
+            read_bags(bags, n_words=len(embedding), counts=True)
             check_columns(X, embedding)
         chosen = resolve_mechanism(self.mechanism)
         mechanism = chosen.prepare(embedding, self.epsilon, self.lam)

@@ -13,12 +13,12 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
     DocLinked,
     as_array,
-    check_bags,
     check_flag,
     check_integer,
     check_matrix,
     check_option,
     check_tuned_on,
+    read_bags,
     sparse_result,
     warn_of_private_tuning,
 )
@@ -134,7 +134,7 @@ class TopicWordSelector(
             raise InvalidParameterError(
                 "y must hold at least 2 different topics, got 1 class."
             )
-        bags = check_bags(X)
+        bags = read_bags(X)
         warn_of_private_tuning(tuned_on, "Words are chosen by the topics", "X and y")
         with np.errstate(invalid="ignore", divide="ignore"):
             self.scores_, self.pvalues_ = chi2(bags, y)
@@ -181,7 +181,7 @@ class TopicWordSelector(
         check_matrix(X)
         X = validate_data(self, X, accept_sparse="csr", reset=False)
         dtype = X.dtype
-        bags = check_bags(X)
+        bags = read_bags(X)
         bags.data[~self._support[bags.indices]] = 0
         bags.eliminate_zeros()
         return sparse_result(bags.astype(dtype))

@@ -30,12 +30,12 @@ from skdptext.privacy._statement import DELTA
 from skdptext.utils import (
     Memo,
     blocks,
-    check_bags,
     check_flag,
     check_integer,
     check_option,
     check_real,
     kind_of,
+    read_bags,
     shown_words,
     warn_once,
 )
@@ -520,7 +520,7 @@ def as_document(document: Any, embedding: WordEmbedding) -> Any:
                     "of the perturber does."
                 )
             return document
-    row = check_bags(document, n_words=len(embedding), counts=True, name="a document")
+    row = read_bags(document, n_words=len(embedding), counts=True, name="a document")
     if row.shape[0] != 1:
         raise InvalidParameterError(
             f"a document must be a single row of counts, got {row.shape[0]} rows."

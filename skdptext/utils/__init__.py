@@ -66,7 +66,7 @@ from skdptext.utils._system import (
 from skdptext.utils._validation import (
     MAX_WHOLE_WORDS as MAX_WHOLE_WORDS,
     MAX_WORDS as MAX_WORDS,
-    check_bags as check_bags,
+    read_bags as read_bags,
     check_flag as check_flag,
     check_integer as check_integer,
     check_kind as check_kind,

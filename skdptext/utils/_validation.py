@@ -211,7 +211,7 @@ def check_indices(X: Any, name: str = "X") -> None:
         ) from None
 
 
-def check_bags(
+def read_bags(
     X: Any,
     *,
     n_words: int | None = None,

@@ -111,6 +111,22 @@ def test_what_a_word_is(text, words):
     assert ours == ["नमस"]  # a pattern of one's own is obeyed
 
 
+def test_everything_takes_words_that_somebody_else_split():
+    """As for Chinese; the texts themselves are each one word to us."""
+    tea, cats = ["我们", "喝茶"], ["小猫", "睡觉"]
+    embedding = WordEmbedding([*tea, *cats], np.eye(4))
+    bags = DPWordPerturber(embedding, epsilon=1e3, lam=0.0).fit_transform([tea, cats])
+    assert bags.toarray().tolist() == [[1, 1, 0, 0], [0, 0, 1, 1]]
+    public = [tea, [*tea, "吧"], ["喝茶"], cats, [*cats, "了"], ["小猫"]]
+    replacer = DPDocumentReplacer(public, n_groups=2, epsilon=50.0, output="index")
+    stand_ins = replacer.fit().transform([["喝茶", "了"], ["小猫", "吧"]])
+    assert (stand_ins // 3).tolist() == [0, 1]
+    private = [[word, str(i)] for word in ("喝茶", "小猫") for i in range(40)]
+    labels = ["tea"] * 40 + ["cats"] * 40
+    model = DPTextClassifier(public, classes=["cats", "tea"], epsilon=50.0)
+    assert model.fit(private, labels).predict([tea, cats]).tolist() == ["tea", "cats"]
+
+
 SHARED = ["a cat sat", "the dog", "tea and milk", "more milk"] * 3
 STRANGE = ["我们 今天 喝茶", "", "the cat"]
 EMBEDDING = WordEmbedding(["cat", "dog", "tea"], np.eye(3))

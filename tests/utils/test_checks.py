@@ -15,9 +15,9 @@ import scipy.sparse as sp
 from skdptext.documents import read_documents
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
-    check_bags,
     check_real,
     is_count_matrix,
+    read_bags,
 )
 from tests.expected import refusals
 
@@ -85,7 +85,7 @@ COUNTS = np.array([[1, 0, 2], [0, 0, 3]])
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr", "lil", "dok", "dia"])
 def test_every_format_is_read_and_not_written_to(form):
     X = sp.coo_array(COUNTS).asformat(form)
-    bags = check_bags(X, n_words=3, counts=True)
+    bags = read_bags(X, n_words=3, counts=True)
     np.testing.assert_array_equal(bags.toarray(), COUNTS)
     np.testing.assert_array_equal(X.toarray(), COUNTS)
     assert bags.has_canonical_format
@@ -110,13 +110,13 @@ def test_a_cell_that_is_not_a_number_is_named_by_its_place(kind, cell, name):
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
 def test_documents_of_too_many_words(kind):
     X = kind(COUNTS)
-    assert check_bags(X, counts=True, max_words=3).sum() == 6
+    assert read_bags(X, counts=True, max_words=3).sum() == 6
     with pytest.raises(InvalidParameterError, match=r"at most 2 words .* in row 0"):
-        check_bags(X, counts=True, max_words=2)
+        read_bags(X, counts=True, max_words=2)
     half = kind(np.array([[0.0, 0.0], [2.0**30, 2.0**30]]))
     with pytest.raises(InvalidParameterError, match=r"2147483647 .* 2147483648 in"):
-        check_bags(half, counts=True)
-    assert check_bags(half).sum() == 2**31  # weights, not words
+        read_bags(half, counts=True)
+    assert read_bags(half).sum() == 2**31  # weights, not words
 
 
 # -- tables that are no counts ---------------------------------------------------------
@@ -146,7 +146,7 @@ def test_a_table_with_text_names_the_place(X):
 @pytest.mark.parametrize("X", [[[SECRET]], [[1, 2], [1, SECRET]], SECRET, [{SECRET}]])
 def test_bags_of_text_are_refused_unquoted(X):
     with pytest.raises(InvalidParameterError, match="must be a matrix of num") as error:
-        check_bags(X)
+        read_bags(X)
     assert "Anna" not in str(error.value)
     assert error.value.__suppress_context__
 
@@ -164,4 +164,4 @@ def test_bags_of_text_are_refused_unquoted(X):
 )
 def test_tables_of_numbers_are_counts(X):
     assert is_count_matrix(X)
-    assert check_bags(X).shape[1] == 2
+    assert read_bags(X).shape[1] == 2
