@@ -657,20 +657,17 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
 
 def _numbers_of(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Number of the class of each label; no error quotes a label."""
-    rule, kinds = "y must hold labels of classes only", []
-    for each in (labels, classes):
-        kinds.append("text" if each.dtype.kind in "OUST" else "numbers")
-    numbered = "(Some of scikit-learn's estimators number labels from 0 on: there, "
-    numbered += "classes=range(n_classes).)"
-    if len(labels) and kinds[0] != kinds[1]:
-        raise InvalidParameterError(
-            f"{rule}, got {kinds[0]}, not {kinds[1]} as in classes. {numbered}"
-        )
-    at = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
-    wrong = np.flatnonzero(classes[at] != labels)
+    text, named = (each.dtype.kind in "OUST" for each in (labels, classes))
+    wrong = np.zeros(1, dtype=int)
+    if not len(labels) or text == named:
+        at = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
+        wrong = np.flatnonzero(classes[at] != labels)
     if len(wrong):
+        kinds = ", got text, not numbers" if text else ", got numbers, not text"
         raise InvalidParameterError(
-            f"{rule}, but the label of document {wrong[0]} is none of them. {numbered}"
+            f"y must hold labels of classes only{kinds * (text != named)}; that of "
+            f"document {wrong[0]} is none of them. (Some of scikit-learn's estimators "
+            "number labels from 0 on: there, classes=range(n_classes).)"
         )
     return np.asarray(at)
 
