@@ -259,7 +259,7 @@ def _read(given: Any, place: str, *flags: str) -> list[list[Any]]:
 
     What is missing is an empty text, or None as a label or an author.
     """
-    from skdptext.files import read_columns
+    from skdptext.release import read_columns
 
     source, names = getattr(given, place), [getattr(given, flag) for flag in flags]
     asked = " and ".join(f"--{flag.replace('_', '-')}" for flag in flags)
@@ -312,7 +312,7 @@ def _refuse(given: Any, flags: str, reason: str) -> None:
 
 
 def _hint_at_author(given: Any) -> None:
-    from skdptext.files import column_names
+    from skdptext.release import column_names
 
     used = (given.text, getattr(given, "id", None), getattr(given, "label", None))
     for name in column_names(given.source) if given.author is None else ():
@@ -529,7 +529,7 @@ def _table(given: Any, place: str, flags: list[str]) -> Any:
     """All columns of a source; its rows are named by --id."""
     import pandas as pd
 
-    from skdptext.files import column_names, read_columns
+    from skdptext.release import column_names, read_columns
 
     flags = ["text", *(["id"] if given.id is not None else []), *flags]
     read = _read(given, place, *flags)

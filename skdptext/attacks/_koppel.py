@@ -201,7 +201,8 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         authors : ndarray of shape (n_documents,)
             An author for each document.
         """
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        shares = self.predict_proba(X)
+        return self.classes_[shares.argmax(axis=1)]
 
 
 def _ngrams(text: str, size: int) -> list[str]:

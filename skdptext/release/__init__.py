@@ -1,5 +1,9 @@
 """Releases past one machine: one function that every engine maps, and files."""
 
+from skdptext.files import (
+    column_names as column_names,
+    read_columns as read_columns,
+)
 from skdptext.release._documents import DocumentRelease
 from skdptext.release._files import release_files, verify
 from skdptext.release._key import ReleaseKey
