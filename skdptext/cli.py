@@ -263,13 +263,15 @@ def _read(given: Any, place: str, *flags: str) -> list[list[Any]]:
 
     source, names = getattr(given, place), [getattr(given, flag) for flag in flags]
     asked = " and ".join(f"--{flag.replace('_', '-')}" for flag in flags)
+    there = place if place in _POSITIONAL else f"--{place}"
     try:
         read = read_columns(source, names)
     except InvalidParameterError as error:
-        there = place if place in _POSITIONAL else f"--{place}"
         message = re.sub("^columns(?= must)", asked, str(error))
         message = re.sub("^source(?= must)", there, message)
         raise InvalidParameterError(message) from None
+    if not read[0]:
+        raise InvalidParameterError(f"{there} must hold documents, got none.")
     return [
         [value or "" for value in values]
         if flag.endswith("text")

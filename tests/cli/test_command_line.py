@@ -46,6 +46,7 @@ def prepared(tmp_path_factory):
     rows = list(zip(range(120), TEXTS, TOPICS, people, strict=True))
     write(folder / "in.csv", ["row", "said", "what", "user"], rows)
     write(folder / "public.csv", ["body", "topic"], PUBLIC)
+    write(folder / "empty.csv", ["row", "said", "what", "user", "body"], [])
     words = ["cat", "dog", "tea", "milk"]
     vectors = [[0.0, 0.0], [1.0, 0.0], [9.0, 1.0], [8.0, 2.0]]
     WordEmbedding(words, vectors).save(folder / "words.txt")
@@ -227,6 +228,10 @@ REFUSED = [
     ([*NOISY, "--author", "user"], "--author must not be given without --public"),
     ([*NOISY, "--output", "bow"], "--format must be"),
     ([*NOISY, "-o", "in.csv"], "--out must be"),
+    (["release", "empty.csv", *NOISY[2:]], "source must hold documents, got none"),
+    (["learn", "empty.csv", *LEARN[2:]], "source must hold documents, got none"),
+    (["report", "empty.csv", *REPORT[2:]], "original must hold documents, got none"),
+    ([*CALIBRATE, "--public", "empty.csv"], "--public must hold documents, got none"),
     (["release", "in.xlsx", *NOISY[2:]], "source must .*spreadsheet"),
     (["release", *COMMON, "--epsilon", "1"], "--embedding must name a file"),
     ([*STAND_INS, "--document-length", "3"], "--document-length must not be given"),
