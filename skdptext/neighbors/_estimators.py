@@ -27,6 +27,7 @@ from skdptext.neighbors._search import BagIndex
 from skdptext.utils import (
     DocLinked,
     as_array,
+    check_indices,
     check_integer,
     check_matrix,
     check_real,
@@ -104,7 +105,10 @@ class _WordMovers(DocLinked):
         """Weights of the words of documents."""
         # scikit-learn would quote what is not a number, and SciPy would follow indices
         # that point out of a sparse matrix.
-        check_matrix(X)
+        if sp.issparse(X):
+            check_indices(X)
+        else:
+            check_matrix(X)
         with _as_parameter_error():
             matrix = validate_data(self, X, accept_sparse="csr", reset=reset)
         if embedding is None:

@@ -68,6 +68,7 @@ from skdptext.utils._validation import (
     MAX_WORDS as MAX_WORDS,
     read_bags as read_bags,
     check_flag as check_flag,
+    check_indices as check_indices,
     check_integer as check_integer,
     check_kind as check_kind,
     check_methods as check_methods,
