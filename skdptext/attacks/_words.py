@@ -210,11 +210,14 @@ def of_other_rows(
     """
     words = by_words()
     clear, noisy = words.fit_transform(original), words.transform(released)
-    found = np.zeros(len(released), dtype=bool)
+    found, same = np.zeros((2, len(released)), dtype=bool)
+    source = np.zeros(len(released), dtype=int)
     for part in blocks(len(released), max(1, 10**7 // len(original))):
         like = (noisy[part] @ clear.T).toarray()
         own = like[np.arange(len(like)), truth[part]]
         second, best = np.partition(like, -2)[:, -2:].T
-        alone = (second <= best / 2) | (best > _SAME)
+        source[part], same[part] = like.argmax(axis=1), best > _SAME
+        alone = (second <= best / 2) | same[part]
         found[part] = (best >= _CLEAR) & (own <= best / 2) & alone
-    return found
+    # codes may be like one odd original, all of them
+    return found & (same | (np.bincount(source)[source] == 1))

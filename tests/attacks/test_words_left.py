@@ -72,6 +72,10 @@ def test_which_releases_are_of_other_rows():
     noisy = [*clear[1:4], clear[0], *clear[4:6], "so said all", ""]
     found = of_other_rows(clear, noisy, np.arange(8))
     assert found.tolist() == [True] * 4 + [False] * 4
+    # many codes that are like one odd original are made of none
+    odd = [*clear, "1 2 3 4"]
+    codes = [f"x{i} 1 2 3" for i in range(8)] + ["y"]
+    assert not of_other_rows(odd, codes, np.arange(9)).any()
     # some of the originals were released
     found = of_other_rows(clear, [clear[5], clear[2]], np.array([5, 3]))
     assert found.tolist() == [False, True]
