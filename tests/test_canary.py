@@ -34,7 +34,7 @@ from skdptext.cli import main
 from skdptext.datasets import (
     make_documents,
 )
-from skdptext.files import SUFFIXES
+from skdptext.release import SUFFIXES
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.neighbors import WMDKNNClassifier
 from skdptext.release import ReleaseKey, release_files

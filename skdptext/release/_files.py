@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
-import secrets
-import shutil
-import sys
 import warnings
+from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
-from hashlib import blake2b, file_digest
-from itertools import groupby, tee
-from operator import itemgetter
+from contextlib import suppress
+from hashlib import file_digest
+from itertools import tee
 from pathlib import Path
 from typing import Any
 
@@ -19,22 +17,9 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from skdptext.exceptions import EmptyDocumentWarning, InvalidParameterError
-from skdptext.files import (
-    FORMATS,
-    Input,
-    check_writable,
-    find_inputs,
-    is_found_in,
-    table_writer,
-    type_shown,
-)
-from skdptext.release._documents import (
-    DocumentRelease,
-    Repeats,
-    authors_of,
-    columns_of,
-)
-from skdptext.release._manifest import FILE_NAME, read_manifest, write_manifest
+from skdptext.release._documents import DocumentRelease, read_batch
+from skdptext.release._outputs import claimed
+from skdptext.release._tables import FORMATS, Table, find_tables, write_tables
 from skdptext.utils import (
     check_integer,
     check_kind,
@@ -43,9 +28,9 @@ from skdptext.utils import (
     check_path,
     import_pyarrow,
     progress_bar,
-    shown,
 )
 
+MANIFEST = "_release.json"
 # Programs write these words, in any case, where a text is missing.
 _NO_TEXT = {"", "nan", "<na>"}
 
@@ -70,23 +55,23 @@ def release_files(
     source : path, or list of paths
         Parquet, CSV or JSON lines (one object per line), recognised by their suffix:
         ``.parquet``, ``.csv``, ``.jsonl``, ``.ndjson``, the latter three also followed
-        by ``.gz``. A folder stands for all such files in it, at any depth.
+        by ``.gz``. A folder stands for all such files in it, at any depth, but for what
+        begins with a dot or an underscore.
     out : path
-        Folder for the release; new, or empty. It is there once the release is complete,
-        with a file for each input that has documents, ``part-00000`` and so on in the
-        order of the inputs, and the manifest ``_release.json``.
+        New folder for the release. It is there once the release is complete, with a
+        file for each input that has documents, ``part-00000`` and so on in the order of
+        the inputs, and the manifest ``_release.json``.
     release : DocumentRelease
         From a file without types, ids are read as strings.
-    format : {"parquet", "csv", "jsonl"}, default=None
+    format : {"parquet", "csv", "jsonl", "csv.gz", "jsonl.gz"}, default=None
         Format of the files written. None: that of the first input. CSV holds texts
         only, not tokens or bags.
     n_jobs : int, default=None
         Number of processes, run by joblib; with authors, of threads that group the
         documents. None: only this process, with as many threads as `n_jobs` of the
-        perturber says.
+        releaser says.
     verbose : int, default=0
-        Above 0, show a progress bar on a terminal or in a notebook, and say how many
-        texts of CSV files span lines; above 1, show the bar anywhere.
+        Above 0, show a progress bar on a terminal or in a notebook; above 1, anywhere.
 
     Returns
     -------
@@ -100,15 +85,14 @@ def release_files(
         read, or lacks a column; there are no documents; a text or a column kept is of
         the wrong type; an id is null, empty or repeated in the inputs; public texts of
         a releaser are among the documents, unless the release has `allow_shared_texts`;
-        the key lies in `out`; or `out` lies among the inputs or holds something.
+        the key is not there; or `out` is there, lies among the inputs, or is being
+        written by another process.
 
     Warns
     -----
     EmptyDocumentWarning
         If texts are empty or not a number. They are released, too, as if drawn at
         random.
-    PrivacyLeakWarning
-        If values of a column kept repeat as people do (`DocumentRelease`).
 
     Notes
     -----
@@ -117,19 +101,17 @@ def release_files(
     destroy the key: nobody can then undo the noise, or repeat the release.
 
     *Columns kept.* Those without a type are released as they are read: from CSV as
-    strings, as they are written; from JSON and Parquet in the types that they have
-    there, which must be the same in all inputs.
+    strings, as they are written; from JSON and Parquet in the one type that can hold
+    all their values, such as decimals after whole numbers.
 
-    *Memory.* That of the embedding and 100 MB, whatever the size of the inputs, for
-    each process, and 16 bytes for each id. Some 1 MB of documents are held at a time. A
-    row of a CSV or JSON file may have 512 KiB. With authors, the inputs are read once
-    more, and some 700 bytes are held per author, 100 more for each other group of
-    theirs, and 4 per document, for the groups of all rows. The readers are those of
-    pyarrow for each format: its datasets read further ahead.
+    *Memory.* That of the embedding, and of 512 documents for each process, whatever the
+    size of the inputs, and 8 bytes for each id. With authors, some 700 bytes are held
+    per author, and 100 more for each other group of theirs. All inputs are read twice:
+    a fault in the last row is found before any noise is drawn.
 
     *Durability.* The release is written to a hidden folder beside `out`, which is
-    renamed in the end; a run that fails deletes it, and one that is killed leaves it.
-    `out` must be on a local or shared file system, not in an object store.
+    renamed in the end. A run that fails deletes it; what a killed one leaves, the next
+    deletes. `out` must be on a local or shared file system, not in an object store.
 
     Examples
     --------
@@ -156,39 +138,125 @@ def release_files(
     2
     """
     check_kind(release, DocumentRelease, "release must be a DocumentRelease")
-    folder = check_path("out", out)
     check_n_jobs(n_jobs)
     check_integer("verbose", verbose, low=0)
-    inputs = find_inputs(source)
-    if is_found_in(source, out):
-        raise InvalidParameterError(
-            f"out must not be in the folder of the inputs, got {shown(os.fspath(out))}."
-        )
-    place = release.key.source.partition("file:")[2]
-    # that `out` is the key itself, a file, is told as with any file
-    if place and folder.resolve() in Path(place).resolve().parents:
-        raise InvalidParameterError(
-            "key must not be in the folder of the release, where anyone who gets it "
-            f"can undo the noise, got {release.key.source}. Take a new one elsewhere."
-        )
-    form = inputs[0].format if format is None else format
+    tables = find_tables(source)
+    place = check_path("out", out).resolve()
+    single = isinstance(source, str | os.PathLike)
+    if single and place.is_relative_to(Path(source).resolve()):
+        raise InvalidParameterError("out must not be in the folder of the inputs.")
+    form = tables[0].format if format is None else format
     check_option("format", form, FORMATS)
-    if form == "csv" and release.perturber.output in ("tokens", "bow", "vector"):
-        raise InvalidParameterError(
-            'format must be "parquet" or "jsonl" for a perturber with '
-            f'output="{release.perturber.output}", whose lists CSV cannot hold, got '
-            "'csv'."
-        )
-    _check_free(folder)
-    # We read all inputs once before we draw any noise: a fault in the last file must
-    # not come after hours of work.
-    manifest = release.manifest()
-    counted = _survey(inputs, release, form, verbose)
-    with _becoming(folder) as partial:
-        files = _release(inputs, counted, partial, release, form, n_jobs, verbose)
-        manifest |= {"documents": sum(counted), "files": files}
-        write_manifest(partial, manifest)
+    keyed = release.keyed()  # a key that is missing is told before all is read
+    with claimed(place) as (unfinished,):
+        survey, persons = _Survey(tables, release), None
+        if release.author is None:
+            deque(survey, 0)
+        else:
+            if n_jobs is not None:
+                keyed.set_params(n_jobs=n_jobs)
+            texts, names = tee(survey)
+            persons = keyed.person_answers((x for x, _ in texts), (x for _, x in names))
+            n_jobs = 1  # what is left to do takes no time
+        unfinished.mkdir()
+        total, files = sum(survey.counts), {}
+        with (
+            progress_bar(verbose, "releasing", total=total, unit="doc") as progress,
+            Parallel(n_jobs=n_jobs, return_as="generator") as run,
+        ):
+            for i, (table, n) in enumerate(zip(tables, survey.counts, strict=True)):
+                path = unfinished / f"part-{i:05d}.{form}"
+                done = run(
+                    delayed(_released)(release, batch, survey.kinds, persons)
+                    for batch in survey.batches(table)
+                )
+                if n != (n and write_tables(done, path, form, progress.update)):
+                    raise RuntimeError("The inputs have changed while they were read.")
+                if n:
+                    digest = _digest_of(path)
+                    told = {"input": table.name, "documents": n, "digest": digest}
+                    files[path.name] = told
+        manifest = {**release.manifest(), "documents": total, "files": files}
+        text = json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False)
+        (unfinished / MANIFEST).write_text(f"{text}\n", "utf-8")
     return manifest
+
+
+class _Survey:
+    """The texts and authors of all inputs, and what is known once all were read."""
+
+    def __init__(self, tables: list[Table], release: DocumentRelease) -> None:
+        self.tables, self.release = tables, release
+        self.kinds = dict(release.keep)
+        self.counts: list[int] = []
+
+    def batches(self, table: Table) -> Iterator[Any]:
+        """The columns of a file that the release names."""
+        of = self.release
+        read = {"id": of.id, "text": of.text, "author": of.author}
+        given = [name for name in read if read[name] is not None]
+        columns = dict.fromkeys([*map(read.get, given), *self.kinds])
+        return table.batches(list(columns), f"{', '.join(given)} and keep")
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        """Documents with authors; what must not be released is refused in the end."""
+        known = self.release.releaser.known_texts()
+        shared = None if known is None else known.count()
+        hashes: list[np.ndarray] = []
+        n_empty = 0
+        for table in self.tables:
+            n = 0
+            for batch in self.batches(table):
+                try:
+                    ids, texts, authors, kept = read_batch(self.release, batch, None, n)
+                    self._widen(kept)
+                except InvalidParameterError as error:
+                    raise InvalidParameterError(f"{table.name}: {error}") from None
+                hashes.append(np.array([hash(name) for name in ids], np.int64))
+                n_empty += sum(x.strip().lower() in _NO_TEXT for x in texts)
+                if shared is not None:
+                    shared.see(texts)
+                yield from zip(texts, authors, strict=False)
+                n += len(batch)
+            self.counts.append(n)
+        n = sum(self.counts)
+        if not n:
+            raise InvalidParameterError("source must hold documents, got none.")
+        if repeated := n - len(np.unique(np.concatenate(hashes))):
+            raise InvalidParameterError(
+                "id must be unique over all documents of all inputs, or equal ones get "
+                f"equal noise, got {repeated} repeated. Who wrote them is author."
+            )
+        if shared is not None:
+            self.release.check_shared_texts(shared.result())
+        if n_empty:
+            warnings.warn(
+                f"{n_empty:,} of {n:,} texts are empty or not a number. They are "
+                "released, too, as if drawn at random.",
+                EmptyDocumentWarning,
+                stacklevel=3,
+            )
+
+    def _widen(self, kept: list[Any]) -> None:
+        """Let the types of the columns kept hold the values of some more rows."""
+        pa = import_pyarrow("release_files")
+        for name, column in zip(self.kinds, kept, strict=True):
+            known = self.kinds[name] or column.type
+            both = [pa.schema([(name, kind)]) for kind in (known, column.type)]
+            wide = None
+            with suppress(pa.ArrowException):
+                wide = pa.unify_schemas(both, promote_options="permissive")
+            if wide is None:
+                raise InvalidParameterError(
+                    f"keep must name columns of one type, got {name!r} of several."
+                )
+            self.kinds[name] = wide.types[0]
+
+
+def _released(release: DocumentRelease, batch: Any, kinds: Any, persons: Any) -> Any:
+    arrays = release.arrays(read_batch(release, batch, kinds), persons)
+    pa = import_pyarrow("release_files")
+    return pa.table(arrays, names=list(release.columns))
 
 
 def verify(out: str | os.PathLike[str]) -> list[str]:
@@ -214,249 +282,32 @@ def verify(out: str | os.PathLike[str]) -> list[str]:
     It finds damage, not fraud: anyone who can write the files can write the manifest.
     """
     folder = check_path("out", out)
-    files = read_manifest(folder)["files"]
+    try:
+        manifest = json.loads((folder / MANIFEST).read_bytes())
+        stated = {name: told["digest"] for name, told in manifest["files"].items()}
+        problem = "it has no files"
+    except OSError as error:
+        stated, problem = {}, f"its {MANIFEST}: {error.strerror}"
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        stated, problem = {}, f"its {MANIFEST} is damaged, or of something else"
+    if not stated:
+        raise InvalidParameterError(
+            f"out must be the folder of a release, got {str(folder)!r}: {problem}."
+        )
     there = {path.name for path in folder.iterdir() if path.name[0] != "."}
-    extra = sorted(there - {*files, FILE_NAME})
+    extra = sorted(there - {*stated, MANIFEST})
     faults = [f"{name} is not part of the release." for name in extra]
-    for name, told in files.items():
-        if name not in there:
-            faults.append(f"{name} is missing.")
-            continue
+    for name, digest in stated.items():
         try:
-            if _digest_of(folder / name) != told["digest"]:
+            if name not in there:
+                faults.append(f"{name} is missing.")
+            elif _digest_of(folder / name) != digest:
                 faults.append(f"{name} has changed since it was written.")
         except OSError as error:
             faults.append(f"{name} cannot be read: {error.strerror}.")
     return faults
 
 
-def _check_free(out: Path) -> None:
-    """Refuse a place where something is."""
-    if out.exists() and not out.is_dir():
-        raise InvalidParameterError(f"out must be a folder, got the file {str(out)!r}.")
-    # The release is renamed to it in the end, after hours, which the system refuses.
-    if out.resolve().is_mount():
-        raise InvalidParameterError(
-            f"out must be a folder inside a mounted one, got the mount {str(out)!r}."
-        )
-    present = sorted(path.name for path in out.iterdir()) if out.exists() else []
-    if present:
-        what = "a release" if FILE_NAME in present else ", ".join(present[:3])
-        raise InvalidParameterError(
-            f"out must be new or empty, but {str(out)!r} holds {what}."
-        )
-
-
-@contextmanager
-def _becoming(out: Path) -> Iterator[Path]:
-    """A hidden folder beside `out`, which becomes it, or goes after an error."""
-    out = out.resolve()
-    partial = out.with_name(f".{out.name}.{secrets.token_hex(8)}.partial")
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        partial.mkdir()
-    except OSError as error:  # told of the place that was asked for
-        raise OSError(error.errno, error.strerror, str(out)) from None
-    try:
-        yield partial
-        _check_free(out)
-        if out.exists():  # Windows renames to no folder that is there
-            out.rmdir()
-        partial.rename(out)
-    # also if the user interrupts: nobody would know the use of what is left
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
-
-
-def _types(release: DocumentRelease) -> dict[str, Any]:
-    """Columns to read, with the types of those that have them."""
-    string = import_pyarrow("release_files").string()
-    authors = {} if release.author is None else {release.author: string}
-    return {release.id: string, release.text: string, **authors, **release.keep}
-
-
-def _named(release: DocumentRelease) -> str:
-    """The parameters that name columns."""
-    return f"id, text{'' if release.author is None else ', author'} and keep"
-
-
-def _survey(
-    inputs: list[Input], release: DocumentRelease, form: str, verbose: int
-) -> list[int]:
-    """How many documents each input has, after a check of all that is read of them."""
-    counted: list[int] = []
-    types = _types(release)
-    first_types: dict[str, tuple[Any, str]] = {}
-    texts, repeats = _Texts(), Repeats(release)
-    shared = release._count_shared_texts()
-    digests = bytearray()
-    key = secrets.token_bytes(32)  # so that nobody can choose ids whose digests agree
-    for place in inputs:
-        n = 0
-        place.check_columns(types, _named(release))
-        for table in place.tables(types):
-            try:
-                ids, said, columns = columns_of(release, table, n)
-                if release.author is not None:
-                    authors_of(release, table, n)
-                kinds = [column.type for column in columns]
-                kept_types = dict(zip(release.keep, kinds, strict=True))
-                _check_types(first_types, kept_types, place.name, form)
-            except InvalidParameterError as error:
-                raise InvalidParameterError(f"{place.name}: {error}") from None
-            for identity in ids:
-                given = identity.encode("utf-8", "surrogatepass")
-                digests += blake2b(given, key=key, digest_size=16).digest()
-            texts.count(said, place)
-            repeats.see(columns)
-            if shared is not None:
-                shared.see(said)
-            n += len(table)
-        counted.append(n)
-    if not sum(counted):
-        raise InvalidParameterError("source must hold documents, got none.")
-    # Ids must differ over all files, not only within one: the noise of a document comes
-    # from its id and its text, and two equal documents of one id would get it twice.
-    if repeated := _n_repeated(digests):
-        raise InvalidParameterError(
-            "id must be unique over all documents of all inputs, or equal documents "
-            f"get equal noise, got {repeated} repeated. If ids stand for people, k "
-            "documents of one cost k times ε: give each document an id, and for "
-            "stand-ins the people as author."
-        )
-    if shared is not None:
-        release._check_shared_texts(shared)
-    texts.tell(verbose)
-    repeats.tell()
-    return counted
-
-
-def _n_repeated(digests: bytearray) -> int:
-    """How many of some digests of 16 bytes, one after the other, repeat another.
-
-    Digests under a secret key agree by chance with probability 10⁻²¹, for two of a
-    billion ids.
-    """
-    numbers = np.frombuffer(digests, dtype="<u8").reshape(-1, 2)
-    numbers = numbers[np.lexsort(numbers.T)]  # equal ones are neighbours
-    return int((numbers[1:] == numbers[:-1]).all(axis=1).sum())
-
-
-class _Texts:
-    """What the operator is told of the texts: numbers, which are not released."""
-
-    def __init__(self) -> None:
-        self.n = self.empty = self.of_lines = 0
-        self.first = ""
-
-    def count(self, texts: list[str], place: Input) -> None:
-        empty = [i for i, text in enumerate(texts) if text.strip().lower() in _NO_TEXT]
-        if empty and not self.empty:
-            self.first = f"document {self.n + empty[0]}"
-        self.n += len(texts)
-        self.empty += len(empty)
-        if place.format == "csv":
-            self.of_lines += sum("\n" in text for text in texts)
-
-    def tell(self, verbose: int) -> None:
-        if self.empty:
-            warnings.warn(
-                f"{self.empty:,} of {self.n:,} texts are empty or not a number, the "
-                f"first that of {self.first}, counted from 0. They are released, "
-                "too, as if drawn at random (stand-ins count them in shares): leave "
-                "them out of the source if they stand for no document.",
-                EmptyDocumentWarning,
-                stacklevel=4,
-            )
-        if verbose and self.of_lines:
-            print(
-                f"{self.of_lines:,} of {self.n:,} texts span several lines of their "
-                "CSV file. That is fine if your texts have line breaks; otherwise a "
-                "quote is not closed.",
-                file=sys.stderr,
-            )
-
-
-def _check_types(
-    first: dict[str, tuple[Any, str]], kinds: dict[str, Any], place: str, form: str
-) -> None:
-    """Refuse columns of other types than the `first` table has, which is noted."""
-    if not first:
-        check_writable(kinds, form)
-    for name, kind in kinds.items():
-        known, where = first.setdefault(name, (kind, place))
-        if kind != known:
-            raise InvalidParameterError(
-                f"keep must give a type for a column that has several, got {name!r} of "
-                f"{type_shown(kind)} here, and of {type_shown(known)} in {where}."
-            )
-
-
 def _digest_of(path: Path) -> str:
     with open(path, "rb") as file:
-        return file_digest(file, lambda: blake2b(digest_size=32)).hexdigest()
-
-
-def _release(
-    inputs: list[Input],
-    counted: list[int],
-    folder: Path,
-    release: DocumentRelease,
-    form: str,
-    n_jobs: int | None,
-    verbose: int,
-) -> dict[str, dict[str, Any]]:
-    """Write a file for each input that has documents; what the manifest says of it."""
-    persons = None
-    if release.author is not None:
-        persons = _persons(inputs, release, n_jobs, verbose)
-        n_jobs = 1  # what is left to do takes no time
-    files: dict[str, dict[str, Any]] = {}
-    with progress_bar(verbose, "releasing", total=sum(counted), unit="doc") as progress:
-        done = Parallel(n_jobs=n_jobs, return_as="generator")(
-            delayed(_released)(number, table, release, persons)
-            for number, place in enumerate(inputs)
-            for table in place.tables(_types(release))
-        )
-        for number, tables in groupby(done, key=itemgetter(0)):
-            name, n = f"part-{number:05d}.{form}", 0
-            with open(folder / name, "wb") as file:
-                with table_writer(file, form) as write:
-                    for _, table in tables:
-                        write(table)
-                        n += len(table)
-                        progress.update(len(table))
-                file.flush()
-                os.fsync(file.fileno())
-            files[name] = {
-                "input": inputs[number].name,
-                "documents": n,
-                "digest": _digest_of(folder / name),
-            }
-    if [told["documents"] for told in files.values()] != [n for n in counted if n]:
-        raise RuntimeError("The inputs have changed while they were read.")
-    return files
-
-
-def _released(
-    number: int, table: Any, release: DocumentRelease, persons: Any
-) -> tuple[int, Any]:
-    return number, release._of_checked(table, columns_of(release, table), persons)
-
-
-def _persons(
-    inputs: list[Input], release: DocumentRelease, n_jobs: int | None, verbose: int
-) -> Any:
-    """The answer of each author, for which all documents are grouped first."""
-    texts, authors = tee(
-        pair
-        for place in inputs
-        for table in place.tables(_types(release))
-        for pair in zip(
-            columns_of(release, table)[1], authors_of(release, table), strict=True
-        )
-    )
-    return release._person_answers(
-        (text for text, _ in texts), (name for _, name in authors), n_jobs, verbose
-    )
+        return file_digest(file, "sha256").hexdigest()

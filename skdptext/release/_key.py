@@ -5,20 +5,14 @@ from __future__ import annotations
 import os
 import re
 import secrets
-import stat
 from dataclasses import KW_ONLY, dataclass
 from hashlib import blake2b
-from pathlib import Path
 
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import check_flag, check_path, kind_of
 
-# A key has 256 bits, as many as the hashes and ciphers that use it.
-_N_BYTES = 32
-# The digits, and the end of their line.
+# The digits of 256 bits, and the end of their line.
 _KEY = re.compile(rb"([0-9a-fA-F]{64})\r?\n?")
-# We read no more of a file, which shows whether it holds anything else.
-_MOST_BYTES = 67
 
 
 @dataclass(frozen=True)
@@ -86,16 +80,13 @@ class ReleaseKey:
 
     def __post_init__(self) -> None:
         check_flag("allow_shared", self.allow_shared)
-        known = isinstance(self.source, str)
-        kind, _, place = self.source.partition(":") if known else ("", "", "")
-        if kind not in ("env", "file") or not place:
-            # not shown: it may be the key itself
+        place = self.source if isinstance(self.source, str) else ""
+        if not re.fullmatch("(env|file):.+", place):  # not shown: it may be the key
             raise InvalidParameterError(
                 f'source must be "env:NAME" or "file:PATH", got {kind_of(self.source)}.'
             )
-        if kind == "file":
-            # a worker's home and current folder may differ
-            path = os.path.abspath(os.path.expanduser(place))
+        if place.startswith("file:"):  # a worker's home and current folder may differ
+            path = os.path.abspath(os.path.expanduser(place[5:]))
             object.__setattr__(self, "source", f"file:{path}")
 
     @classmethod
@@ -120,9 +111,7 @@ class ReleaseKey:
         path = os.path.abspath(check_path("file", file))
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with open(descriptor, "w", encoding="ascii") as opened:
-            opened.write(secrets.token_hex(_N_BYTES) + "\n")
-            opened.flush()
-            os.fsync(opened.fileno())
+            opened.write(secrets.token_hex(32) + "\n")
         return cls(f"file:{path}")
 
     def derive(self, purpose: bytes) -> bytes:
@@ -148,54 +137,37 @@ class ReleaseKey:
 
     def _read(self) -> bytes:
         kind, _, place = self.source.partition(":")
-        content = (
-            self._of_file(Path(place)) if kind == "file" else os.environ.get(place)
-        )
-        if content is None:
-            raise self._unreadable("it is not set")
-        given = content if isinstance(content, bytes) else os.fsencode(content)
+        try:
+            given = os.fsencode(os.environ[place]) if kind == "env" else self._of(place)
+        except (OSError, KeyError) as error:
+            problem = getattr(error, "strerror", None) or "it is not set"
+            raise InvalidParameterError(
+                f"cannot read the key {self.source}: {problem}. Each worker must be "
+                "able to. skdptext key FILE, or ReleaseKey.generate, makes one."
+            ) from None
         digits = _KEY.fullmatch(given)
         if digits is None:
             raise InvalidParameterError(
-                "key must be 64 hexadecimal digits drawn at random, got something else "
-                f"in {self.source}. ReleaseKey.generate(file) makes one."
+                "key must be 64 hexadecimal digits drawn at random, as those of "
+                f"ReleaseKey.generate, got something else in {self.source}."
             )
         return bytes.fromhex(digits[1].decode("ascii"))
 
-    def _of_file(self, path: Path) -> bytes:
-        if not path.exists():
-            raise InvalidParameterError(
-                f"There is no key file {path}. Make it: skdptext key {path}, or "
-                "ReleaseKey.generate. Where an engine runs the release, each of its "
-                "workers must be able to read it."
-            )
-        if not path.is_file():  # a pipe would wait for a writer
-            raise self._unreadable("it is not a file")
-        try:
-            with path.open("rb") as file:
-                if hasattr(os, "getuid") and not self.allow_shared:
-                    self._check_owner(os.fstat(file.fileno()))
-                return file.read(_MOST_BYTES)
-        except OSError as error:
-            raise self._unreadable(error.strerror) from None
-
-    def _check_owner(self, status: os.stat_result) -> None:
-        rule = "key must be in a file that only its owner can read"
-        otherwise = "or accept it with allow_shared."
-        if status.st_uid != os.getuid():
-            raise InvalidParameterError(
-                f"{rule}, got {self.source}, which belongs to another user: who "
-                f"made it can undo the noise. Make a new key, {otherwise}"
-            )
-        if status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-            raise InvalidParameterError(
-                f"{rule}, got {self.source} of mode "
-                f"{stat.S_IMODE(status.st_mode):04o}. Take a new key, if others may "
-                f"have read it; else say chmod 600, {otherwise}"
-            )
-
-    def _unreadable(self, reason: str | None) -> InvalidParameterError:
-        return InvalidParameterError(
-            f"cannot read the key {self.source}: {reason}. Where an engine runs the "
-            "release, each of its workers must be able to read it."
-        )
+    def _of(self, place: str) -> bytes:
+        if os.path.exists(place) and not os.path.isfile(place):
+            raise OSError(None, "it is not a file")  # a pipe would wait for a writer
+        with open(place, "rb") as file:
+            status = os.fstat(file.fileno())
+            if hasattr(os, "getuid") and not self.allow_shared:
+                own = status.st_uid == os.getuid()
+                if not own or status.st_mode & 0o077:
+                    got = (
+                        f"mode {status.st_mode & 0o777:04o}" if own else "another user"
+                    )
+                    raise InvalidParameterError(
+                        "key must be in a file that only its owner can read, which you "
+                        f"are, got {self.source} of {got}. Take a new key if others "
+                        "may have read it; else chmod 600, or accept it with "
+                        "allow_shared."
+                    )
+            return file.read(67)  # more than that shows that it is something else

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -72,40 +71,39 @@ def _claim(target: Path) -> Iterator[Path]:
     """A path beside a place, and nothing there, while a hidden file is locked."""
     _check_new(target)
     lock = target.with_name(f".{target.name}.lock")
+    partial = target.with_name(f".{target.name}.partial")
     try:
-        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
+        file = open(lock, "a")  # noqa: SIM115, it is closed below
     except OSError as error:
-        raise InvalidParameterError(
-            f"out must be in a folder that can be written to, got {str(target)!r}: "
-            f"{error.strerror}."
-        ) from None
-    with open(descriptor):
+        raise _refused(target, f"in a folder to write to ({error.strerror})") from None
+    with file:
         try:
-            _lock(descriptor)
+            with suppress(ImportError):  # on Windows two at once are not noticed
+                import fcntl
+
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             # who held the lock may have deleted the file meanwhile
-            held = os.path.samestat(os.fstat(descriptor), lock.stat())
+            held = os.path.samestat(os.fstat(file.fileno()), lock.stat())
         except OSError:
             held = False
         if not held:
-            raise InvalidParameterError(
-                f"out must be for one process at a time, but another one is writing "
-                f"{str(target)!r}."
-            )
+            raise _refused(target, "where no other process is writing")
         try:
             _check_new(target)  # which that process may have written
-            partial = target.with_name(f".{target.name}.partial")
             _delete(partial)
             yield partial
         finally:
-            with suppress(OSError):  # on Windows it stays
+            with suppress(OSError):
                 lock.unlink()
 
 
 def _check_new(target: Path) -> None:
     if os.path.lexists(target):
-        raise InvalidParameterError(
-            f"out must be new, but {str(target)!r} is there: nothing is written over."
-        )
+        raise _refused(target, "new, as nothing is written over")
+
+
+def _refused(target: Path, rule: str) -> InvalidParameterError:
+    return InvalidParameterError(f"out must be {rule}, got {str(target)!r}.")
 
 
 def _delete(path: Path) -> None:
@@ -113,15 +111,3 @@ def _delete(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
-
-
-def _lock(descriptor: int) -> None:
-    """Lock an open file, or raise an OSError."""
-    if sys.platform == "win32":
-        import msvcrt
-
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-    else:
-        import fcntl
-
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -246,5 +246,5 @@ def test_a_manifest_holds_its_guarantee(made, tmp_path):
     (tmp_path / "key").chmod(0o600)
     release = DocumentRelease(made(), ReleaseKey(f"file:{tmp_path / 'key'}"), "q4")
     manifest = json.loads(json.dumps(release.manifest(), allow_nan=False))
-    same(read(manifest), release.perturber.guarantee())
-    same(read(json.dumps(manifest)), release.perturber.guarantee())
+    same(read(manifest), release.releaser.guarantee())
+    same(read(json.dumps(manifest)), release.releaser.guarantee())

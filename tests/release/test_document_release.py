@@ -222,7 +222,7 @@ def test_a_pickle_is_small_and_holds_neither_key_nor_seed(
     shown = [held, repr(release).encode(), json.dumps(release.manifest()).encode()]
     for secret in secrets_of(release):
         assert not any(secret[:12] in form for form in shown)
-    seeded = release.perturber.set_params(
+    seeded = release.releaser.set_params(
         random_state=int.from_bytes(release.key.derive(b"noise:a"), "little")
     )
     leaking = pickle.dumps(seeded)  # it would be found
@@ -244,8 +244,8 @@ def test_the_manifest_says_all_that_counts_and_is_json(make_release, documents):
     assert manifest["epsilon"] == manifest["guarantee"]["epsilon"] == 2.0
     assert manifest["reading"]["stop_words"] == ["word1"]
     assert manifest["columns"]["keep"] == {"label": "int8"}
-    assert manifest["guarantee"]["words"] == str(release.perturber.guarantee())
-    assert manifest["guarantee"]["rows"] == release.perturber.guarantee().rows()
+    assert manifest["guarantee"]["words"] == str(release.releaser.guarantee())
+    assert manifest["guarantee"]["rows"] == release.releaser.guarantee().rows()
     assert manifest["embedding"]["words"] == 60
     by_default = make_release(stop_words={"word2", "word1"}).manifest()
     assert by_default["mechanism"]["name"] == "MahalanobisNoise"

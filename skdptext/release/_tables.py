@@ -1,0 +1,296 @@
+"""Tables of documents: Parquet, CSV and JSON lines, read and written in bounded memory.
+
+Errors name the file, the line and the fault, and never quote what could not be read.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import math
+import os
+import re
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from skdptext.exceptions import InvalidParameterError
+from skdptext.utils import import_pyarrow, kind_of, shown
+
+FORMATS = ("parquet", "csv", "jsonl", "csv.gz", "jsonl.gz")
+SUFFIXES = {f".{form}": form for form in FORMATS}
+SUFFIXES |= {".ndjson": "jsonl", ".ndjson.gz": "jsonl.gz"}
+# Rows that are read, released and written at a time, and the most characters of a line
+# of text: a file without line ends would fill the memory. Chosen, not measured.
+_ROWS, _LONGEST_LINE = 512, 2**24
+# What we decode bytes to that are not UTF-8: an error of the decoder would quote them.
+_NOT_UTF8 = re.compile("[\udc80-\udcff]")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A file of documents."""
+
+    name: str
+    path: Path
+    format: str
+
+    def batches(self, columns: Sequence[str], parameters: str) -> Iterator[Any]:
+        """Record batches of some rows of these columns; those of CSV are strings.
+
+        `parameters` name the columns, for an error.
+        """
+        pa, start = import_pyarrow("reading tables"), 0
+        self._check_columns(columns, parameters)
+        with self._told():
+            if self.format == "parquet":
+                file = self._parquet()
+                for group in range(file.num_row_groups):  # all at once would be held
+                    for batch in file.iter_batches(_ROWS, [group], columns, False):
+                        yield batch.select(columns)
+                return
+            rows = self._rows()
+            while block := list(islice(rows, _ROWS)):
+                arrays = []
+                for name in columns:
+                    rule = f"{name!r} must be a column of values of one type"
+                    values = [row.get(name) for row in block]
+                    arrays.append(converted(pa.array, values, rule, start))
+                yield pa.record_batch(arrays, names=columns)
+                start += len(block)
+
+    def names(self) -> list[str]:
+        """Names of the columns; none of a text file without rows."""
+        with self._told():
+            if self.format == "parquet":
+                return list(self._parquet().schema_arrow.names)
+            if self.format.startswith("csv"):
+                rows = csv.reader(_lines(self.path), strict=True)
+                return next(filter(None, rows), [])
+            first = islice(self._rows(), _ROWS)
+            return list({name: None for row in first for name in row})
+
+    def _check_columns(self, columns: Sequence[str], parameters: str) -> None:
+        names = self.names()
+        wrong = [name for name in columns if names.count(name) != 1]
+        if not wrong or (not names and self.format != "parquet"):
+            return
+        # a CSV file without one of the names may begin with a document
+        there = "Does the file have a header row?"
+        if not self.format.startswith("csv") or len(wrong) < len(columns):
+            there = f"It has {', '.join(map(shown, names[:10]))}."
+        elif len(names) == 1 and (sign := re.search(r"[;\t|]", names[0])):
+            there = f"The separator must be ',', and seems to be {sign[0]!r}."
+        raise InvalidParameterError(
+            f"{parameters} must name columns of the documents: {self.name} has no "
+            f"column, or several, {', '.join(map(repr, wrong))}. {there}"
+        )
+
+    def _parquet(self) -> Any:
+        from pyarrow import parquet
+
+        # unbuffered, a row group is held, more than once
+        return parquet.ParquetFile(self.path, buffer_size=2**18, pre_buffer=False)
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        lines = _lines(self.path)
+        return (_csv_rows if self.format.startswith("csv") else _json_rows)(lines)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Errors of reading, with the name of the file, and never with its content."""
+        pa = import_pyarrow("reading tables")
+        try:
+            yield
+            return
+        except InvalidParameterError as error:
+            problem = str(error)
+        except (OSError, EOFError, ValueError, zlib.error, pa.ArrowException) as error:
+            told = isinstance(error, OSError) and error.errno and error.strerror
+            problem = f"{told or 'it is damaged or cut short'}."
+        raise InvalidParameterError(f"source must be readable: {self.name}, {problem}")
+
+
+def _lines(path: Path) -> Iterator[str]:
+    opened = gzip.open if path.name.lower().endswith(".gz") else open
+    with (
+        opened(path, "rb") as file,
+        io.TextIOWrapper(file, "utf-8-sig", "surrogateescape", newline="") as text,
+    ):
+        for n, line in enumerate(iter(lambda: text.readline(_LONGEST_LINE), ""), 1):
+            if len(line) == _LONGEST_LINE:
+                raise _fault(n, "it is too long for a row")
+            if _NOT_UTF8.search(line):
+                raise _fault(n, "it is not UTF-8. Save the file as UTF-8")
+            yield line
+
+
+def _fault(line: int, what: str) -> InvalidParameterError:
+    return InvalidParameterError(f"line {line}: {what}.")
+
+
+def _csv_rows(lines: Iterator[str]) -> Iterator[dict[str, Any]]:
+    # Not pyarrow's reader: where a quote is not closed, it makes one text of many rows.
+    rows, end = csv.DictReader(lines, strict=True), 0
+    try:
+        while rows.fieldnames == []:  # of a blank line
+            rows.fieldnames = None
+        names = rows.fieldnames or []
+        if len(set(names)) < len(names):
+            raise _fault(rows.line_num, "two columns have one name")
+        for row in rows:
+            if None in row or None in row.values():
+                what = f"a row must have {len(names)} values, and those that hold a "
+                raise _fault(rows.line_num, f"{what}comma or line break quotes")
+            yield row
+            end = rows.line_num
+        return
+    except csv.Error:
+        most = f"{csv.field_size_limit():,} characters, as JSON and Parquet may"
+    what = (
+        "from here on, quotes are not paired (one within quotes must be doubled), or "
+    )
+    raise _fault(end + 1, f"{what}a value has more than {most}")
+
+
+def _json_rows(lines: Iterator[str]) -> Iterator[dict[str, Any]]:
+    for n, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        row = None
+        with suppress(ValueError, RecursionError):
+            row = json.loads(line)
+        if not isinstance(row, dict):
+            raise _fault(n, "it must be a JSON object, of names and values")
+        yield row
+
+
+def converted(
+    convert: Callable[[Any], Any], values: Any, rule: str, start: int = 0
+) -> Any:
+    """`convert(values)`; if that fails, an error that says where, and not what."""
+    pa = import_pyarrow("reading tables")
+    try:
+        return convert(values)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        rows = f"the rows {start} to {start + len(values) - 1}"
+    raise InvalidParameterError(f"{rule}, got others in {rows}, counted from 0.")
+
+
+def find_tables(source: Any) -> list[Table]:
+    """The files of a source: a file, a folder, or a list of these."""
+    given = [source] if isinstance(source, str | os.PathLike) else source
+    if isinstance(given, bytes) or not isinstance(given, Iterable):
+        raise InvalidParameterError(
+            f"source must be a path or a list of paths, got {kind_of(source)}."
+        )
+    tables: list[Table] = []
+    problem = "no file"
+    for root in map(Path, given):
+        walk = os.walk(root, followlinks=True)
+        inside = sorted(Path(place, name) for place, _, names in walk for name in names)
+        for path in inside if root.is_dir() else [root]:
+            name = path.relative_to(root if root.is_dir() else root.parent).as_posix()
+            form = next((s for s in SUFFIXES if path.name.lower().endswith(s)), None)
+            if root.is_dir() and (form is None or re.search(r"(^|/)[._]", name)):
+                continue  # no data, to Spark and pyarrow neither
+            if form is None or not path.is_file():
+                tables, problem = [], repr(str(path))
+                break
+            tables.append(Table(name, path, SUFFIXES[form]))
+    if not tables:
+        raise InvalidParameterError(
+            f"source must name files that exist and end in {', '.join(SUFFIXES)}, or "
+            f"folders of them, got {problem}. A spreadsheet can be saved as CSV."
+        )
+    return tables
+
+
+def write_tables(
+    tables: Iterable[Any], path: Path, form: str, tell: Callable[[int], object]
+) -> int:
+    """Write tables of one schema to a new file; how many rows, which are told, too."""
+    from pyarrow import csv as commas
+    from pyarrow import parquet
+
+    n, writer = 0, None
+    unfit = {"parquet": "^$", "csv": "(list|struct|map)<|binary|view"}
+    with open(path, "xb") as file, ExitStack() as stack:
+        out: Any = file
+        if form.endswith(".gz"):  # without a name and a time, which would differ
+            out = stack.enter_context(gzip.GzipFile("", "wb", 6, file, mtime=0))
+        for table in tables:
+            types = str(table.schema.types)
+            if re.search(unfit.get(form.partition(".")[0], "binary"), types):
+                raise InvalidParameterError(
+                    f"format must be one for all columns, such as parquet, got {form}."
+                )
+            if form.startswith("jsonl"):
+                for row in table.to_pylist():
+                    line = json.dumps(_as_json(row), ensure_ascii=False, default=str)
+                    out.write(line.encode() + b"\n")
+            else:
+                kind = parquet.ParquetWriter if form == "parquet" else commas.CSVWriter
+                writer = writer or stack.enter_context(kind(out, table.schema))
+                writer.write_table(table)
+            n += len(table)
+            tell(len(table))
+        stack.close()
+        file.flush()
+        os.fsync(file.fileno())
+    return n
+
+
+def _as_json(value: Any) -> Any:
+    """A value with null for numbers that JSON does not have."""
+    if isinstance(value, dict):
+        return {name: _as_json(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_as_json(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def column_names(source: Any) -> list[str]:
+    """Names of the columns that each file of a source has."""
+    each = [table.names() for table in find_tables(source)]
+    return [name for name in each[0] if all(name in names for names in each)]
+
+
+def read_columns(
+    source: Any, columns: Sequence[str], parameters: str = "columns"
+) -> list[list[Any]]:
+    """Read columns of files into memory.
+
+    Parameters
+    ----------
+    source : path, or list of paths
+        As in `release_files`.
+    columns : sequence of str
+        Names of the columns.
+    parameters : str, default="columns"
+        What names them, for an error.
+
+    Returns
+    -------
+    values : list of lists
+        One list for each name, with None for null.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a file or a column is missing, or there are no rows.
+    """
+    read: dict[str, list[Any]] = {name: [] for name in columns}  # each name once
+    for table in find_tables(source):
+        for batch in table.batches(list(read), parameters):
+            for name, values in batch.to_pydict().items():
+                read[name] += values
+    if not all(read.values()):
+        raise InvalidParameterError("source must hold documents, got none.")
+    return [read[name] for name in columns]
