@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 import platform
@@ -83,8 +84,8 @@ class DocumentRelease:
         columns are cast to them. With `author` among them, a warning and the manifest
         say that this names who wrote each document.
     allow_shared_texts : bool, default=False
-        Release although public texts of the releaser are among the documents, copies
-        and near-copies: all of them are public. The manifest says so. Without it, such
+        Release although public texts of the releaser are among the documents, word
+        for word: all of them are public. The manifest says so. Without it, such
         documents are refused, since stand-ins would publish them.
 
     Attributes
@@ -159,6 +160,11 @@ class DocumentRelease:
 
     def __post_init__(self) -> None:
         check_releaser("releaser", self.releaser)
+        if "document_ids" not in inspect.signature(self.releaser.transform).parameters:
+            raise InvalidParameterError(
+                "releaser must take document_ids in transform, which fix the noise, got "
+                f"{kind_of(self.releaser)}."
+            )
         if getattr(self.releaser, "random_state", None) is not None:
             raise InvalidParameterError(
                 "random_state of the releaser must be None, as the noise is drawn from "
@@ -331,7 +337,7 @@ class DocumentRelease:
         if known is not None:
             count = known.count()
             count.see(read[1])
-            self.check_shared_texts(count.result())
+            self.check_shared_texts(count)
         return type(batch).from_arrays(self.arrays(read), names=list(self.columns))
 
     def keyed(self) -> Any:
@@ -389,7 +395,9 @@ class DocumentRelease:
         if known.perturbs_words:
             known.output = "text"
         documents = known.canary_documents()
-        noisy = _rows(known.transform(documents, document_ids=range(len(documents))))
+        ids = range(len(documents))
+        with shared_texts_counted():
+            noisy = _rows(known.transform(documents, document_ids=ids))
         text = "\n".join(map(str, noisy)).encode("utf-8", "surrogatepass")
         return blake2b(text, digest_size=16).hexdigest()
 

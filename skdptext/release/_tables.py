@@ -13,6 +13,7 @@ import math
 import os
 import re
 import zlib
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -176,11 +177,19 @@ def converted(
 ) -> Any:
     """`convert(values)`; if that fails, an error that says where, and not what."""
     pa = import_pyarrow("reading tables")
-    try:
+    errors = (pa.ArrowException, TypeError, ValueError, OverflowError)
+
+    def fails(n: int) -> bool:
+        with suppress(*errors):
+            convert(values[:n])
+            return False
+        return True
+
+    with suppress(*errors):
         return convert(values)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        rows = f"the rows {start} to {start + len(values) - 1}"
-    raise InvalidParameterError(f"{rule}, got others in {rows}, counted from 0.")
+    # a part fails if and only if it holds the first value that does not fit
+    place = start + bisect_left(range(1, len(values) + 1), True, key=fails)
+    raise InvalidParameterError(f"{rule}, got another at position {place}.")
 
 
 def find_tables(source: Any) -> list[Table]:

@@ -145,7 +145,7 @@ def files(releaser):
     (files, Forgetful(), "the same noise again"),
     (files, Teller(random_state=1), "must be None"),
     (attacked, Narrow(), "an array of shape"),
-    (files, object(), "perturber must be a releaser"),
+    (files, object(), "releaser must be a releaser"),
     (attacked, object(), "must be a releaser"),
     (lambda thing: release_report(TEXTS, TEXTS, mechanism=thing), "an object", "mech"),
     (find_perturber, Teller(), "exactly one word perturber"),
