@@ -162,8 +162,8 @@ class DocumentRelease:
         check_releaser("releaser", self.releaser)
         if "document_ids" not in inspect.signature(self.releaser.transform).parameters:
             raise InvalidParameterError(
-                "releaser must take document_ids in transform, which fix the noise, got "
-                f"{kind_of(self.releaser)}."
+                "releaser must take document_ids in transform, as they fix the noise, "
+                f"got {kind_of(self.releaser)}."
             )
         if getattr(self.releaser, "random_state", None) is not None:
             raise InvalidParameterError(

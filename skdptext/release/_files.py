@@ -160,13 +160,10 @@ def release_files(
             n_jobs = 1  # what is left to do takes no time
         unfinished.mkdir()
         total, files = sum(survey.counts), {}
-        with (
-            progress_bar(verbose, "releasing", total=total, unit="doc") as progress,
-            Parallel(n_jobs=n_jobs, return_as="generator") as run,
-        ):
+        with progress_bar(verbose, "releasing", total=total, unit="doc") as progress:
             for i, (table, n) in enumerate(zip(tables, survey.counts, strict=True)):
                 path = unfinished / f"part-{i:05d}.{form}"
-                done = run(
+                done = Parallel(n_jobs=n_jobs, return_as="generator")(
                     delayed(_released)(release, batch, survey.kinds, persons)
                     for batch in survey.batches(table)
                 )

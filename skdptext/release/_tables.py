@@ -142,7 +142,7 @@ def _csv_rows(lines: Iterator[str]) -> Iterator[dict[str, Any]]:
     try:
         while rows.fieldnames == []:  # of a blank line
             rows.fieldnames = None
-        names = rows.fieldnames or []
+        names, end = rows.fieldnames or [], rows.line_num
         if len(set(names)) < len(names):
             raise _fault(rows.line_num, "two columns have one name")
         for row in rows:

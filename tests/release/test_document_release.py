@@ -177,7 +177,7 @@ def test_it_is_frozen_and_what_is_done_to_the_perturber_does_not_reach_it(
     unfitted = DocumentRelease(perturber, key, "a")
     fitted = DocumentRelease(perturber.fit([]), key, "a")
     expected = words(unfitted(documents))
-    assert fitted.perturber.mechanism_ is perturber.mechanism_  # which may take minutes
+    assert fitted.releaser.mechanism_ is perturber.mechanism_  # which may take minutes
     perturber.set_params(epsilon=9.0)
     assert words(fitted(documents)) == words(unfitted(documents)) == expected
     with pytest.raises(dataclasses.FrozenInstanceError):
@@ -324,7 +324,7 @@ def test_whoever_may_call_a_release_confirms_documents_and_it_says_so(keyed):
     assert right == published
     assert sum(a != b for a, b in zip(wrong, published, strict=True)) > 15
     manifest = release.manifest()["guarantee"]
-    assert "anyone who can have documents released" in in_one_line(
+    assert "can have documents released under it" in in_one_line(
         manifest["computational"]
     )
     for part in (DocumentRelease, ReleaseKey):

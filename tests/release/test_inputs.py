@@ -43,7 +43,7 @@ def refused(released, tmp_path):
     def message(*given, **options):
         with pytest.raises(InvalidParameterError) as caught:
             released(*given, **options)
-        assert [path.stem for path in tmp_path.iterdir()] == ["in"]
+        assert [path.name[:3] for path in tmp_path.iterdir()] == ["in."]
         return str(caught.value)
 
     return message
@@ -72,7 +72,7 @@ DAY = "2024-01-01"
         ("csv", f"id,text,k\n1,w,{DAY}\n", {"k": pa.date32()}, [DAY]),
         ("jsonl", late({"k": 1}, {"k": 2.5}), "k", [1] * MANY + [2.5]),
         ("jsonl", late({"k": None}, {"k": "a"}), "k", [None] * MANY + ["a"]),
-        ("jsonl", late({}, {"k": ["a"]}), {"k": None}, [None] * MANY + [["a"]]),
+        ("jsonl", late({"k": None}, {"k": ["a"]}), "k", [None] * MANY + [["a"]]),
         ("jsonl", late({"k": 1}, {}), {"k": pa.float64()}, [1] * MANY + [None]),
         ("jsonl", late({"k": "[{" * 99}, {"k": 'a "b"\r\n\0'}), "k", None),
     ],
@@ -177,16 +177,17 @@ def test_faults_are_told_with_their_place_and_no_content(
 def test_columns_that_are_refused(make_release, tmp_path, columns, problem, kind):
     table = pa.table({"id": ["a", "b"], "text": ["x", "y"], "n": [1, 2], **columns})
     release = make_release(keep={"n": pa.int64()})
-    if kind == "batch":
-        problem = problem.replace("id must be unique", "must differ").partition(
-            ".* got 1"
-        )[0]
-    with pytest.raises(InvalidParameterError, match=problem):
+
+    def use():
         if kind == "batch":
-            release(table)
-        else:
-            source = write(table, tmp_path / "in.parquet")
-            release_files(source, tmp_path / "out", release)
+            return release(table)
+        source = write(table, tmp_path / "in.parquet")
+        return release_files(source, tmp_path / "out", release)
+
+    if kind == "batch" and "unique" in problem:
+        problem = "document_ids must differ"
+    with pytest.raises(InvalidParameterError, match=problem):
+        use()
     assert not (tmp_path / "out").exists()
 
 
@@ -216,22 +217,21 @@ def test_tables_without_rows_are_refused_in_memory_too(tmp_path, name):
 
 
 @pytest.mark.no_cover
-def test_memory_does_not_grow_with_the_documents(make_release, tmp_path):
-    """Neither Python nor Arrow ever holds as much as the documents."""
-    text = " ".join(f"word{i} {'x' * 500}" for i in range(4))
+@pytest.mark.parametrize("form", FORMATS)
+def test_memory_does_not_grow_with_the_documents(make_release, tmp_path, form):
+    """Neither that of Python nor that of Arrow, but by 8 bytes for an id."""
     ids = [str(i) for i in range(6000)]
-    table = pa.table({"id": ids, "text": [f"{text} {i}" for i in ids]})
-    release, default = make_release(), pa.default_memory_pool()
-    for form in FORMATS:
-        first = write(table.slice(0, 1), tmp_path / f"first.{form}")
-        release_files(first, tmp_path / f"first-{form}", release)  # imports
-        source = write(table, tmp_path / f"in.{form}", row_group=6000)
+    table = pa.table({"id": ids, "text": [f"word1 {'x' * 2000} {i}" for i in ids]})
+    release, default, peaks = make_release(), pa.default_memory_pool(), []
+    for n in (10, 1500, 6000):  # the first one imports what it needs
+        source = write(table.slice(0, n), tmp_path / f"{n}.{form}", row_group=n)
         counting = pa.proxy_memory_pool(default)
         pa.set_memory_pool(counting)
         try:
             with traced_memory() as memory:
-                release_files(source, tmp_path / form, release)
+                release_files(source, tmp_path / f"out{n}", release)
         finally:
             pa.set_memory_pool(default)
-        assert 0 < counting.max_memory() < table.nbytes
-        assert memory.peak < table.nbytes
+        peaks.append((memory.peak, counting.max_memory()))
+    grown = [large - small for small, large in zip(*peaks[1:], strict=True)]
+    assert max(grown) < 2_000_000 < table.nbytes / 4

@@ -60,7 +60,7 @@ def test_what_is_there_is_refused_and_stays(tmp_path, kind):
 def test_places_that_cannot_be_written_to(tmp_path):
     (tmp_path / "file").touch()
     for place in (tmp_path / "none" / "out", tmp_path / "file" / "out"):
-        with refused("out must be in a folder that can be written to"), claimed(place):
+        with refused("out must be in a folder to write to"), claimed(place):
             pytest.fail("there is no such place")
 
 
@@ -76,7 +76,7 @@ def test_a_claim_ends_with_its_process(tmp_path):
     process = FORK.Process(target=hold, args=(tmp_path / "out", entered))
     process.start()
     assert entered.wait(60)
-    with refused("another one is writing"), claimed(tmp_path / "out"):
+    with refused("no other process is writing"), claimed(tmp_path / "out"):
         pytest.fail("two at once")
     process.kill()
     process.join()
