@@ -428,7 +428,7 @@ def _learn(given: Any) -> None:
     out = Path(given.out)
     if out.suffix != ".csv":
         raise InvalidParameterError(f"--out must end in .csv, got {given.out!r}.")
-    with claimed(out, out.with_suffix(".json")) as (corpus, statement):
+    with claimed(out.with_suffix(".json"), out) as (statement, corpus):
         (public,) = _read_public(given)
         flags = ["text", "label"] + ["author"] * (given.author is not None)
         texts, labels, *authors = _read(given, "source", *flags)

@@ -34,10 +34,9 @@ from skdptext.cli import main
 from skdptext.datasets import (
     make_documents,
 )
-from skdptext.release import SUFFIXES
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.neighbors import WMDKNNClassifier
-from skdptext.release import ReleaseKey, release_files
+from skdptext.release import SUFFIXES, ReleaseKey, release_files
 from skdptext.replacement import DPDocumentReplacer
 from tests.bad_files import FAULTS, VECTORS
 from tests.public_calls import (

@@ -31,8 +31,8 @@ _BAG = ("word_ids", "counts")
 
 # The same for all documents: a number of them would tell something.
 _SHARED = (
-    "Public texts may be among the documents to be released (allow_shared_texts). What "
-    "of them was not public is published, and nothing below holds for it."
+    "Public texts may be among the documents to be released: the maker has accepted "
+    "that (allow_shared_texts). What of them was not public is published."
 )
 _COMPUTATIONAL = (
     "All this holds against anyone who neither has the key nor can have documents "

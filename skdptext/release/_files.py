@@ -144,7 +144,7 @@ def release_files(
     place = check_path("out", out).resolve()
     single = isinstance(source, str | os.PathLike)
     if single and place.is_relative_to(Path(source).resolve()):
-        raise InvalidParameterError("out must not be in the folder of the inputs.")
+        raise InvalidParameterError("out must be outside the folder of the inputs.")
     form = tables[0].format if format is None else format
     check_option("format", form, FORMATS)
     keyed = release.keyed()  # a key that is missing is told before all is read

@@ -75,7 +75,9 @@ def _claim(target: Path) -> Iterator[Path]:
     try:
         file = open(lock, "a")  # noqa: SIM115, it is closed below
     except OSError as error:
-        raise _refused(target, f"in a folder to write to ({error.strerror})") from None
+        raise _refused(
+            target, f"in a folder that can be written to ({error.strerror})"
+        ) from None
     with file:
         try:
             with suppress(ImportError):  # on Windows two at once are not noticed

@@ -60,7 +60,7 @@ def test_what_is_there_is_refused_and_stays(tmp_path, kind):
 def test_places_that_cannot_be_written_to(tmp_path):
     (tmp_path / "file").touch()
     for place in (tmp_path / "none" / "out", tmp_path / "file" / "out"):
-        with refused("out must be in a folder to write to"), claimed(place):
+        with refused("out must be in a folder that can be written to"), claimed(place):
             pytest.fail("there is no such place")
 
 

@@ -72,7 +72,7 @@ def test_a_folder_is_released_whole_and_what_is_hidden_is_no_data(
     assert [told["documents"] for told in files.values()] == [100] * 3
     assert set(contents(tmp_path / "out")) == set(files)
     assert sum(map(len, read_columns(tmp_path / "out", ["id"]))) == 300
-    with pytest.raises(InvalidParameterError, match="not be in the folder of the in"):
+    with pytest.raises(InvalidParameterError, match="be outside the folder of the in"):
         release_files(folder, folder / "out", make_release())
 
 

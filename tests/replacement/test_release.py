@@ -112,8 +112,6 @@ def test_options_of_a_grouper_are_not_in_the_manifest(folder, public, grouper):
     text = json.dumps(release.manifest())
     assert CANARY not in text
     assert str(PIN) not in text
-    assert "Grouper" in text
-    assert type(made).__name__ in text
 
 
 @pytest.mark.no_cover
@@ -131,10 +129,9 @@ def test_files_are_released(folder, public, private):
     assert verify("out") == []
     # the manifest says what it is, and quotes no document
     text = (folder / "out" / "_release.json").read_text()
-    assert manifest["mechanism"]["name"] == "DPDocumentReplacer"
+    assert manifest["releaser"] == "DPDocumentReplacer"
     assert manifest["guarantee"]["words"].startswith("Privacy statement. Stand-ins")
-    assert manifest["guarantee"]["epsilon"] == manifest["epsilon"] == 4.0
-    assert manifest["public"]["documents"] == len(texts)
+    assert manifest["guarantee"]["epsilon"] == 4.0
     assert not any(document in text for document in [*texts, *private[0]])
     # another name is another release
     another = DocumentRelease(replacer, key, "q5", text="said", keep=["topic"])
@@ -164,8 +161,8 @@ def test_what_cannot_be_released(folder, public):
     key = ReleaseKey(f"file:{folder / 'key'}")
     replacer = DPDocumentReplacer(public[0], n_groups=3)
     for perturber, message in (
-        (clone(replacer).set_params(random_state=2**90), "random_state of the perturb"),
-        (object(), "perturber must be a releaser"),
+        (clone(replacer).set_params(random_state=2**90), "random_state of the releas"),
+        (object(), "releaser must be a releaser"),
         (
             clone(replacer).fit().set_params(epsilon=0.1),
             "epsilon was changed after fit",
@@ -243,7 +240,7 @@ def test_a_few_shared_texts_are_told(folder):
         assert len(release(batch(_texts(100, 9)))) == 100
     with pytest.warns(PrivacyLeakWarning, match="^1 of 300 public texts is among"):
         release(batch(PRIVATE))
-    assert "allow_shared_texts" not in release.manifest()
+    assert release.manifest()["allow_shared_texts"] is False
 
 
 def test_short_texts_coincide_by_chance_but_not_most(folder):
@@ -281,8 +278,8 @@ def test_the_command(folder, public, capsys, options):
     assert set(released(folder).values()) <= allowed
     assert main(["verify", "out"]) == 0
     manifest = json.loads((folder / "out" / "_release.json").read_text())
-    groups = manifest["mechanism"]["options"]["n_groups"]
-    assert groups == (3 if options else 8)
+    (part,) = manifest["guarantee"]["stored"]["parts"]
+    assert part["n_groups"] == (3 if options else 8)
 
 
 def test_the_command_refuses_private_documents_as_public_ones(folder, capsys):
