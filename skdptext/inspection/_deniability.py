@@ -124,12 +124,12 @@ class PlausibleDeniabilityDisplay:
         own, embedding = source.mechanism_at(), source.embedding_
         words = embedding.word_array[some_word_ids(words, embedding)]
         given = [own.epsilon] if epsilons is None else epsilons
-        epsilons = np.sort(check_numbers("epsilons", given, low=0, open_low=True))
+        eps = np.sort(check_numbers("epsilons", given, low=0, open_low=True))
         lams = check_numbers("lams", [own.lam] if lams is None else lams, low=0, high=1)
-        percentiles = np.empty((2, 3, len(epsilons), len(lams)))
+        percentiles = np.empty((2, 3, len(eps), len(lams)))
         for i, j in np.ndindex(percentiles.shape[2:]):
             # not "one-hot", which would need a matrix
-            setting = {"embedding": embedding, "epsilon": epsilons[i], "lam": lams[j]}
+            setting = {"embedding": embedding, "epsilon": eps[i], "lam": lams[j]}
             with quiet(PrivacyLeakWarning):  # the perturber's own fit has warned
                 fitted = clone(source).set_params(**setting).fit([])
             found = plausible_deniability(
@@ -138,7 +138,7 @@ class PlausibleDeniabilityDisplay:
             counts = [found.n_unchanged, found.n_distinct]
             percentiles[..., i, j] = np.percentile(counts, [5, 50, 95], axis=1).T
         return cls(
-            epsilons=epsilons,
+            epsilons=eps,
             lams=np.array(lams),
             n_unchanged=percentiles[0],
             n_distinct=percentiles[1],

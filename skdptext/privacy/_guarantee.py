@@ -393,7 +393,7 @@ class PrivacyGuarantee:
         InvalidParameterError
             If candidates promise different things, or it is no such search.
         """
-        best = getattr(search, "best_estimator_", None)
+        best: Any = getattr(search, "best_estimator_", None)
         best = best[-1] if hasattr(best, "steps") else best
         if not hasattr(best, "guarantee"):
             raise InvalidParameterError(
