@@ -258,6 +258,13 @@ def _check_each(name: str, labels: list[Any], partly: bool) -> list[int]:
             f"{name} must be of one kind, all text or all numbers, got {kind} for "
             f"document {i} and {other} for document {j}."
         )
+    for kind, i in kinds.items():
+        # of a label that holds several, NumPy would make as many
+        if kind != "text" and isinstance(labels[i], Iterable):
+            raise InvalidParameterError(
+                f"{name} must each be one text or number, got {kind_of(labels[i])} for "
+                f"document {i}."
+            )
     return missing
 
 
@@ -280,11 +287,14 @@ def _check_names(name: str, labels: np.ndarray) -> None:
             f"{name} must hold no blank names, which would be one person together, got "
             f"{len(blank)} of {len(labels)}, the first at position {blank[0]}."
         )
-    if labels.dtype.kind == "f" and (np.abs(labels) >= 2.0**53).any():
+    if labels.dtype.kind != "f":
+        return
+    digits = np.finfo(labels.dtype).nmant + 1  # 24 for float32
+    if (np.abs(labels) >= 2.0**digits).any():
         raise InvalidParameterError(
             f"{name} must be told apart, but they are floating-point numbers, or "
-            "integers of several kinds, of 2^53 or more, which may stand for several "
-            "people: give str, or integers of one kind."
+            f"integers of several kinds, of 2^{digits} or more, which may stand for "
+            "several people: give str, or integers of one kind."
         )
 
 

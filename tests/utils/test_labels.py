@@ -36,6 +36,11 @@ WRONG = [
         "missing, got a NaTType for document 1",
     ),
     ([object(), object(), object()], "must be labels that can be sorted"),
+    ([("a", "b"), ("c", "d"), ("e", "f")], "one text or number, got a tuple for"),
+    ([[1, 2], [3, 4], [5, 6]], "one text or number, got a list for document 0"),
+    ([np.arange(2), np.arange(2), np.arange(2)], "text or number, got a ndarray"),
+    ([{"a"}, {"b"}, {"c"}], "one text or number, got a set for document 0"),
+    ([b"a", b"b", b"a"], "one text or number, got a bytes for document 0"),
     ("abc", "must hold one label per document, got a str of 3 characters."),
     (7, "must hold one label per document, got an int."),
 ]
@@ -126,6 +131,14 @@ def test_names_that_look_alike_are_no_two_persons(one, other):
         with pytest.raises(InvalidParameterError, match=refusal) as error:
             door()
         assert "tom" not in str(error.value)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_numbers_that_may_have_been_rounded_name_nobody(dtype):
+    first = 2 ** (np.finfo(dtype).nmant + 1)
+    assert len(set(as_labels("a", np.array([first - 1, 1], dtype), people=True))) == 2
+    with pytest.raises(InvalidParameterError, match="may stand for several people"):
+        as_labels("authors", np.array([first, first + 1], dtype), people=True)
 
 
 def test_a_person_is_one_in_every_run_however_their_name_is_typed():
