@@ -33,12 +33,11 @@ _MOST_PARTS, _MOST_TEXT = 100, 2**20
 # What reading a file that nobody wrote may raise.
 _RAISED = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
 
-# Parameters by which a promise differs. (Directions of noisy sums change the scale of
-# their noise by some 1e-9 of it.)
-_PROMISED_BY = {
-    "classes", "delta", "document_length", "encoder", "epsilon", "lam", "mechanism",
-    "n_expected", "n_rarest",
-}  # fmt: skip
+# Parameters of which no promise is made; of sums, also those that leave the norm of a
+# contribution as it is. (Directions of noisy sums change the scale of their noise by
+# some 1e-9 of it.)
+_NOT_PROMISED = {"n_jobs", "random_state", "verbose"}
+_SUMMED = {"embedding", "n_components", "n_groups", "priors"}
 
 
 def _shared_by_parts(name: str, doc: str) -> Any:
@@ -394,20 +393,27 @@ class PrivacyGuarantee:
             If candidates promise different things, or it is no such search.
         """
         best: Any = getattr(search, "best_estimator_", None)
-        best = best[-1] if hasattr(best, "steps") else best
+        prefix = ""
+        while hasattr(best, "steps"):
+            step, best = best.steps[-1]
+            prefix += f"{step}__"
         if not hasattr(best, "guarantee"):
             raise InvalidParameterError(
                 "search must be fitted, with refit, over an estimator that has a "
                 f"guarantee, or a pipeline that ends in one, got {kind_of(search)}."
             )
         candidates = search.cv_results_["params"]
-        searched = {name.rpartition("__")[2] for each in candidates for name in each}
-        if unlike := sorted(searched & _PROMISED_BY):
-            raise InvalidParameterError(
-                "search must have candidates that promise the same, got several values "
-                f"of {unlike[0]}: compose the guarantees of all fits."
-            )
         guarantee: PrivacyGuarantee = best.guarantee()
+        same = _NOT_PROMISED | (_SUMMED if guarantee.kind == "sums" else set())
+        for name in sorted({name for each in candidates for name in each}):
+            own = name.startswith(prefix)  # else of another step, or a step itself
+            option = name.removeprefix(prefix).partition("__")[0]
+            replaced = prefix and (name == "steps" or prefix.startswith(f"{name}__"))
+            if replaced or (own and option not in same):
+                raise InvalidParameterError(
+                    "search must have candidates that promise the same, got values of "
+                    f"{name}: compose the guarantees of all fits."
+                )
         return guarantee.compose(len(candidates) * search.n_splits_ + 1)
 
     def with_caveat(self, caveat: str) -> PrivacyGuarantee:
