@@ -270,7 +270,9 @@ class DocumentRelease:
         """
         unit = {} if self.author is None else {"unit": "person"}
         guarantee = self.releaser.guarantee(**unit)
-        if self.allow_shared_texts and isinstance(guarantee, PrivacyGuarantee):
+        told = getattr(self.releaser, "allow_shared_texts", False)  # by the releaser
+        accepted = self.allow_shared_texts and not told
+        if accepted and isinstance(guarantee, PrivacyGuarantee):
             guarantee = guarantee.with_caveat(_SHARED)
         if self.author in self.keep:
             guarantee = guarantee.with_caveat(_NAMED.format(self.author))
