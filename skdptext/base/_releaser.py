@@ -281,17 +281,6 @@ class BaseReleaser(
         # no integer, which would give equal documents equal noise
         return self.seeded(np.random.default_rng(rng.integers(2**31)))
 
-    def release_details(self) -> dict[str, Any]:
-        """What a manifest says of the releaser, besides the guarantee.
-
-        Returns
-        -------
-        details : dict
-            Parameters and fingerprints of what is public; no document, and no secret.
-            By default only the name of the class: parameters may hold secrets.
-        """
-        return {"mechanism": {"name": type(self).__name__}}
-
     def known_texts(self) -> Any:
         """The public texts to be looked for among those to be released.
 

@@ -10,7 +10,6 @@ from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -791,28 +790,6 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         """
         x, y = (self.known_words([d])[0] if isinstance(d, str) else d for d in (x, y))
         return float(self.guarantee().exponent(x, y))
-
-    def release_details(self) -> dict[str, Any]:
-        """What a manifest says of the perturber, besides the guarantee.
-
-        Returns
-        -------
-        details : dict
-            Parameters, and fingerprints of what is public; no document, and no secret.
-        """
-        reader, embedding = self._check_ready(), self.embedding_
-        return {
-            "mechanism": clone(self.mechanism_),
-            "epsilon": float(self.epsilon),
-            "lam": float(self.lam),
-            "reading": reader.options,
-            "embedding": {
-                "words": len(embedding),
-                "dimensions": embedding.dim,
-                "fingerprint": embedding.fingerprint.hex(),
-            },
-            "noise_fingerprint": self.mechanism_.fingerprint.hex(),
-        }
 
     def check_release(self) -> None:
         """Refuse to release files, if one short document could make a job fail.

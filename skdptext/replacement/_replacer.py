@@ -604,13 +604,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         at = np.array([number[key] for key in public])
         np.add.at(counts, (at, self.public_groups_), 1)
         counts /= np.bincount(self.public_groups_, minlength=self.n_groups_)
-        try:
-            return counts[[number.get(key, -1) for key in given]]
-        except TypeError:  # lists, which cannot be looked up
-            raise InvalidParameterError(
-                f"released must be what transform gives for output={self.output!r}, "
-                f"got {kind_of(given[0])} as document 0."
-            ) from None
+        return counts[[number.get(key, -1) for key in given]]
 
     def guarantee(
         self, unit: Literal["document", "person"] = "document"
@@ -650,37 +644,6 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
             caveats=tuple(caveats),
         )
         return PrivacyGuarantee.of([part])
-
-    def release_details(self) -> dict[str, Any]:
-        """What a manifest says of the releaser, besides the guarantee.
-
-        Returns
-        -------
-        details : dict
-            Parameters, and fingerprints of what is public; no document.
-        """
-        groups = self._check_ready()
-        details: dict[str, Any] = {
-            "mechanism": {
-                "name": type(self).__name__,
-                "options": {"grouper": self.grouper, "n_groups": self.n_groups_},
-            },
-            "epsilon": float(self.epsilon),
-            "public": {
-                "documents": len(self.public_),
-                "fingerprint": groups.fingerprint.hex(),
-                "labelled": self.public_labels is not None,
-                "groups": [str(name) for name in self.groups_.tolist()],
-            },
-            "noise_fingerprint": self._context().hex(),
-        }
-        if self.output == "bow" and self.embedding is not None:
-            details["embedding"] = {
-                "words": len(self.embedding),
-                "dimensions": self.embedding.dim,
-                "fingerprint": self.embedding.fingerprint.hex(),
-            }
-        return details
 
     def known_texts(self) -> KnownTexts:
         """The public texts, to be looked for among those to be released.
