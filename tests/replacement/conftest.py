@@ -12,15 +12,15 @@ WORDS = {
     "food": ["tea", "milk", "cake", "bread"],
     "sky": ["star", "moon", "cloud", "rain"],
 }
+ALL_WORDS = [word for words in WORDS.values() for word in words]
 
 
 def texts_of(n, seed):
     """(texts, topics): sentences of six words of a topic and two of any."""
     rng = np.random.default_rng(seed)
-    everything = [word for words in WORDS.values() for word in words]
     topics = rng.permutation(np.resize(list(WORDS), n))
     return [
-        " ".join([*rng.choice(WORDS[topic], 6), *rng.choice(everything, 2)])
+        " ".join([*rng.choice(WORDS[topic], 6), *rng.choice(ALL_WORDS, 2)])
         for topic in topics
     ], topics
 

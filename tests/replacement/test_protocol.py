@@ -14,27 +14,8 @@ from sklearn.pipeline import make_pipeline
 from skdptext.attacks import linkage_attack
 from skdptext.audit import audit_document_pair
 from skdptext.documents import topic_encoder
-from skdptext.exceptions import InvalidParameterError
 from skdptext.naive_bayes import ChannelNaiveBayes
 from tests.expected import no_warning
-
-
-class Claim:
-    """ε between any two documents."""
-
-    def __init__(self, epsilon):
-        self.epsilon = epsilon
-
-    def exponent(self, x, y):
-        return self.epsilon
-
-
-TEXTS = [
-    "a short text",
-    "a text that is rather long",
-    "another",
-    "and this is longer yet",
-]
 
 
 @pytest.mark.parametrize("output", ["text", "index", "group"])
@@ -44,12 +25,8 @@ def test_an_attack_takes_a_replacer(replacer, private, output):
     fresh = clone(replacer).set_params(random_state=2**90, output=output)
     released = clone(fresh).fit().transform(texts)
     scores = linkage_attack(texts, released, mechanism=fresh, random_state=0)
-    assert "likelihood" in {row.adversary for row in scores.rows}
-    assert scores["linkage"].n_documents == len(texts) / 2
     assert not hasattr(fresh, "channel_")
-    assert fresh.random_state == 2**90
-    fitted = replacer.set_params(output=output).fit()
-    again = linkage_attack(texts, released, mechanism=fitted, random_state=0)
+    again = linkage_attack(texts, released, mechanism=fresh.fit(), random_state=0)
     assert again.rows == scores.rows
 
 
@@ -79,10 +56,7 @@ def test_classes_are_learned_through_the_release(replacer, public, private):
     for output in ("text", "index", "group", "vector"):
         replacer.set_params(output=output, epsilon=6.0).fit()
         model = ChannelNaiveBayes(replacer, prior="uniform").fit(texts, topics)
-        released = replacer.transform(private[0])
-        assert model.score(released, private[1]) > 0.8
-        proba = model.predict_proba(released)
-        np.testing.assert_allclose(proba.sum(axis=1), 1)
+        assert model.score(replacer.transform(private[0]), private[1]) > 0.8
     # Bayes' rule, written out
     replacer.set_params(output="group", epsilon=1.5).fit()
     model = ChannelNaiveBayes(replacer, prior="uniform").fit(texts, topics)
@@ -100,11 +74,13 @@ def test_classes_are_learned_through_the_release(replacer, public, private):
 
 
 @pytest.mark.no_cover
-def test_pairs_are_audited(replacer):
+def test_pairs_are_audited(replacer, public):
     replacer.set_params(epsilon=1.0)
     for output in ("text", "group", "index", "vector"):
         if output == "vector":  # with negative numbers
-            grouper = make_pipeline(topic_encoder(TEXTS, 2), KMeans(3, random_state=0))
+            grouper = make_pipeline(
+                topic_encoder(public[0], 2), KMeans(3, random_state=0)
+            )
             replacer.set_params(grouper=grouper, public_labels=None)
         fitted = replacer.set_params(output=output).fit()
         with no_warning():
@@ -117,20 +93,3 @@ def test_pairs_are_audited(replacer):
         warnings.simplefilter("ignore")
         audit = audit_document_pair(repeatable, "cat fur", "dog")
     assert (audit.claimed, audit.violated) == (0.0, False)
-
-
-def test_a_false_claim_of_a_replacer_is_seen(replacer):
-    class Claims(type(replacer)):
-        def guarantee(self):
-            return Claim(0.2)
-
-    false = Claims(**replacer.set_params(epsilon=2.0, output="group").get_params())
-    audit = audit_document_pair(false.fit(), "cat fur", "tea")
-    assert audit.violated
-
-
-def test_labels_that_teach_nothing_are_refused(replacer):
-    with pytest.raises(InvalidParameterError, match="one label per document"):
-        ChannelNaiveBayes(replacer).fit(TEXTS, [0, 1])
-    with pytest.raises(InvalidParameterError, match="at least 2 classes"):
-        ChannelNaiveBayes(replacer).fit(TEXTS, [0, 0, 0, 0])

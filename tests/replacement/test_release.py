@@ -5,17 +5,17 @@ from __future__ import annotations
 import csv
 import json
 import pickle
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.pipeline import Pipeline
 
-from skdptext import DPDocumentReplacer
+from skdptext import DPDocumentReplacer, DPWordPerturber
 from skdptext.cli import main
 from skdptext.embeddings import one_hot_embedding
 from skdptext.exceptions import PrivacyLeakWarning
@@ -25,40 +25,47 @@ from skdptext.release import (
     release_files,
     verify,
 )
-from tests.expected import no_warning, refused
-from tests.releases import write_key
-from tests.replacement.conftest import WORDS
+from tests.expected import no_warning, refusals, refused
+from tests.releases import KEY as SECRET_KEY
+from tests.releases import contents
+from tests.replacement.conftest import ALL_WORDS, WORDS
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*are empty or not a number")
+KEY = ReleaseKey("env:TEST_KEY")
+AUTHORS = [f"author {i % 7}" for i in range(24)]  # of rows of both files
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch, public, private):
-    """A folder to work in, with public and private documents, and a key."""
+    """Two private files and a public one, where six labels are not known; a key."""
     monkeypatch.chdir(tmp_path)
-    for name, (texts, topics) in {"public": public, "in": private}.items():
+    texts, topics = public
+    labels = [*topics[:24], *[""] * 6]
+    rows = list(zip(range(24), *private, AUTHORS, strict=True))
+    for name, header, content in (
+        ("public", ["said", "topic"], zip(texts, labels, strict=True)),
+        ("one", ["id", "said", "topic", "who"], rows[:12]),
+        ("two", ["id", "said", "topic", "who"], rows[12:]),
+    ):
         with open(f"{name}.csv", "w", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(["id", "said", "topic"])
-            writer.writerows(zip(range(len(texts)), texts, topics, strict=True))
-    write_key(tmp_path / "key")
-    return tmp_path
+            csv.writer(file).writerows([header, *content])
+    monkeypatch.setenv("TEST_KEY", SECRET_KEY.hex())
 
 
-def released(folder, out="out"):
-    rows = []
-    for path in sorted((folder / out).glob("*.csv")):
+def released(out="out"):
+    """Stand-ins by id."""
+    found = {}
+    for path in Path(out).glob("*.csv"):
         with open(path, newline="") as file:
-            rows += list(csv.DictReader(file))
-    return {int(row["id"]): row["said"] for row in rows}
+            found |= {int(row["id"]): row["said"] for row in csv.DictReader(file)}
+    return found
 
 
 class Grouper(ClassifierMixin, BaseEstimator):
     """With settings that nobody else should see, as those of a client of a service."""
 
-    def __init__(self, api_key=None, pin=None, headers=None, client=None):
-        self.api_key, self.pin = api_key, pin
-        self.headers, self.client = headers, client
+    def __init__(self, api_key=None):
+        self.api_key = api_key
 
     def fit(self, X, y):
         self.classes_ = np.unique(y)
@@ -68,108 +75,81 @@ class Grouper(ClassifierMixin, BaseEstimator):
         return self.classes_[[len(x) % 2 for x in X]]
 
 
-def unchanged(X, **given):
-    return X
-
-
-class Client(dict):
-    """An object that is a dict, too."""
-
-
-class Url(str):
-    __slots__ = ()
-
-
-CANARY = "sk-canary"
-PIN = 7351928461
-SECRET = {
-    "api_key": CANARY,
-    "pin": PIN,
-    "headers": {CANARY: [CANARY, (CANARY, {CANARY: {CANARY}})]},
-    "client": Client(token=CANARY),
-}
-GROUPERS = {
-    "options": lambda: Grouper(**SECRET),
-    "its own kinds": lambda: Grouper(Url(CANARY), client=[Client(a=Url(CANARY))]),
-    "a pipeline": lambda: make_pipeline(
-        FunctionTransformer(unchanged, kw_args=SECRET), Grouper(**SECRET)
-    ),
-    "a pipeline within": lambda: Pipeline(
-        [
-            (CANARY, make_pipeline(FunctionTransformer(unchanged, inv_kw_args=SECRET))),
-            ("last", GridSearchCV(Grouper(), {"api_key": [CANARY]}, cv=2)),
-        ]
-    ),
-    "an estimator in a dict": lambda: Grouper(headers={CANARY: Grouper(**SECRET)}),
-}
-
-
-@pytest.mark.parametrize("grouper", GROUPERS.values(), ids=GROUPERS)
-def test_options_of_a_grouper_are_not_in_the_manifest(folder, public, grouper):
-    made = grouper()
-    replacer = DPDocumentReplacer(public[0], made, public_labels=public[1]).fit()
-    release = DocumentRelease(replacer, ReleaseKey(f"file:{folder / 'key'}"), "q4")
-    text = json.dumps(release.manifest())
-    assert CANARY not in text
-    assert str(PIN) not in text
+def test_options_of_a_grouper_are_not_in_the_manifest(public):
+    secret = "sk-canary"
+    grouper = Pipeline([(secret, Grouper({secret: [secret]}))])
+    replacer = DPDocumentReplacer(public[0], grouper, public_labels=public[1]).fit()
+    assert secret not in json.dumps(DocumentRelease(replacer, KEY, "q4").manifest())
 
 
 @pytest.mark.no_cover
-def test_files_are_released(folder, public, private):
+@pytest.mark.parametrize("author", [None, "who"])
+def test_files_are_released_as_transform_does(public, private, author):
+    """Whatever the files, their order, and the number of threads."""
     texts, topics = public
     replacer = DPDocumentReplacer(texts, public_labels=topics)
-    key = ReleaseKey(f"file:{folder / 'key'}")
-    release = DocumentRelease(replacer, key, "q4", text="said", keep=["topic"])
-    manifest = release_files("in.csv", "out", release)
-    stand_ins = released(folder)
-    assert len(stand_ins) == len(private[0])
-    assert set(stand_ins.values()) <= set(texts)
-    assert release_files("in.csv", "again", release) == manifest
-    assert released(folder, "again") == stand_ins
+    release = DocumentRelease(
+        replacer, KEY, "q4", text="said", author=author, keep=["topic"]
+    )
+    inputs = ["one.csv", "two.csv"]
+    manifest = release_files(inputs, "out", release)
+    seed = int.from_bytes(KEY.derive(b"noise:q4"), "little")
+    by_hand = clone(replacer).set_params(random_state=seed).fit()
+    expected = by_hand.transform(
+        private[0],
+        document_ids=[f"{i}" for i in range(24)],
+        authors=AUTHORS if author else None,
+    )
+    assert released() == dict(enumerate(expected))
     assert verify("out") == []
-    # the manifest says what it is, and quotes no document
-    text = (folder / "out" / "_release.json").read_text()
-    assert manifest["releaser"] == "DPDocumentReplacer"
-    assert manifest["guarantee"]["words"].startswith("Privacy statement. Stand-ins")
-    assert manifest["guarantee"]["epsilon"] == 4.0
-    assert not any(document in text for document in [*texts, *private[0]])
+    assert release_files(inputs, "again", release, n_jobs=2) == manifest
+    assert contents(Path("again")) == contents(Path("out"))
+    release_files(inputs[::-1], "reversed", release)
+    assert released("reversed") == released()
     # another name is another release
-    another = DocumentRelease(replacer, key, "q5", text="said", keep=["topic"])
-    release_files("in.csv", "other", another)
-    assert released(folder, "other") != stand_ins
+    release_files(inputs, "other", replace(release, name="q5"))
+    assert released("other") != released()
+    # the manifest says what it is, and quotes no document
+    guarantee = manifest["guarantee"]
+    assert guarantee["unit"] == ("person" if author else "document")
+    assert (guarantee["epsilon"], manifest["columns"]["author"]) == (4.0, author)
+    text = Path("out", "_release.json").read_text()
+    assert not any(document in text for document in [*texts, *private[0]])
+    if author:
+        with refused("author must be None for batches"):
+            release(pa.table({"id": ["a"], "said": ["cat"], "who": ["ann"]}))
 
 
 @pytest.mark.parametrize("output", ["text", "bow", "vector", "group", "index"])
-def test_batches_of_every_output(folder, public, private, output):
+def test_batches_of_every_output(public, private, output):
     texts, topics = public
-    words = [word for of_topic in WORDS.values() for word in of_topic]
+    embedding = one_hot_embedding(ALL_WORDS)
     replacer = DPDocumentReplacer(
-        texts, public_labels=topics, output=output, embedding=one_hot_embedding(words)
+        texts, public_labels=topics, output=output, embedding=embedding
     )
-    key = ReleaseKey(f"file:{folder / 'key'}")
-    release = DocumentRelease(replacer.fit(), key, "q4")
-    batch = pa.table({"id": ["a", "b", "c"], "text": [private[0][0], None, ""]})
-    table = release(batch)
+    release = DocumentRelease(replacer.fit(), KEY, "q4")
+    given = pa.table({"id": ["a", "b", "c"], "text": [private[0][0], None, ""]})
+    table = release(given)
     assert table.num_rows == 3
     assert table.schema == release.schema
-    assert pickle.loads(pickle.dumps(release))(batch) == table
+    assert pickle.loads(pickle.dumps(release))(given) == table
     # a retry, or another order: the same answers
-    assert release(batch.slice(1)) == table.slice(1)
+    assert release(given.slice(1)) == table.slice(1)
 
 
-def test_what_cannot_be_released(folder, public):
-    key = ReleaseKey(f"file:{folder / 'key'}")
-    replacer = DPDocumentReplacer(public[0], n_groups=3)
-    for perturber, message in (
-        (clone(replacer).set_params(random_state=2**90), "random_state of the releas"),
-        (object(), "releaser must be a releaser"),
-        (
-            clone(replacer).fit().set_params(epsilon=0.1),
-            "epsilon was changed after fit",
-        ),
-    ):
-        with refused(message):
-            DocumentRelease(perturber, key, "q4")
+STAND_INS = DPDocumentReplacer(["aa", "bb", "cc"], public_labels=[0, 1, 1])
+PERTURBER = DPWordPerturber(
+    one_hot_embedding(["a", "b"]), document_length=2, resize="sample"
+)
+
+
+@refusals(
+    (clone(STAND_INS).set_params(random_state=2**90), {}, "random_state of the releas"),
+    (clone(STAND_INS).fit().set_params(epsilon=0.1), {}, "changed after fit"),
+    (PERTURBER, {"author": "who"}, "author must be None but for a"),
+)
+def test_what_cannot_be_released(releaser, options):
+    DocumentRelease(releaser, KEY, "q4", **options)
 
 
 # -- public documents among the private ones -----------------------------------------
@@ -205,28 +185,27 @@ MADE_OF_PRIVATE = {
 
 @pytest.mark.no_cover
 @pytest.mark.parametrize("made", MADE_OF_PRIVATE)
-def test_private_documents_are_not_published_as_stand_ins(folder, made):
+def test_private_documents_are_not_published_as_stand_ins(made):
     """Neither by the replacer nor by an engine that maps the release."""
     private = PRIVATE[:12] if made == "all among many others" else PRIVATE
     replacer = DPDocumentReplacer(MADE_OF_PRIVATE[made](private), n_groups=2).fit()
-    release = DocumentRelease(replacer, ReleaseKey("file:key"), "q4")
-    counts = (
-        r", got [1-9]\d* of \d+ (public )?texts of 25 letters.*where (1|10)% are ac"
-    )
-    for ask, X in (
-        (replacer.transform, private),
-        (release, batch(private)),
-        (pickle.loads(pickle.dumps(release)), batch(private)),
+    release = DocumentRelease(replacer, KEY, "q4")
+    counts = r"got [1-9]\d* of \d+ (public )?texts of 25 letters.*where (1|10)% are ac"
+    for ask in (
+        lambda: replacer.transform(private),
+        lambda: replacer.transform(private, authors=range(len(private))),
+        lambda: release(batch(private)),
+        lambda: pickle.loads(pickle.dumps(release))(batch(private)),
     ):
         with refused(
-            "must not be among the documents to be released" + counts
+            f"must not be among the documents to be released, {counts}"
         ) as error:
-            ask(X)
+            ask()
         assert "word" not in str(error.value)
     # whoever says that all of them are public, of the replacer or of the release
     replacer.set_params(allow_shared_texts=True)
     for allowed in (
-        DocumentRelease(replacer, ReleaseKey("file:key"), "q4"),
+        DocumentRelease(replacer, KEY, "q4"),
         replace(release, allow_shared_texts=True),
     ):
         assert len(allowed(batch(private))) == len(private)
@@ -234,17 +213,18 @@ def test_private_documents_are_not_published_as_stand_ins(folder, made):
         assert words.count("to be released: the maker") == 1
 
 
-def test_a_few_shared_texts_are_told(folder):
-    replacer = DPDocumentReplacer(_texts(299, 1) + PRIVATE[:1], n_groups=2)
-    release = DocumentRelease(replacer, ReleaseKey("file:key"), "q4")
-    with no_warning():
-        assert len(release(batch(_texts(100, 9)))) == 100
-    with pytest.warns(PrivacyLeakWarning, match="^1 of 300 public texts is among"):
-        release(batch(PRIVATE))
+def test_a_few_shared_texts_are_told():
+    replacer = DPDocumentReplacer(_texts(299, 1) + PRIVATE[:1], n_groups=2).fit()
+    release = DocumentRelease(replacer, KEY, "q4")
+    for ask in (replacer.transform, lambda texts: release(batch(texts))):
+        with no_warning():
+            assert len(ask(_texts(100, 9))) == 100
+        with pytest.warns(PrivacyLeakWarning, match="^1 of 300 public texts is among"):
+            ask(PRIVATE)
     assert release.manifest()["allow_shared_texts"] is False
 
 
-def test_short_texts_coincide_by_chance_but_not_most(folder):
+def test_short_texts_coincide_by_chance_but_not_most():
     words = [f"word{i} and {('tea', 'milk')[i % 2]}" for i in range(20)]
     replacer = DPDocumentReplacer(words, n_groups=2).fit()
     said = [word.title() for word in words]
@@ -256,55 +236,58 @@ def test_short_texts_coincide_by_chance_but_not_most(folder):
 # -- the command line ----------------------------------------------------------------
 
 COMMAND = [
-    "release", "in.csv", "--text", "said", "-o", "out", "--public", "public.csv",
-    "--epsilon", "4", "--name", "q4", "--key", "file:key",
+    "release", "one.csv", "--text", "said", "-o", "out", "--public", "public.csv",
+    "--epsilon", "4", "--name", "q4", "--key", "env:TEST_KEY",
 ]  # fmt: skip
+LABELLED = ["--public-label", "topic", "--output", "group"]
 
 
 @pytest.mark.no_cover
 @pytest.mark.parametrize(
-    "options",
+    ("options", "n_groups"),
     [
-        [],
-        ["--n-groups", "3", "--public-text", "said"],
-        ["--public-label", "topic", "--output", "group"],
+        ([], 8),
+        (["--n-groups", "3", "--public-text", "said"], 3),
+        (LABELLED, 3),  # cells without a label are no group
+        ([*LABELLED, "--author", "who"], 3),
     ],
 )
-def test_the_command(folder, public, capsys, options):
+def test_the_command(public, options, n_groups):
     assert main([*COMMAND, *options]) == 0
-    warned = capsys.readouterr().err
-    assert "Of 100 equally likely candidates, nobody identifies more" in warned
-    assert "Exponents above about 20" not in warned
-    allowed = set(WORDS) if "group" in options else set(public[0])
-    assert set(released(folder).values()) <= allowed
-    assert main(["verify", "out"]) == 0
-    manifest = json.loads((folder / "out" / "_release.json").read_text())
+    assert set(released().values()) <= set(WORDS if "group" in options else public[0])
+    manifest = json.loads(Path("out", "_release.json").read_text())
     (part,) = manifest["guarantee"]["stored"]["parts"]
-    assert part["n_groups"] == (3 if options else 8)
+    assert part["n_groups"] == n_groups
+    assert part["unit"] == ("person" if "who" in options else "document")
 
 
-def test_the_command_refuses_private_documents_as_public_ones(folder, capsys):
-    with open("in.csv", "w") as file:
+@pytest.mark.parametrize(
+    ("author", "message"),
+    [
+        ("whom", "--author and --keep must name columns"),
+        ("id", "must name different columns"),
+        ("who", "a column of strings or integers, none .* at position 12"),
+    ],
+)
+def test_bad_authors_of_a_file(capsys, author, message):
+    with open("one.csv", "a") as file:
+        file.write("999,tea,food, \n")
+    assert main([*COMMAND, "--n-groups", "3", "--author", author]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert re.search(message, said)
+
+
+def test_the_command_refuses_private_documents_as_public_ones(capsys):
+    with open("one.csv", "w") as file:
         file.writelines(["id,said\n", *(f"{i},{t}\n" for i, t in enumerate(PRIVATE))])
-    command = [*COMMAND, "--public", "in.csv", "--n-groups", "2"]
+    command = [*COMMAND, "--public", "one.csv", "--n-groups", "2"]
     assert main(command) == 2
     said = capsys.readouterr().err
     assert "--public must not be among the documents to be released, got" in said
     assert "accept it with --allow-shared-texts" in said
-    assert not (folder / "out").exists()
+    assert not Path("out").exists()
     assert main([*command, "--allow-shared-texts"]) == 0
-    manifest = json.loads((folder / "out" / "_release.json").read_text())
+    manifest = json.loads(Path("out", "_release.json").read_text())
     assert "to be released: the maker" in manifest["guarantee"]["words"]
     # begun with it, it is not another one's
     assert main(command) == 2
-    capsys.readouterr()
-
-
-def test_cells_without_a_label_are_no_group(folder, public):
-    texts, topics = public
-    with open("public.csv", "w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["said", "topic"])
-        writer.writerows(zip(texts, [*topics[:24], *[""] * 6], strict=True))
-    assert main([*COMMAND, "--public-label", "topic", "--output", "group"]) == 0
-    assert set(released(folder).values()) == set(WORDS)

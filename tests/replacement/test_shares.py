@@ -10,21 +10,21 @@ import pytest
 from scipy.stats import binom
 
 from skdptext import DPDocumentReplacer
-from skdptext.exceptions import InvalidParameterError
 from skdptext.replacement import TopicShares, topic_shares
+from tests.expected import refusals, refused
 
-PUBLIC = ["a cat and a dog", "dogs and a cat", "tea and milk", "milk or tea"] + [
-    "the train is late",
-    "a late train",
-]
+PUBLIC = ["a cat and a dog", "dogs and a cat", "tea and milk", "milk or tea"]
+PUBLIC += ["the train is late", "a late train"]
 LABELS = ["pets", "pets", "food", "food", "rail", "rail"]
 TEXTS = {"pets": "my cat", "food": "no milk", "rail": "this train"}
 
 
-def replacer(**options: object) -> DPDocumentReplacer:
-    settings: dict[str, object] = {"epsilon": 1.5, "random_state": 2**70}
-    settings |= options
-    return DPDocumentReplacer(PUBLIC, public_labels=LABELS, **settings).fit()
+def replacer(k: int = 3, **options: Any) -> DPDocumentReplacer:
+    """Of three topics; or of any number of them."""
+    texts = PUBLIC if k == 3 else [f"topic{i} text" for i in range(k)]
+    labels = LABELS if k == 3 else range(k)
+    settings = {"epsilon": 1.5, "random_state": 2**70, "output": "group"} | options
+    return DPDocumentReplacer(texts, public_labels=labels, **settings).fit()
 
 
 def shares_of(
@@ -47,9 +47,9 @@ def probabilities(epsilon: float, k: int) -> tuple[float, float]:
 
 def test_unbiased_estimate_is_the_formula() -> None:
     texts, ids = documents(pets=50, food=30, rail=20)
-    releasing = replacer(output="group")
+    releasing = replacer()
     released = releasing.transform(texts, document_ids=ids)
-    shares = shares_of(released, releasing)
+    shares = shares_of(released, releasing, groups=["rail", "food", "pets"])
     own, other = probabilities(1.5, 3)
     frequencies = [np.mean(released == label) for label in shares.groups]
     assert shares.groups.tolist() == ["food", "pets", "rail"]
@@ -58,18 +58,12 @@ def test_unbiased_estimate_is_the_formula() -> None:
     )
     assert shares.unbiased.sum() == pytest.approx(1)
     assert shares.n_documents == 100
-
-
-def test_groups_may_be_named_in_any_order() -> None:
-    texts, ids = documents(pets=20, food=15, rail=5)
-    releasing = replacer(output="group")
-    released = releasing.transform(texts, document_ids=ids)
-    guarantee = releasing.guarantee()
-    named = topic_shares(released, guarantee, groups=["rail", "food", "pets"])
-    found = topic_shares(released, guarantee)
-    assert named.groups.tolist() == found.groups.tolist() == ["food", "pets", "rail"]
-    assert (named.low == found.low).all()
-    assert (named.high == found.high).all()
+    # whatever the order, and where all are among the released
+    for groups in (None, releasing.groups_):
+        again = shares_of(released, releasing, groups=groups)
+        assert (again.groups == shares.groups).all()
+        assert (again.low == shares.low).all()
+        assert (again.high == shares.high).all()
 
 
 def test_shares_are_the_nearest_on_the_simplex() -> None:
@@ -77,7 +71,7 @@ def test_shares_are_the_nearest_on_the_simplex() -> None:
     texts, ids = documents(pets=40)
     negative = 0
     for seed in range(2**70, 2**70 + 20):
-        releasing = replacer(output="group", random_state=seed)
+        releasing = replacer(random_state=seed)
         shares = shares_of(releasing.transform(texts, document_ids=ids), releasing)
         assert shares.shares.min() >= 0
         assert shares.shares.sum() == pytest.approx(1)
@@ -95,7 +89,7 @@ def test_interval_covers_exactly(epsilon: float) -> None:
     """By enumeration of all counts, for every number of documents in the group."""
     n, k = 17, 3
     own, other = probabilities(epsilon, k)
-    releasing = replacer(output="group", epsilon=epsilon)
+    releasing = replacer(epsilon=epsilon)
     ends = []
     for count in range(n + 1):
         released = ["pets"] * count + ["food"] * (n - count)
@@ -113,19 +107,15 @@ def test_interval_covers_exactly(epsilon: float) -> None:
 
 def coverage(n_releases: int, k: int, epsilon: float, n: int) -> np.ndarray:
     """How often the interval of each group holds its share, over releases."""
-    public = [f"topic{i} text" for i in range(k)]
-    releasing = DPDocumentReplacer(
-        public, public_labels=range(k), epsilon=epsilon, output="group"
-    ).fit()
+    releasing = replacer(k, epsilon=epsilon)
     truth = np.arange(1, k + 1) / (k * (k + 1) / 2)  # from a small share to a large one
     counts = np.floor(truth * n).astype(int)
     counts[-1] += n - counts.sum()
     clear, held = np.repeat(np.arange(k), counts), np.zeros(k)
-    guarantee, names = releasing.guarantee(), list(range(k))
     for seed in range(n_releases):
         rng = np.random.default_rng([seed, k, n])
         noisy = releasing.channel_.apply(clear, releasing.channel_.draw(rng, n))
-        shares = topic_shares(noisy, guarantee, groups=names)
+        shares = shares_of(releasing.groups_[noisy], releasing)
         held += (shares.low <= counts / n) & (counts / n <= shares.high)
     return held
 
@@ -160,42 +150,36 @@ def test_authors_count_once() -> None:
     for i, (author, topic) in enumerate(PERSONS.items()):
         texts += [TEXTS[topic]] * (i + 1)
         authors += [author] * (i + 1)
-    releasing = replacer(output="group", epsilon=50.0)
+    releasing = replacer(epsilon=50.0)
     released = releasing.transform(texts, authors=authors)
     guarantee = releasing.guarantee(unit="person")
     names = ["food", "pets", "rail"]
     shares = topic_shares(released, guarantee, groups=names, authors=authors)
-    assert shares.unit == "person"
-    assert shares.n_documents == 4
+    assert (shares.unit, shares.n_documents) == ("person", 4)
     assert shares.shares == pytest.approx([0.25, 0.5, 0.25])
-    assert "4 persons." in str(shares)
-    with pytest.raises(InvalidParameterError, match="authors must be given with the g"):
-        topic_shares(released, guarantee, groups=names)
-    with pytest.raises(InvalidParameterError, match="authors must be None with the"):
-        topic_shares(released, releasing.guarantee(), groups=names, authors=authors)
-    with pytest.raises(InvalidParameterError, match="one author are of several groups"):
-        topic_shares(released[::-1], guarantee, groups=names, authors=authors)
-    with pytest.raises(InvalidParameterError, match="authors must hold one author per"):
-        topic_shares(released, guarantee, groups=names, authors=authors[1:])
+    for given, promise, of, message in (
+        (released, guarantee, None, "authors must be given with the g"),
+        (released, releasing.guarantee(), authors, "authors must be None with the"),
+        (released[::-1], guarantee, authors, "one author are of several groups"),
+        (released, guarantee, authors[1:], "authors must hold one author per"),
+    ):
+        with refused(message):
+            topic_shares(given, promise, groups=names, authors=of)
 
 
 def test_width_that_the_docstring_states() -> None:
     """Eight groups, 10,000 documents, ε = 4: ± .004."""
-    public = [f"topic{i} text" for i in range(8)]
-    releasing = DPDocumentReplacer(
-        public, public_labels=range(8), epsilon=4.0, output="group"
-    ).fit()
+    releasing = replacer(8, epsilon=4.0)
     own, other = probabilities(4.0, 8)
     count = round(10_000 * (other + (own - other) / 8))
     rest = (10_000 - count) // 7
-    released = np.repeat(range(8), [10_000 - 7 * rest, *[rest] * 7])
-    shares = shares_of(released, releasing)
+    shares = shares_of(np.repeat(range(8), [10_000 - 7 * rest, *[rest] * 7]), releasing)
     assert (shares.high - shares.low).max() / 2 == pytest.approx(0.004, abs=0.0005)
 
 
 @pytest.mark.no_cover
 def test_many_documents_and_a_single_one() -> None:
-    releasing = replacer(output="group")
+    releasing = replacer()
     many = np.repeat(releasing.groups_, [125_000, 75_000, 50_000])
     shares = shares_of(many, releasing)
     assert (shares.high - shares.low).max() < 0.02
@@ -206,7 +190,7 @@ def test_many_documents_and_a_single_one() -> None:
 
 
 def test_printed_interval_is_no_narrower() -> None:
-    shares = shares_of(["rail"] * 7 + ["pets"] * 4, replacer(output="group"))
+    shares = shares_of(["rail"] * 7 + ["pets"] * 4, replacer())
     lines = str(shares).splitlines()[1:4]
     for line, low, high in zip(lines, shares.low, shares.high, strict=True):
         left, _, right = line.split("%")[1].partition(" to ")
@@ -214,51 +198,31 @@ def test_printed_interval_is_no_narrower() -> None:
         assert float(right) >= 100 * high - 1e-9
 
 
-BAD = {
-    "no answer": (["pets", "fish"], {}, "position 1"),
-    "none": ([], {}, "one or more labels"),
-    "one text": ("pets", {}, "got a str of 4"),
-    "groups": (["pets"], {"groups": ["pets"]}, "labels of 3 groups"),
-    "confidence": (["pets"], {"confidence": 1.0}, "confidence must be"),
-}
+GUARANTEE = replacer().guarantee()
+NONE = replacer(epsilon=1e-17).guarantee()  # answers depend on nothing
+NAMES = ["pets", "food", "rail"]
 
 
-@pytest.mark.parametrize("case", BAD)
-def test_bad_input(case: str) -> None:
-    released, options, message = BAD[case]
-    with pytest.raises(InvalidParameterError, match=message):
-        shares_of(released, replacer(output="group"), **options)
-
-
-def test_bad_guarantees() -> None:
-    guarantee = replacer().guarantee()
-    with pytest.raises(InvalidParameterError, match="Name all of them in groups"):
-        topic_shares(["pets", "food"], guarantee)
-    with pytest.raises(
-        InvalidParameterError, match="that of one release, got one of 2"
-    ):
-        topic_shares(["pets"], guarantee.compose(2), groups=["pets", "food", "rail"])
-    with pytest.raises(InvalidParameterError, match="groups must hold the labels of 3"):
-        topic_shares(["pets"], guarantee, groups=["pets"])
-    with pytest.raises(InvalidParameterError, match="one at position 1 is none"):
-        topic_shares(["pets", "tea"], guarantee, groups=["pets", "food", "rail"])
-    with pytest.raises(InvalidParameterError, match="released must be of one kind"):
-        topic_shares(["pets", 7], guarantee, groups=["pets", "food", "rail"])
-    with pytest.raises(InvalidParameterError, match="guarantee must be the"):
-        topic_shares(["pets"], "guarantee")  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("epsilon", [1e-300, 1e-17])
-def test_answers_that_depend_on_nothing_are_refused(epsilon: float) -> None:
-    releasing = replacer(output="group", epsilon=epsilon)
-    with pytest.raises(InvalidParameterError, match=f"depend on .* got {epsilon}"):
-        shares_of(["pets", "food", "rail"], releasing)
+@refusals(
+    (["pets", "tea"], GUARANTEE, {"groups": NAMES}, "one at position 1 is none"),
+    (["pets", 7], GUARANTEE, {"groups": NAMES}, "released must be of one kind"),
+    ([], GUARANTEE, {"groups": NAMES}, "one or more labels"),
+    ("pets", GUARANTEE, {"groups": NAMES}, "got a str of 4"),
+    (["pets"], GUARANTEE, {"groups": ["pets"]}, "groups must hold the labels of 3"),
+    (["pets"], GUARANTEE, {"groups": NAMES, "confidence": 1.0}, "confidence must be"),
+    (["pets", "food"], GUARANTEE, {}, "Name all of them in groups"),
+    (["pets"], GUARANTEE.compose(2), {"groups": NAMES}, "of one release, got one of 2"),
+    (["pets"], "guarantee", {}, "guarantee must be the"),
+    (NAMES, NONE, {}, "depend on .* got 1e-17"),
+)
+def test_bad_input(released: Any, guarantee: Any, options: dict) -> None:
+    topic_shares(released, guarantee, **options)
 
 
 @pytest.mark.parametrize("epsilon", [1e-15, 1e-9])
 def test_shares_exist_wherever_answers_depend_on_documents(epsilon: float) -> None:
     released = ["pets", "pets", "food", "rail"]
-    shares = shares_of(released, replacer(output="group", epsilon=epsilon))
+    shares = shares_of(released, replacer(epsilon=epsilon))
     assert np.abs(shares.unbiased).max() > 1e7
     assert shares.shares.tolist() == [0, 1, 0]
     assert (shares.low.tolist(), shares.high.tolist()) == ([0, 0, 0], [1, 1, 1])
