@@ -28,51 +28,31 @@ def refused(path, content, where=r"(, line \d+)?", **options):
     return message
 
 
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("", 1),
-        ("\n\n", 1),
-        ("canary\n", 1),
-        ("canary b c\n", 1),
-        ("3 2\na 1 2\ncanary 3 4\n", 3),  # fewer words than promised
-        ("1 2\na 1 2\ncanary 3 4\n", 3),  # more words
-        ("3 2\n", 1),
-        ("0 2\n", 1),
-        ("2 0\na\nb\n", 1),
-        ("9 300\nthe 0.1", 2),
-        ("2 2\na 1 2\ncanary 3\n", 3),
-        ("a 1 2\ncanary 3\n", 2),
-        ("a 1 2\ncanary 3 4 5\n", 2),
-        ("2 2\na 1 2\nb canary 3 4 5\n", 3),
-        ("a 1 2\nb 3 canary\n", 2),
-        ("a 1 2\nb 3 4\na 5 6\n", 3),
-        ("3 1\na 1\nb 3\nb 5\n", 4),
-        ("a 1 2\nb nan 4\n", 2),
-        ("1 2\na 1 -inf\n", 2),
-        ("\n\na 1 2\n", 1),
-        ("a 1 2\n\nb 1e39 4\n", 3),
-        (b"a 1 2\ncanary\xff 3 4\n", 2),
-        (b"a 1 2\nb 3 4\xff\n", 2),
-        ("a 1 2\nb 1_0 4\n", 2),
-        ("1 2\na 1_0 4\n", 2),
-        ("a 1_0 4\n", 1),
-        ("a 1 2\rcanary 3 4\r", 1),
-        ("2 2\ra 1 2\rcanary 3 4\r", 1),
-        ("a  b 1 2\n", 1),
-        ("a\tb 1 2\n", 1),
-        (" a 1 2\n", 1),
-        ("5 3\n7 4\n9 1\n", 2),  # a header, though it may be a word
-        (f"2 {10**20}\na 1\n", 2),
-        (f"{10**12} 2\na 1 2\n", 2),
-    ],
-)
-@pytest.mark.parametrize("suffix", [".txt", ".vec.gz"])
-def test_text(tmp_path, text, line, suffix):
-    content = text if isinstance(text, bytes) else text.encode()
-    if suffix.endswith(".gz"):
-        content = gzip.compress(content)
-    refused(tmp_path / f"t{suffix}", content, f", line {line}")
+TEXTS = {  # by fault: the line that the message names, and files
+    "no vector": (1, ["", "\n\n", "canary\n", "canary b c\n", "\n\na 1 2\n"]),
+    "sizes": (1, ["0 2\n", "3 2\n", "2 0\na\nb\n"]),
+    "words promised": (3, ["1 2\na 1 2\ncanary 3 4\n", "9 1\na 1\ncanary 3\n"]),
+    "words promised, and too many": (2, [f"2 {10**20}\na 1\n", f"{10**12} 2\na 1 2\n"]),
+    "sizes, though they may be a word": (2, ["5 3\n7 4\n9 1\n", "9 300\nthe 0.1"]),
+    "a number fewer or more": (2, ["a 1 2\ncanary 3\n", "a 1 2\ncanary 3 4 5\n"]),
+    "and with a header": (3, ["2 2\na 1 2\ncanary 3\n", "2 2\na 1 2\nb a 3 4 5\n"]),
+    "no number": (2, ["a 1 2\nb 3 canary\n", "a 1 2\nb 1_0 4\n", "1 1\na 1_0\n"]),
+    "not finite": (2, ["a 1 2\nb nan 4\n", "1 2\na 1 -inf\n", "a 1 2\nb 1e39 4\n"]),
+    "after a blank line": (3, ["a 1 2\n\nb 1e39 4\n", "3 2\na 1 2\ncanary 3 4\n"]),
+    "not UTF-8": (2, [b"a 1 2\ncanary\xff 3 4\n", b"a 1 2\nb 3 4\xff\n"]),
+    "lines end otherwise": (1, ["a 1 2\rcanary 3 4\r", "2 2\ra 1 2\rcanary 3 4\r"]),
+    "blanks": (1, ["a  b 1 2\n", "a\tb 1 2\n", " a 1 2\n", "a 1_0 4\n"]),
+    "a word twice": (3, ["a 1 2\nb 3 4\na 5 6\n", "3 1\na 1\na 3\nb 5\n"]),
+}
+
+
+@pytest.mark.parametrize("fault", TEXTS)
+def test_text(tmp_path, fault):
+    line, texts = TEXTS[fault]
+    for text in texts:
+        content = text if isinstance(text, bytes) else text.encode()
+        refused(tmp_path / "t.txt", content, f", line {line}")
+        refused(tmp_path / "t.vec.gz", gzip.compress(content), f", line {line}")
 
 
 def test_a_repetition_names_both_lines(tmp_path):
@@ -82,15 +62,6 @@ def test_a_repetition_names_both_lines(tmp_path):
 def test_text_before_n_words_is_checked(tmp_path):
     refused(tmp_path / "t.txt", b"a 1 2\nb 1\nc 1 2\n", ", line 2", n_words=3)
     refused(tmp_path / "t.txt", b"9 1\na 1\nb 1\n", ", line 3", n_words=3)
-
-
-@pytest.mark.parametrize(
-    ("name", "line"), [("pang_lee_polarity_fasttext.vec", 150), ("pretrained.vec", 2)]
-)
-def test_gensims_broken_files(name, line):
-    """One is not UTF-8, the other shorter than it says."""
-    with pytest.raises(InvalidParameterError, match=rf"{name}, line {line}: "):
-        WordEmbedding.load(datapath(name))
 
 
 def binary(*rows, header=None):
@@ -104,37 +75,27 @@ A = (b"a", 1, 2)
 
 
 @pytest.mark.parametrize(
-    "content",
+    "contents",
     [
-        b"",
-        b"\x80\x81\x82\x83" * 50,
-        b"canary 0.1 0.2\n",
-        b"0 2\n",
-        b"2 0\n",
-        binary(A, header="2 2\n"),
-        binary(A, (b"b", 3)),
-        binary(A, header="2 2\n") + b"canary",
-        binary(A, A),
-        binary(A, (b"b", float("nan"), 2)),
-        binary(A, (b"canary\xff", 1, 2)),
-        b"1 2\n" + b"x" * (3 << 20),
-        b"2 99999999999\na ",
-        b"2 " + b"9" * 5000 + b"\na ",
-        binary(A, header=f"{10**12} 2\n"),
-        b"\xba\x16\x4f\x2f\x0c\x00\x00\x00" + bytes(100),  # a fastText model
+        [b"", b"\x80\x81\x82\x83" * 50, b"canary 0.1 0.2\n"],
+        [b"0 2\n", b"2 0\n", b"2 99999999999\na ", b"2 " + b"9" * 5000 + b"\na "],
+        [binary(A, header="2 2\n"), binary(A, header=f"{10**12} 2\n")],
+        [binary(A, (b"b", 3)), binary(A, header="2 2\n") + b"canary", binary(A, A)],
+        [binary(A, (b"b", float("nan"), 2)), binary(A, (b"canary\xff", 1, 2))],
+        [b"1 2\n" + b"x" * (3 << 20)],
+        [b"\xba\x16\x4f\x2f\x0c\x00\x00\x00" + bytes(100)],  # a fastText model
     ],
+    ids=["no header", "sizes", "words", "cut", "values", "endless", "fastText"],
 )
-@pytest.mark.parametrize("suffix", [".bin", ".bin.gz"])
-def test_binary(tmp_path, content, suffix):
-    if suffix.endswith(".gz"):
-        content = gzip.compress(content)
-    refused(tmp_path / f"t{suffix}", content)
+def test_binary(tmp_path, contents):
+    for content in contents:
+        refused(tmp_path / "t.bin", content)
+        refused(tmp_path / "t.bin.gz", gzip.compress(content))
 
 
-@pytest.mark.parametrize("name", ["lee_fasttext_new.bin", "lee_fasttext.bin"])
-def test_a_fasttext_model_is_told_how_to_be_read(name):
+def test_a_fasttext_model_is_told_how_to_be_read():
     with pytest.raises(InvalidParameterError, match="load_facebook_model"):
-        WordEmbedding.load(datapath(name))
+        WordEmbedding.load(datapath("lee_fasttext_new.bin"))
 
 
 @pytest.mark.parametrize("suffix", [".vec", ".bin"])
@@ -154,38 +115,31 @@ WORDS, EYE = np.array(["a", "b"]), np.eye(2)
 @pytest.mark.parametrize(
     "arrays",
     [
-        {"vectors": EYE},
-        {"words": WORDS},
-        {"words": ["a", "b", "canary"], "vectors": EYE},
-        {"words": np.array(["a", "canary"], object), "vectors": EYE},
-        {"words": WORDS, "vectors": EYE.astype(object)},
-        {"words": [b"a", b"canary"], "vectors": EYE},
-        {"words": [1, 2], "vectors": EYE},
-        {"words": "canary", "vectors": EYE},
-        {"words": ["canary", "canary"], "vectors": EYE},
+        {"words": None},
+        {"vectors": None},
+        {"words": ["a", "b", "canary"]},
+        {"words": np.array(["a", "canary"], object)},
+        {"words": [b"a", b"canary"]},
+        {"words": [1, 2]},
+        {"words": "canary"},
+        {"words": ["canary", "canary"]},
         {"words": [["a", "b"]], "vectors": np.eye(1)},
-        {"words": WORDS, "vectors": np.ones(2)},
-        {"words": WORDS, "vectors": np.ones((2, 0), "f4")},
         {"words": np.array([], "U1"), "vectors": np.ones((0, 2))},
-        {"words": WORDS, "vectors": np.float32([[1], [np.nan]])},
-        {"words": WORDS, "vectors": EYE * 1j},
-        {"words": WORDS, "vectors": EYE, "buckets": np.ones((4, 3))},
-        {"words": WORDS, "vectors": EYE, "buckets": np.ones(2)},
-        {"words": WORDS, "vectors": EYE, "buckets": np.array([[1, 2], [np.nan, 1]])},
-        {"words": WORDS, "vectors": EYE, "buckets": EYE, "lengths": (6, 3)},
-        {"words": WORDS, "vectors": EYE, "buckets": EYE, "lengths": (3, 6, 9)},
-        {"words": WORDS, "vectors": EYE, "buckets": EYE, "lengths": ("x", "y")},
+        {"vectors": np.ones(2)},
+        {"vectors": np.float32([[1], [np.nan]])},
+        {"buckets": np.ones((4, 3))},
+        {"buckets": np.array([[1, 2], [np.nan, 1]])},
+        {"buckets": EYE, "lengths": (6, 3)},
+        {"buckets": EYE, "lengths": (3, 6, 9)},
+        {"buckets": EYE, "lengths": ("x", "y")},
     ],
 )
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
 def test_npz(tmp_path, arrays, save):
-    if "buckets" in arrays:
-        arrays = {"lengths": (3, 6), **arrays}
-    subword = ("buckets", "lengths")
-    save(
-        tmp_path / "t.npz",
-        **{f"subword_{k}" if k in subword else k: v for k, v in arrays.items()},
-    )
+    arrays = {"words": WORDS, "vectors": EYE, "lengths": (3, 6)} | arrays
+    names = {"buckets": "subword_buckets", "lengths": "subword_lengths"}
+    held = {names.get(k, k): v for k, v in arrays.items() if v is not None}
+    save(tmp_path / "t.npz", **held)
     refused(tmp_path / "t.npz", (tmp_path / "t.npz").read_bytes())
 
 
@@ -197,16 +151,13 @@ def npy_header(shape, descr="<f4", text=None):
 
 
 @pytest.mark.parametrize("name", ["words", "vectors"])
-@pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 @pytest.mark.parametrize(
     "member",
     [
         npy_header((2, 10**20)),
         npy_header((2, -1)),
-        npy_header((2, 2**10, 2**54)),
         npy_header((2, 1000)),
         npy_header((2, 1), "<V0"),
-        npy_header((2, 1), "<f99"),
         npy_header((2,), "<U1") + b"\xff" * 8,  # no characters
         npy_header(0, text="(" * 100),
         npy_header(0, text=f"{'9' * 5000}"),
@@ -214,12 +165,12 @@ def npy_header(shape, descr="<f4", text=None):
         b"canary",
     ],
 )
-def test_broken_members_of_npz(tmp_path, name, member, compression):
+def test_broken_members_of_npz(tmp_path, name, member):
     path = tmp_path / "t.npz"
     np.savez(path, words=WORDS, vectors=EYE)
     with zipfile.ZipFile(path) as good:
         members = {each: good.read(each) for each in good.namelist()}
-    with zipfile.ZipFile(path, "w", compression) as archive:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for each, content in {**members, f"{name}.npy": member}.items():
             archive.writestr(each, content)
     refused(path, path.read_bytes())

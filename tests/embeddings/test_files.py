@@ -13,7 +13,6 @@ from unicodedata import normalize
 import numpy as np
 import pytest
 from gensim.models import KeyedVectors
-from gensim.test.utils import datapath
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -80,32 +79,29 @@ def test_what_is_saved_is_loaded_to_the_last_bit_or_refused(suffix, data):
 
 
 @pytest.mark.parametrize(
-    ("word", "suffixes"),
+    ("words", "suffixes"),
     [
-        ("New York", [".npz", ".txt"]),
-        (". . .", [".npz", ".txt"]),
-        ("route 66", [".npz"]),  # 66 would be a number of the vector
-        ("a\nb", [".npz"]),
-        ("a  b", [".npz"]),
-        (" a", [".npz"]),
-        ("", [".npz"]),
-        ("a\0", [".txt", ".bin"]),
-        ("\ud800", []),
+        (["New York", ". . ."], [".npz", ".txt"]),
+        # 66 would be a number of the vector
+        (["route 66", "a\nb", "a  b", " a", ""], [".npz"]),
+        (["a\0"], [".txt", ".bin"]),
+        (["\ud800"], []),
     ],
 )
-def test_words_that_a_format_holds(tmp_path, word, suffixes):
-    table = WordEmbedding(["a", word], np.eye(2))
-    for suffix in (".npz", ".txt", ".bin"):
-        path = tmp_path / f"t{suffix}"
-        path.write_bytes(b"before")
+@pytest.mark.parametrize("suffix", [".npz", ".txt", ".bin"])
+def test_words_that_a_format_holds(tmp_path, words, suffixes, suffix):
+    path = tmp_path / f"t{suffix}"
+    for word in words:
+        table = WordEmbedding(["a", word], np.eye(2))
         if suffix in suffixes:
             table.save(path)
             assert_same(WordEmbedding.load(path), table)
         else:
+            path.write_bytes(b"before")
             with pytest.raises(InvalidParameterError, match="at position 1"):
                 table.save(path)
             assert path.read_bytes() == b"before"
-    assert len(os.listdir(tmp_path)) == 3
+    assert len(os.listdir(tmp_path)) == 1
 
 
 @pytest.mark.parametrize("suffix", [*SUFFIXES, ".VEC.GZ", ".Bin.Gz", ".NPZ"])
@@ -141,23 +137,6 @@ def test_gensim_reads_what_we_write_and_we_what_it_writes(suffix, options, tmp_p
     assert_same(WordEmbedding.from_gensim(keyed), FIXED)
 
 
-@pytest.mark.parametrize(
-    ("name", "shape"),
-    [
-        ("lee_fasttext.vec", (1762, 10)),
-        ("crime-and-punishment.vec", (291, 5)),
-        ("euclidean_vectors.bin", (2747, 10)),
-        ("high_precision.kv.bin", (2, 2)),
-    ],
-)
-def test_gensims_own_files_are_read_as_gensim_does(name, shape):
-    table = WordEmbedding.load(datapath(name))
-    keyed = KeyedVectors.load_word2vec_format(datapath(name), binary=".bin" in name)
-    assert table.vectors.shape == shape
-    assert list(table.words) == keyed.index_to_key
-    np.testing.assert_array_equal(table.vectors, keyed.vectors)
-
-
 # -- text ---------------------------------------------------------------------------
 
 
@@ -176,9 +155,7 @@ def read_text(tmp_path, text, **options):
         ("\ufeffa 1 2\nb 3 4\n\n \n", "a|b", [[1, 2], [3, 4]]),
         ("\ufeff1 2\na 1 2\n", "a", [[1, 2]]),
         (". . . 1 2\nat a@b.c 3 4\n", ". . .|at a@b.c", [[1, 2], [3, 4]]),
-        ("2 1\na 1\nb 3\n", "a|b", [[1], [3]]),
         ("5 3.0\n7 4\n", "5|7", [[3], [4]]),
-        ("2 3\n7 4 5 6\n8 4 5 6\n", "7|8", [[4, 5, 6], [4, 5, 6]]),
         ("a 1e-3 -2E+1\n", "a", [[1e-3, -20]]),
         ("1999 1 2\n2000 3 4\n", "1999|2000", [[1, 2], [3, 4]]),
         ("\u00a0 1 2\n\u2028 3 4\n", "\u00a0|\u2028", [[1, 2], [3, 4]]),
@@ -250,20 +227,14 @@ def test_unknown_suffixes_and_what_is_no_path(tmp_path, name):
     assert os.listdir(tmp_path) == []
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
-def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, suffix, monkeypatch):
-    path = tmp_path / f"t{suffix}"
-    with pytest.raises(FileNotFoundError, match=f"t{suffix}"):
-        WordEmbedding.load(path)
-    FIXED.save(path)
-    before = path.read_bytes()
-
-    def full(*args):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "replace", full)  # the last step
-    with pytest.raises(OSError, match="No space left"):
-        FIXED.restrict(2).save(path)
+def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
+    with pytest.raises(FileNotFoundError, match=r"t\.bin"):
+        WordEmbedding.load(tmp_path / "t.bin")
+    FIXED.save(tmp_path / "t.bin")
+    before = (tmp_path / "t.bin").read_bytes()
+    monkeypatch.setattr(os, "replace", lambda *_: 1 / 0)  # the last step
+    with pytest.raises(ZeroDivisionError):
+        FIXED.restrict(2).save(tmp_path / "t.bin")
     assert [each.read_bytes() for each in tmp_path.iterdir()] == [before]
 
 
