@@ -81,16 +81,6 @@ def test_bounds_are_worth_having():
     assert share["softened"] > 0.99
 
 
-def test_all_words_shared_gives_zero():
-    bags = as_bags(sp.csr_array(np.array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0]])))
-    vectors = np.eye(3, dtype=np.float32)
-    by_stage, exact = stages(bags, bags, vectors)
-    assert not exact.any()
-    for bounds in by_stage.values():
-        assert (bounds <= 0).all()
-        assert np.isfinite(bounds).all()
-
-
 def costs_between(vectors):
     """The costs of a search in which every word occurs, and their scale."""
     every = as_bags(sp.csr_array(np.ones((1, len(vectors)))))
@@ -110,18 +100,6 @@ def test_costs_are_below_the_true_distances_and_close(dim, spread):
     assert (low <= true).all()
     norm = np.linalg.norm(vectors, axis=1).max()
     assert (true**2 - low**2).max() <= (4 * dim + 80) * 2.0**-24 * norm**2 * 2
-
-
-def test_unlowered_float32_would_break_a_bound():
-    # The mistake that the lowering prevents: far from the origin, a plain float32
-    # product puts some pairs of words farther apart than they are.
-    rng = np.random.default_rng(0)
-    vectors = (100 + 0.01 * rng.normal(size=(40, 50))).astype(np.float32)
-    norms = (vectors * vectors).sum(axis=1)
-    plain = np.sqrt(np.maximum(norms[:, None] + norms - 2 * vectors @ vectors.T, 0))
-    true = cdist(vectors.astype(np.float64), vectors.astype(np.float64))
-    assert (plain > true + 1e-3).any()
-    assert (costs_between(vectors) <= true).all()
 
 
 def test_vectors_of_zeros():

@@ -144,21 +144,6 @@ def test_independent_of_jobs_and_memory(small_embedding, embedding):
         assert np.array_equal(np.concatenate(part), whole[:10])
 
 
-def test_texts_among_themselves(prose_bags, built_in, exact):
-    """Neighbours, and all within a radius: none is its own."""
-    model = WMDNeighbors(built_in).fit(prose_bags[:300])
-    want = nearest_of(exact, 5, itself=True)
-    assert_same(model.kneighbors(), want)
-    assert_same(model.set_params(n_jobs=2).kneighbors(), want)
-    radius = float(np.median(want[0][:, -1]))
-    near = model.radius_neighbors(radius=radius)
-    alone = model.radius_neighbors(prose_bags[:300], radius)  # which find themselves
-    for i in range(300):
-        others = alone[1][i] != i
-        assert np.array_equal(near[1][i], alone[1][i][others])
-        assert np.array_equal(near[0][i], alone[0][i][others])
-
-
 @pytest.mark.parametrize("radius", [0.0, 0.6])
 def test_within_a_radius_of_prose(prose_bags, built_in, exact, radius):
     # half of the queries are among the texts
