@@ -1,4 +1,4 @@
-"""The docstring corpus: what is in it, its labels, and that it repeats."""
+"""The docstring corpus and its word vectors: texts, labels, what is kept."""
 
 import importlib
 import importlib.metadata
@@ -6,7 +6,8 @@ import inspect
 import os
 import re
 import shutil
-from types import ModuleType
+from collections import Counter
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,11 +15,13 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import MultinomialNB
 
-from skdptext.datasets import load_docstrings
+from skdptext.datasets import (
+    _docstring_embedding,
+    load_docstring_embedding,
+    load_docstrings,
+)
 from tests.expected import refusals
 from tests.processes import run_python
-
-AUTHORS = ["POT", "gensim", "numpy", "scikit-learn", "scipy"]
 
 
 @pytest.fixture(scope="module")
@@ -36,16 +39,15 @@ def everything():
 
 
 def test_size_and_shape(corpus):
-    n = len(corpus.data)
+    n, lengths = len(corpus.data), [len(text.split()) for text in corpus.data]
     assert 1_500 < n < 4_000
-    assert sum(len(text.split()) for text in corpus.data) > 600_000
-    assert min(len(text.split()) for text in corpus.data) >= 100
+    assert sum(lengths) > 600_000
+    assert min(lengths) >= 100
     assert corpus.target.shape == corpus.author.shape == (n,)
     assert len(corpus.names) == len(set(corpus.names)) == n
-    assert len(corpus.target_names) == 16
-    assert corpus.author_names == AUTHORS
-    assert set(corpus.target) == set(range(16))
-    assert set(corpus.author) == set(range(len(AUTHORS)))
+    assert corpus.author_names == ["POT", "gensim", "numpy", "scikit-learn", "scipy"]
+    assert len(corpus.target_names) == len(set(corpus.target)) == 16
+    assert set(corpus.author) == set(range(5))
     assert not [name for name in corpus.names if re.search(r"\._(?!_)|__", name)]
     assert "sklearn.pipeline.Pipeline.fit" in load_docstrings(min_words=40).names
 
@@ -95,36 +97,32 @@ def test_labels_and_texts_of_known_objects(everything, name, topic, author):
     assert everything.data[row] == inspect.cleandoc(value.__doc__)
 
 
-def _digest():
-    """Of one library's texts on clustering: the whole takes a minute."""
-    import hashlib
-    import importlib
-    from unittest import mock
+# The texts of one library on clustering: the whole takes a minute.
+_DIGEST = """
+import hashlib, importlib
+from unittest import mock
+from skdptext.datasets import (
+    _docstring_embedding,
+    load_docstring_embedding,
+    load_docstrings,
+)
 
-    from skdptext.datasets import load_docstrings
+def find(path, real=importlib.import_module):
+    if not path.startswith("sklearn.cluster"):
+        raise ImportError(path)
+    return real(path)
 
-    real = importlib.import_module
-
-    def find(path):
-        if not path.startswith("sklearn.cluster"):
-            raise ImportError(path)
-        return real(path)
-
-    with mock.patch.object(importlib, "import_module", find):
-        corpus = load_docstrings(min_words=1, near_copies=True)
-    parts = [*corpus.target, *corpus.author, *corpus.names, *corpus.data]
-    return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()
-
-
+with mock.patch.object(importlib, "import_module", find):
+    corpus = load_docstrings(min_words=1, near_copies=True)
+parts = [*corpus.target, *corpus.author, *corpus.names, *corpus.data]
+digest = hashlib.sha256("\\0".join(map(str, parts)).encode()).hexdigest()
+"""
 _PROBE = f"""
 import socket, sys
-def refuse(*args, **kwargs):
-    raise AssertionError("network")
-socket.socket.connect = socket.create_connection = refuse
-import skdptext
+socket.socket.connect = socket.create_connection = None
+import skdptext, sklearn.utils  # which imports pandas
 before = set(sys.modules)
-{inspect.getsource(_digest)}
-digest = _digest()
+{_DIGEST}
 added = {{m.split(".")[0] for m in set(sys.modules) - before}}
 print(digest, sorted(added & {{"ot", "gensim", "pandas", "matplotlib"}}))
 """
@@ -140,7 +138,8 @@ def test_repeats_in_a_fresh_process_in_silence(tmp_path, monkeypatch):
     environment = {"PYTHONHASHSEED": "1", "OMP_NUM_THREADS": "1", **fresh}
     done = run_python("-W", "default", "-c", _PROBE, env=environment)
     assert done.stderr == ""
-    assert done.stdout == f"{_digest()} []\n"
+    exec(_DIGEST, here := {})
+    assert done.stdout == f"{here['digest']} []\n"
 
 
 def test_copies_are_passed_over_and_what_scipy_writes_at_random_is_settled(
@@ -218,18 +217,14 @@ def test_topics_and_authors_select_and_renumber(corpus):
     topics, authors = ["clustering", "text"], ["POT", "scikit-learn"]
     part = load_docstrings(topics=topics[::-1], authors=tuple(authors))
     assert (part.target_names, part.author_names) == (topics, authors)
-    labels = zip(corpus.target, corpus.author, strict=True)
-    chosen = [
-        i
-        for i, (topic, author) in enumerate(labels)
-        if corpus.target_names[topic] in topics
-        and corpus.author_names[author] in authors
-    ]
-    assert part.data == [corpus.data[i] for i in chosen]
-    assert part.names == [corpus.names[i] for i in chosen]
+    topic, author = np.array(corpus.target_names), np.array(corpus.author_names)
+    chosen = np.isin(topic[corpus.target], topics)
+    chosen &= np.isin(author[corpus.author], authors)
+    assert part.names == np.array(corpus.names)[chosen].tolist()
+    assert part.data == np.array(corpus.data, dtype=object)[chosen].tolist()
     assert set(part.target) == set(part.author) == {0, 1}
     part.data.clear()  # each call has lists of its own
-    assert len(load_docstrings(topics=topics, authors=authors).data) == len(chosen)
+    assert len(load_docstrings(topics=topics, authors=authors).data) == chosen.sum()
 
 
 @pytest.mark.parametrize(
@@ -275,12 +270,10 @@ def test_pairs_and_frames(corpus):
     ({"topics": "text"}, r"topics must be a list of names, got 'text'"),
     ({"topics": ["algebra"]}, r"topics must be .*'linear algebra'.*got 'algebra'"),
     ({"authors": [["POT"]]}, r"authors must be .*got "),
-    ({"remove": None}, r"remove must be a list of names, got None"),
     ({"remove": ["code"]}, r"remove must be .*'examples'.*got 'code'"),
     ({"min_words": 0}, r"min_words must be an integer >= 1, got 0"),
     ({"min_words": 10**9}, r"No document is left.*min_words=1000000000"),
     ({"near_copies": 1}, r"near_copies must be True or False, got 1"),
-    ({"return_X_y": 1}, r"return_X_y must be True or False, got 1"),
     ({"as_frame": "yes"}, r"as_frame must be True or False, got 'yes'"),
 )
 def test_bad_parameters_are_named(kwargs):
@@ -294,3 +287,66 @@ def test_topics_can_be_told_apart(corpus):
     folds = StratifiedKFold(3, shuffle=True, random_state=0)
     scores = cross_val_score(MultinomialNB(alpha=0.1), X, corpus.target, cv=folds)
     assert scores.mean() >= 0.75
+
+
+# -- word vectors of the corpus --------------------------------------------------------
+
+
+@pytest.mark.no_cover
+def test_words_are_lowercased_tokens_the_most_frequent_first(built_in):
+    whole = " ".join(load_docstrings(near_copies=True).data).lower()
+    counts = Counter(re.findall(r"\b\w\w+\b", whole))
+    kept = {word for word, n in counts.items() if n >= 8 and not word.isdigit()}
+    assert set(built_in.words) == kept
+    frequency = [counts[word] for word in built_in.words]
+    assert frequency == sorted(frequency, reverse=True)
+    assert built_in.dim == 100
+    part = load_docstring_embedding(n_words=500)
+    assert part.fingerprint == built_in.restrict(500).fingerprint
+    assert load_docstring_embedding(n_words=99_999).words == built_in.words
+
+
+def test_neighbours_make_sense(built_in):
+    for word, kin in (
+        ("eigenvalue", {"eigenvector", "eigenvectors", "eigvals_only", "eigenvalues"}),
+        ("cluster", {"clusters", "centroid", "clustering"}),
+        ("fourier", {"dft", "ffts", "discrete", "transform", "irfft"}),
+    ):
+        unit = built_in.vectors / np.linalg.norm(built_in.vectors, axis=1)[:, None]
+        order = np.argsort(-unit @ unit[built_in.words.index(word)])
+        assert len(kin & {built_in.words[i] for i in order[1:11]}) >= 2
+
+
+def test_each_parameter_and_version_is_trained_once(tmp_path, monkeypatch):
+    """With training replaced by something quick: three texts, a vector for a word."""
+    trained = []
+
+    def train(sentences, *, vector_size, min_count, **options):
+        trained.append((vector_size, min_count))
+        words = sorted({word for sentence in sentences for word in sentence})
+        vectors = np.random.default_rng(0).normal(size=(len(words), vector_size))
+        return SimpleNamespace(wv=SimpleNamespace(index_to_key=words, vectors=vectors))
+
+    texts = SimpleNamespace(data=["Of the 12 a", "THE ça", "array_like"])
+    monkeypatch.setattr("gensim.models.Word2Vec", train)
+    monkeypatch.setattr(_docstring_embedding, "load_docstrings", lambda **_: texts)
+    monkeypatch.setenv("SKDPTEXT_CACHE", str(tmp_path))
+    first = load_docstring_embedding()
+    assert first.words == ("array_like", "of", "the", "ça")
+    for kwargs in ({"dim": 7}, {"min_count": 3}, {}, {"dim": 7}, {"n_words": 2}):
+        load_docstring_embedding(**kwargs)
+    assert trained == [(100, 8), (7, 8), (100, 3)]
+    assert load_docstring_embedding().fingerprint == first.fingerprint
+    monkeypatch.setattr("importlib.metadata.version", lambda name: "99")
+    load_docstring_embedding()
+    assert trained[3:] == [(100, 8)]
+    assert len(list(tmp_path.iterdir())) == 4
+
+
+@refusals(
+    ({"dim": 2.5}, r"dim must be an integer >= 1, got 2\.5"),
+    ({"min_count": 1001}, "min_count must be an integer >= 1 and <= 1000, got 1001"),
+    ({"n_words": 0}, "n_words must be an integer >= 1, got 0"),
+)
+def test_bad_parameters_of_vectors(kwargs):
+    load_docstring_embedding(**kwargs)

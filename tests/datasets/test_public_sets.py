@@ -60,32 +60,25 @@ def web(home, monkeypatch):
     return serves, asked
 
 
+SMS_TEXTS = ["See you at 8", "WIN £900 now!\tcall", "one\x85message"]
+TWEET_TEXTS = ["Forest fire\nnear, us ", "What a blaze of a song"]
+
+
 @pytest.mark.parametrize(
     ("fetch", "texts", "target", "names", "columns"),
     [
-        (
-            fetch_sms_spam,
-            ["See you at 8", "WIN £900 now!\tcall", "one\x85message"],
-            [0, 1, 0],
-            ["ham", "spam"],
-            ["text", "target"],
-        ),
-        (
-            fetch_disaster_tweets,
-            ["Forest fire\nnear, us ", "What a blaze of a song"],
-            [1, 0],
-            ["not disaster", "disaster"],
-            ["text", "id", "target"],
-        ),
+        (fetch_sms_spam, SMS_TEXTS, [0, 1, 0], "ham|spam", "text|target"),
+        (fetch_disaster_tweets, TWEET_TEXTS, [1, 0], "not disaster|disaster",
+         "text|id|target"),
     ],
-)
+)  # fmt: skip
 def test_a_set_is_downloaded_once(home, web, fetch, texts, target, names, columns):
     first = fetch()
     framed = fetch(download_if_missing=False, as_frame=True)
     assert first.data == framed.data.tolist() == texts
     assert first.target.tolist() == framed.target.tolist() == target
-    assert first.target_names == names
-    assert list(framed.frame.columns) == columns
+    assert first.target_names == names.split("|")
+    assert list(framed.frame.columns) == columns.split("|")
     assert first.DESCR
     assert len(web[1]) == len(list(home.iterdir())) == 1
 
@@ -123,30 +116,27 @@ def test_no_download_where_it_is_forbidden_and_no_other_file(home, web):
 
 @pytest.mark.parametrize("variable", ["SKDPTEXT_DATA", "SKDPTEXT_CACHE"])
 @pytest.mark.parametrize(
-    ("fetch", "name", "content"),
+    ("fetch", "name", "text"),
     [
-        (fetch_sms_spam, "sms_spam.tsv", SMS.encode()),
-        (fetch_sms_spam, "sms_spam.tsv.gz", gzip.compress(SMS.encode())),
-        (fetch_sms_spam, "SMSSpamCollection", SMS.replace("\n", "\r\n").encode()),
-        (fetch_sms_spam, "SMSSpamCollection", b"\xef\xbb\xbf" + SMS.encode()),
-        (fetch_disaster_tweets, "disaster_tweets.csv", PLAIN.encode()),
-        (
-            fetch_disaster_tweets,
-            "disaster_tweets.csv.gz",
-            gzip.compress(PLAIN.encode()),
-        ),
-        (fetch_disaster_tweets, "train.csv", TWEETS.encode()),
+        (fetch_sms_spam, "sms_spam.tsv", SMS),
+        (fetch_sms_spam, "sms_spam.tsv.gz", SMS),
+        (fetch_sms_spam, "SMSSpamCollection", SMS.replace("\n", "\r\n")),
+        (fetch_sms_spam, "SMSSpamCollection", "\ufeff" + SMS),
+        (fetch_disaster_tweets, "disaster_tweets.csv", PLAIN),
+        (fetch_disaster_tweets, "disaster_tweets.csv.gz", PLAIN),
+        (fetch_disaster_tweets, "train.csv", TWEETS),
     ],
     ids=["tsv", "tsv.gz", "crlf", "bom", "csv", "csv.gz", "kaggle"],
 )
-def test_files_in_a_folder(web, tmp_path, monkeypatch, variable, fetch, name, content):
+def test_files_in_a_folder(web, tmp_path, monkeypatch, variable, fetch, name, text):
     folder = tmp_path / "folder"
     folder.mkdir()
     monkeypatch.setenv(variable, str(folder))
+    packed = name.endswith(".gz")
+    content = gzip.compress(text.encode()) if packed else text.encode()
     (folder / name).write_bytes(content)
-    found = fetch()
-    assert found.target.tolist() == ([0, 1, 0] if fetch is fetch_sms_spam else [1, 0])
-    (folder / name).write_bytes(content[:-9] if name[-3:] != ".gz" else content[:9])
+    assert fetch().target.tolist() == ([0, 1, 0] if fetch is fetch_sms_spam else [1, 0])
+    (folder / name).write_bytes(content[:9] if packed else content[:-9])
     with pytest.raises((OSError, EOFError)):
         fetch()
     assert web[1] == []

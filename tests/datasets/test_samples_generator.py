@@ -9,24 +9,16 @@ from skdptext.datasets import make_documents, make_embedding
 from tests.expected import refusals
 
 
-@pytest.mark.parametrize(("n", "dim", "n_clusters"), [(1, 1, 1), (60, 9, 7), (5, 3, 5)])
-def test_embedding_is_of_the_size_asked_and_repeats(n, dim, n_clusters):
-    first, again = (
-        make_embedding(n, dim, n_clusters=n_clusters, random_state=3) for _ in range(2)
-    )
-    assert first.vectors.shape == (n, dim)
-    assert first.words == tuple(f"w{i}" for i in range(n))
-    assert again.fingerprint == first.fingerprint
-
-
-def test_seeds_differ_and_a_generator_moves_on():
-    first, second = (make_embedding(30, 4, random_state=seed) for seed in (0, 1))
-    assert first.fingerprint != second.fingerprint
-    rng = np.random.default_rng(0)
-    drawn = [make_embedding(30, 4, random_state=rng).fingerprint for _ in range(2)]
-    assert drawn[0] == first.fingerprint != drawn[1]
-    fresh = [make_embedding(30, 4).fingerprint for _ in range(2)]
-    assert fresh[0] != fresh[1]
+def test_embedding_is_of_the_size_asked_and_repeats_by_its_seed():
+    for n, dim, n_clusters in ((1, 1, 1), (60, 9, 7), (5, 3, 5)):
+        prints = []
+        for seed in (0, 0, rng := np.random.default_rng(0), rng, 1, None, None):
+            made = make_embedding(n, dim, n_clusters=n_clusters, random_state=seed)
+            assert made.vectors.shape == (n, dim)
+            assert made.words == tuple(f"w{i}" for i in range(n))
+            prints.append(made.fingerprint)
+        assert prints[0] == prints[1] == prints[2]  # a generator moves on
+        assert len(set(prints)) == 5
 
 
 def test_embedding_is_anisotropic_off_the_axes_and_of_the_scale_promised():
@@ -85,21 +77,20 @@ def test_concentration_zero_is_uniform(table):
 
 
 @refusals(
-    ({"n_words": 0}, "n_words must be an integer >= 1, got 0"),
-    ({"n_words": 3, "n_clusters": 4}, r"n_clusters must be <= n_words \(3\)"),
-    ({"random_state": True}, "random_state must be .* got a bool"),
+    (make_embedding, {"n_words": 0}, "n_words must be an integer >= 1, got 0"),
+    (make_embedding, {"n_clusters": 10**6}, r"n_clusters must be <= n_words \(\d+\)"),
+    (make_embedding, {"random_state": True}, "random_state must be .* got a bool"),
+    (
+        make_documents,
+        {"embedding": "one-hot"},
+        "WordEmbedding, got 'one-hot'",
+    ),
+    (make_documents, {"n_topics": 201}, r"must be <= the number of words \(200\)"),
+    (make_documents, {"length": (3, 2)}, "length must be an integer >= 3, got 2"),
+    (make_documents, {"length": (1, 2, 3)}, r"length must be .* pair"),
+    (make_documents, {"length": "ab"}, r"length must be an integer >= 0, got 'ab'"),
+    (make_documents, {"concentration": -0.5}, "must be a finite number >= 0"),
 )
-def test_bad_parameters_of_embedding(kwargs):
-    make_embedding(**kwargs)
-
-
-@refusals(
-    ({"embedding": "one-hot"}, "embedding must be a WordEmbedding, got 'one-hot'"),
-    ({"n_topics": 201}, r"n_topics must be <= the number of words \(200\)"),
-    ({"length": (3, 2)}, "length must be an integer >= 3, got 2"),
-    ({"length": (1, 2, 3)}, r"length must be .* pair"),
-    ({"length": "ab"}, r"length must be an integer >= 0, got 'ab'"),
-    ({"concentration": -0.5}, "concentration must be a finite number >= 0"),
-)
-def test_bad_parameters_of_documents(table, kwargs):
-    make_documents(**{"embedding": table, **kwargs})
+def test_bad_parameters(table, make, options):
+    own = {"embedding": table} if make is make_documents else {}
+    make(**{**own, **options})
