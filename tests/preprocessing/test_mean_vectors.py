@@ -9,9 +9,8 @@ import pytest
 import scipy.sparse as sp
 
 from skdptext import WordEmbedding
-from skdptext.exceptions import InvalidParameterError
 from skdptext.preprocessing import MeanVectorEncoder
-from tests.expected import refusals
+from tests.expected import refusals, refused
 
 WORDS = ["cat", "dog", "tea", "milk", "Paris"]
 TABLE = WordEmbedding(
@@ -57,9 +56,6 @@ def test_it_does_what_is_written():
     assert not encoder.transform(["zebra", "", "and"]).any()
     tops = np.abs(encoder.components_).argmax(axis=1)
     assert (encoder.components_[np.arange(2), tops] > 0).all()
-    assert encoder.get_feature_names_out().tolist() == [
-        "meanvectorencoder0", "meanvectorencoder1",
-    ]  # fmt: skip
 
 
 def test_places_of_public_documents_have_unit_variance_before_their_length_is_one():
@@ -86,18 +82,13 @@ def test_words_are_counted_alike_in_texts_tokens_and_matrices():
         )
 
 
-def many(n, rng, n_words=300, dim=60):
-    table = WordEmbedding(
-        [f"w{i}" for i in range(n_words)], rng.normal(size=(n_words, dim))
-    )
-    words = rng.zipf(1.3, size=(n, 12)) % n_words
-    return table, [" ".join(f"w{i}" for i in row) for row in words]
-
-
 @pytest.mark.no_cover
 @pytest.mark.parametrize("together", [1, 7, 4096])
 def test_each_document_is_placed_by_itself_to_the_last_bit(monkeypatch, together):
-    table, texts = many(150, np.random.default_rng(1))
+    rng = np.random.default_rng(1)
+    table = WordEmbedding([f"w{i}" for i in range(300)], rng.normal(size=(300, 60)))
+    words = rng.zipf(1.3, size=(150, 12)) % 300
+    texts = [" ".join(f"w{i}" for i in row) for row in words]
     encoder = MeanVectorEncoder(table).fit(texts)
     placed = encoder.transform(texts)
     monkeypatch.setattr("skdptext.documents._mean_vectors._TOGETHER", together)
@@ -110,29 +101,23 @@ def test_each_document_is_placed_by_itself_to_the_last_bit(monkeypatch, together
 def test_a_refused_fit_leaves_the_encoder_as_it_was():
     encoder = MeanVectorEncoder(TABLE, 1).fit(TEXTS)
     before = encoder.transform(TEXTS)
-    with pytest.raises(InvalidParameterError):
+    with refused("documents that differ"):
         encoder.fit(["same", "same"])
+    with refused("as document 1"):
+        encoder.transform(["a", 3])
     np.testing.assert_array_equal(encoder.transform(TEXTS), before)
 
 
 @refusals(
     ({"n_components": 0}, TEXTS, "n_components must be an integer >= 1, got 0"),
     ({"embedding": "glove.txt"}, TEXTS, "embedding must be a WordEmbedding"),
-    ({"embedding": None}, TEXTS, "embedding must be a WordEmbedding"),
-    ({}, "a secret text", "got a single str"),
     ({}, [], "at least one document"),
     ({}, ["", "secret"], "documents that differ"),
     ({}, ["secret cat", "secret cat"], "documents that differ"),
     ({}, ["secret", None], "None as document 1"),
     ({}, [[1.0, -1.0, 0, 0, 0]], "non-negative"),
     ({}, [[1.0, 1.0]], "it has 2 columns, the embedding has 5 words"),
-    ({}, None, "got None"),
     never="secret",
 )
 def test_bad_input(options, X):
     MeanVectorEncoder(**{"embedding": TABLE} | options).fit(X)
-
-
-def test_bad_documents_are_refused_after_fit():
-    with pytest.raises(InvalidParameterError, match="as document 1"):
-        MeanVectorEncoder(TABLE).fit(TEXTS).transform(["a", 3])

@@ -7,9 +7,6 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from scipy.stats import chisquare
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
-from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 
@@ -62,33 +59,23 @@ def test_columns_stay_where_they_are(bags):
         np.testing.assert_array_equal(out.toarray(), counts * support)
         assert (out.data != 0).all()
         assert (before != X).sum() == 0
-    np.testing.assert_array_equal(
-        selector.get_feature_names_out(), [f"x{i}" for i in range(30)]
-    )
 
 
-def test_names_of_columns(bags):
-    counts, topic = bags
-    frame = pd.DataFrame(counts, columns=[f"w{i}" for i in range(30)])
-    selector = fit((frame, topic), n_words=3).set_output(transform="pandas")
+def test_names_of_columns_and_output_that_stays_sparse(bags):
+    frame = pd.DataFrame(bags[0], columns=[f"w{i}" for i in range(30)])
+    selector = fit((frame, bags[1]), n_words=3).set_output(transform="pandas")
     assert selector.get_feature_names_out().tolist() == list(frame.columns)
     assert sp.issparse(selector.transform(frame))
-    with pytest.raises(ValueError, match="feature names"):
-        selector.transform(frame[frame.columns[::-1]])
     with refused("transform must be one of"):
         selector.set_output(transform="arrow")
-    assert selector.set_output() is selector
 
 
 def test_ties_go_to_the_first_and_unseen_words_are_never_kept():
     counts = [[1, 1, 0, 1, 0], [0, 0, 0, 1, 0]]
-    assert fit((counts, [0, 1]), n_words=1).get_support().tolist() == [
-        True,
-        *[False] * 4,
-    ]
-    everything = fit((counts, [0, 1]), n_words=100)
-    assert everything.get_support().tolist() == [True, True, False, True, False]
-    assert everything.n_selected_ == 3
+    for n_words, kept in ((1, [0]), (100, [0, 1, 3])):
+        selector = fit((counts, [0, 1]), n_words=n_words)
+        assert selector.get_support(indices=True).tolist() == kept
+        assert selector.n_selected_ == len(kept)
 
 
 def test_private_text_is_warned_of(bags):
@@ -120,37 +107,16 @@ def test_before_a_perturber(small_embedding):
     assert support[:20].all()
     assert released[:, ~support].sum() == 0
     assert model.score(counts, topic) > 0.9
-    texts = [
-        " ".join(np.repeat(small_embedding.words, row.toarray()[0])) for row in counts
-    ]
-    from_texts = make_pipeline(
-        CountVectorizer(vocabulary=small_embedding.words), clone(model)
-    ).fit(texts, topic)
-    assert from_texts.score(texts, topic) > 0.9
 
 
 @refusals(
-    ({"n_words": 0}, "n_words must be an integer >= 1, got 0"),
-    ({"n_words": "all"}, "n_words must be an integer >= 1"),
-    ({"tuned_on": "mine"}, "must be one of 'private', 'public', 'released'"),
+    (lambda X, y: fit((X, y), n_words=0), "n_words must be an integer >= 1, got 0"),
+    (lambda X, y: fit((X, y), n_words="all"), "n_words must be an integer >= 1"),
+    (lambda X, y: TopicWordSelector(tuned_on="mine").fit(X, y), "'public', 'released'"),
+    (lambda X, y: fit((-X, y)), "non-negative entries only"),
+    (lambda X, y: fit((X, y)).transform(-X), "non-negative entries only"),
+    (lambda X, y: fit((X, ["air"] * 45)), r"2 different topics, got 1 class\."),
+    (lambda X, y: fit((X, y)).get_support(indices="yes"), "indices must be True or"),
 )
-def test_bad_parameters(bags, change):
-    TopicWordSelector().set_params(**change).fit(*bags)
-
-
-def test_bad_counts(bags):
-    counts, topic = bags
-    with refused("non-negative entries only"):
-        fit((-counts, topic))
-    with refused("non-negative entries only"):
-        fit(bags).transform(-counts)
-    with pytest.raises(NotFittedError):
-        TopicWordSelector().transform(counts)
-    with pytest.raises(NotFittedError):
-        TopicWordSelector().get_support()
-    with refused("indices must be True or False"):
-        fit(bags).get_support(indices="yes")
-    with refused(r"2 different topics, got 1 class\."):
-        fit((counts, ["air"] * 45))
-    with pytest.raises(ValueError, match="Unknown label type"):
-        fit((counts, np.linspace(0, 1, 45)))
+def test_bad_input(bags, call):
+    call(*bags)
