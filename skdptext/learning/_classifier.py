@@ -301,14 +301,10 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         people add up.
         """
         self._check_parameters()
-        authors = (
-            None if authors is None else as_labels("authors", authors, people=True)
-        )
-        classes, numbers = self._labelled(y, authors)
-        shares = None if authors is None else _documents_of_each(authors, len(numbers))
+        classes, numbers, shares = self._labelled(y, authors)
         features = self._public_part(len(classes))
         sums = self._exact_sums(X, numbers, shares, len(classes), features)
-        return self._release(sums, authors is not None, classes, features)
+        return self._release(sums, shares is not None, classes, features)
 
     def _check_parameters(self) -> None:
         epsilon = check_real("epsilon", self.epsilon, low=0, open_low=True)
@@ -331,16 +327,22 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         check_n_jobs(self.n_jobs)
         laplace_scale(epsilon, GRID)  # large enough for 64 bits
 
-    def _labelled(self, y: Any, authors: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The classes, and the number of the class of each document."""
+    def _labelled(
+        self, y: Any, authors: Any
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """The classes; of each document, the number of its class, and, if there are
+        authors, among how many documents of its author it is."""
         if y is None:
             raise InvalidParameterError(
                 "y must hold one label per document, got None: fit requires y to be "
                 "passed, but the target y is None."
             )
-        labels = as_labels("y", y)
+        labels, shares, alike = as_labels("y", y), None, False
         n, different = len(labels), np.unique(labels)
-        alike = authors is not None and authors.tolist() == labels.tolist()
+        if authors is not None:
+            people = as_labels("authors", authors, n, n_different=0, people=True)
+            alike = people.tolist() == labels.tolist()
+            shares = _documents_of_each(people)
         if n > 2 and (alike or (self.classes is None and len(different) == n)):
             raise InvalidParameterError(
                 "y must hold labels that several people share, got "
@@ -348,24 +350,25 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
             )
         if self.classes is not None:
             given = as_labels("classes", self.classes, of="class")
-            if not 2 <= len(np.unique(given)) == len(given):
+            different = np.unique(given)
+            if not 2 <= len(different) == len(given):
                 raise InvalidParameterError(
                     "classes must hold at least 2 different labels, each once, got "
-                    f"{len(given)} of which {len(np.unique(given))} differ."
+                    f"{len(given)} of which {len(different)} differ."
                 )
-            return np.unique(given), _numbers_of(labels, np.unique(given))
-        if len(different) < 2:
+        elif len(different) < 2:
             raise InvalidParameterError(
                 "y must hold at least 2 classes where classes=None, got "
                 f"{'1 class' if n else 'none'}."
             )
-        warn_once(
-            "classes is None: the list of classes is taken from the private labels, "
-            "and a label that only one person has shows that this person is there. "
-            "Give all labels that there may be: classes=[...].",
-            PrivacyLeakWarning,
-        )
-        return different, _numbers_of(labels, different)
+        else:
+            warn_once(
+                "classes is None: the list of classes is taken from the private "
+                "labels, and a label that only one person has shows that this person "
+                "is there. Give all labels that there may be: classes=[...].",
+                PrivacyLeakWarning,
+            )
+        return different, _numbers_of(labels, different), shares
 
     def _public_part(self, n_classes: int) -> PublicFeatures:
         """What is summed, by public things only."""
@@ -672,10 +675,7 @@ def _numbers_of(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     return np.asarray(at)
 
 
-def _documents_of_each(authors: Any, n: int) -> np.ndarray:
+def _documents_of_each(people: np.ndarray) -> np.ndarray:
     """Among how many documents of its author each document is."""
-    if authors is None:
-        return np.ones(n)
-    values = as_labels("authors", authors, n, people=True)
-    _, numbers, counts = np.unique(values, return_inverse=True, return_counts=True)
+    _, numbers, counts = np.unique(people, return_inverse=True, return_counts=True)
     return counts[numbers].astype(np.float64)

@@ -86,7 +86,7 @@ def said_by_groups(cells: np.ndarray, scale: float, public: np.ndarray) -> Said:
     k, n_groups = cells.shape
     noise = 2 * scale**2 * n_groups * (k - 2 + k * (shares**2).sum())
     log = normalised(np.log(counts / persons).T)[public]
-    return Said(log, shares, _SHARPER, 1 - noise / max(told, 1e-300))
+    return Said(log, shares, _SHARPER, 1 - noise / max(told, 1e-200))
 
 
 def denoised(cells: np.ndarray, scale: float) -> np.ndarray:
@@ -135,7 +135,7 @@ def said_by_vectors(
     # around the noisy mean of all, not the public one: private texts may be of others
     means = (sums / n[:, None] - sums.sum(axis=0) / n.sum()) @ axes
     noise = (sigma / n[:, None]) ** 2
-    signal = 1 - noise.sum() * len(variances) / max((means**2).sum(), 1e-300)
+    signal = 1 - noise.sum() * len(variances) / max((means**2).sum(), 1e-200)
     means = shrunk(means, variances, variances / n[:, None] + noise)
     means /= np.sqrt(variances)
     rows = centred @ axes / np.sqrt(variances)

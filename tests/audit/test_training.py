@@ -279,7 +279,7 @@ def _drawn_twice(rng, scale, size):
     return np.random.default_rng(next(_twice) // 2).integers(-scale, scale, size)
 
 
-ROWS = {"_documents_of_each": lambda authors, n: np.ones(n)}
+ROWS = {"_documents_of_each": lambda people: np.ones(len(people))}
 MISTAKES = {
     "none": {},
     "rows for people": ROWS,

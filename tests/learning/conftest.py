@@ -7,7 +7,6 @@ import pytest
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from skdptext import DPTextClassifier, WordEmbedding
-from skdptext.learning._classifier import _documents_of_each
 
 PETS, FOOD = ["cat", "dog", "paw", "fur"], ["tea", "milk", "cake", "cup"]
 
@@ -67,10 +66,23 @@ def make(public, words):
 
 def exact_sums(model, texts, labels, authors=None):
     """What noise is added to, in steps of the grid."""
-    classes, numbers = model._labelled(labels, None)
-    shares = None if authors is None else _documents_of_each(authors, len(numbers))
+    classes, numbers, shares = model._labelled(labels, authors)
     features = model._public_part(len(classes))
     return model._exact_sums(texts, numbers, shares, len(classes), features)
+
+
+def kept(stay, *columns):
+    """The rows of columns that stay."""
+    return [
+        [value for value, here in zip(column, stay, strict=True) if here]
+        for column in columns
+    ]
+
+
+def norms(change):
+    """L1 norm and square of the Euclidean norm, in Python's whole numbers."""
+    cells = change.ravel().tolist()
+    return sum(map(abs, cells)), sum(x * x for x in cells)
 
 
 KINDS = ["groups", "vectors"]

@@ -12,13 +12,7 @@ from sklearn.utils import resample
 from skdptext import DPTextClassifier
 from skdptext.learning import _classifier
 from skdptext.learning._sums import GRID, Copies, add_documents
-from tests.learning.conftest import KINDS, exact_sums, texts_of
-
-
-def norms(change):
-    """L1 norm and square of the Euclidean norm, in Python's whole numbers."""
-    cells = change.ravel().tolist()
-    return sum(map(abs, cells)), sum(x * x for x in cells)
+from tests.learning.conftest import KINDS, exact_sums, kept, norms, texts_of
 
 
 def summed(rows, records, n_classes=3, block=100):
@@ -91,37 +85,32 @@ def test_sums_of_copies_are_means_in_any_order_and_block(make, private, kind):
     assert np.array_equal(sums, exact_sums(model, texts, labels[:60], people))
 
 
-def over_sampled(texts, labels):
-    rows = np.arange(len(texts))[:, None]
-    sampler = RandomOverSampler(random_state=0)
-    rows, labels = sampler.fit_resample(rows, labels)
-    return [texts[i] for i in rows.ravel()], labels
+def over_sampled(labels):
+    rows = np.arange(len(labels))[:, None]
+    return RandomOverSampler(random_state=0).fit_resample(rows, labels)[0].ravel()
 
 
-def bootstrapped(texts, labels):
-    rows = resample(np.arange(len(texts)), random_state=0, n_samples=1000)
-    return [texts[i] for i in rows], labels[rows]
+def bootstrapped(labels):
+    return resample(np.arange(len(labels)), random_state=0, n_samples=1000)
 
 
 @pytest.mark.parametrize("sampler", [over_sampled, bootstrapped])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_sampler_multiplies_no_document(make, kind, sampler):
     """One document among 200, the only one of its class, is copied a hundred times."""
-    topics = np.arange(200) % 2
-    texts = [f"{text} w{i}" for i, text in enumerate(texts_of(topics, length=9))]
+    texts = texts_of(np.arange(200) % 2, length=9)
     labels = np.array(["food"] * 199 + ["pets"])
-    model = make(kind)
-    given = sampler(texts, labels)
-    there = exact_sums(model, *given)
-    stay = [i for i, text in enumerate(given[0]) if text != texts[-1]]
-    gone = exact_sums(model, [given[0][i] for i in stay], given[1][stay])
-    l1, square = norms(there - gone)
+    rows, model = sampler(labels), make(kind)
+    columns = [f"{texts[i]} w{i}" for i in rows], labels[rows], np.arange(len(rows))
+
+    def change(n_columns):
+        given = columns[:n_columns]
+        gone = exact_sums(model, *kept(rows < 199, *given))
+        return norms(exact_sums(model, *given) - gone)
+
+    l1, square = change(2)
     assert l1 <= GRID if kind == "groups" else square <= GRID**2
-    one_each = np.arange(len(given[0]))
-    counted = norms(exact_sums(model, *given, one_each) - exact_sums(
-        model, [given[0][i] for i in stay], given[1][stay], one_each[stay]
-    ))  # fmt: skip
-    assert counted[0] > 1.5 * l1  # what is tested is there
+    assert change(3)[0] > 1.5 * l1  # what is tested is there
 
 
 def test_many_copies_are_told_of(public):

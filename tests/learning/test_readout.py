@@ -9,6 +9,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 
 from skdptext import DPTextClassifier
+from skdptext.exceptions import InvalidParameterError
 from skdptext.learning._features import grouping
 from skdptext.learning._readout import (
     Said,
@@ -20,7 +21,7 @@ from skdptext.learning._readout import (
     shrunk,
     train_student,
 )
-from tests.learning.conftest import PETS
+from tests.learning.conftest import PETS, kept
 
 # -- which sums ------------------------------------------------------------------------
 
@@ -44,15 +45,21 @@ def test_few_of_a_class_are_counted_in_groups(public, private, options, grouped)
     assert (model.guarantee().delta == 0) == grouped
 
 
-def test_groups_are_fewer_where_noise_would_fill_them():
-    n_groups = [grouping(n, 2000, 20)[0] for n in (10, 500, 10**6)]
-    assert n_groups == [8, 50, 300]
-    assert grouping(10**6, 100, 20)[0] == 25
-    assert grouping(10**6, 2000, 2)[0] == 40  # twenty for each class
-    assert grouping(10**6, 2000, 2, 7)[0] == 7
-    directions = [grouping(1000, 2000, k)[1] for k in (2, 9, 16, 100)]
-    assert directions == [30, 36, 60, 60]
-    assert [grouping(500, 2000, 16, k)[1] for k in (8, 20, 40)] == [10, 20, 40]
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ((10, 2000, 20), (8, 10)),
+        ((500, 2000, 20), (50, 50)),
+        ((10**6, 2000, 20), (300, 60)),
+        ((10**6, 100, 20), (25, 25)),
+        ((10**6, 2000, 2), (40, 30)),  # twenty for each class
+        ((1000, 2000, 9), (100, 36)),
+        ((500, 2000, 16, 8), (8, 10)),
+        ((500, 2000, 16, 20), (20, 20)),
+    ],
+)
+def test_groups_are_fewer_where_noise_would_fill_them(given, expected):
+    assert grouping(*given) == expected
 
 
 def test_equal_public_documents_make_no_groups_of_their_own():
@@ -166,15 +173,10 @@ def test_means_are_shrunk_as_far_as_noise_explains_them():
 def test_noise_that_drowns_the_classes_is_known():
     rng = np.random.default_rng(2)
     public, labels = mixture(rng, 3000)
-    for counts, low, high in ((30.0, -9, 0.5), (3000.0, 0.9, 1)):
-        sums, n = sums_of(public, labels)
-        sums, n = sums * counts / 3000, n * counts / 3000
-        signals = [
-            said_by_vectors(
-                sums + rng.normal(0, 8, sums.shape), n, 8.0, 8.0, public
-            ).signal
-            for _ in range(20)
-        ]
+    for share, low, high in ((0.01, -9, 0.5), (1.0, 0.9, 1)):
+        sums, n = (share * part for part in sums_of(public, labels))
+        noisy = sums + rng.normal(0, 8, (20, *sums.shape))
+        signals = [said_by_vectors(x, n, 8.0, 8.0, public).signal for x in noisy]
         assert low < np.mean(signals) < high
     cells = rng.laplace(size=(2, 30), scale=20)
     assert said_by_groups(cells + 50, 20.0, np.arange(30)).signal < 0.5
@@ -229,17 +231,24 @@ def test_the_student_is_logistic_regression_with_weights():
 
 def test_heads(make, private):
     """Released shares make the frequent class likelier."""
-    texts, labels, _ = private
-    skewed = np.flatnonzero((labels == "pets") | (np.arange(200) % 4 == 0))
-    model = make("vectors", epsilon=9.0)
-    model.fit([texts[i] for i in skewed], labels[skewed])
+    rows = (private[1] == "pets") | (np.arange(200) % 4 == 0)
+    texts, labels = kept(rows, *private[:2])
+    model = make("vectors", epsilon=9.0).fit(texts, labels)
     equal = model.predict_proba(["cat tea", *PETS])
     released = model.set_params(priors="released").predict_proba(["cat tea", *PETS])
-    share = (labels[skewed] == "pets").mean()
+    share = np.mean(np.array(labels) == "pets")
     odds = 2 * np.log(equal[:, 1] / equal[:, 0]) + np.log(share / (1 - share))
     found = np.log(released[:, 1] / released[:, 0])
     np.testing.assert_allclose(found, odds, atol=0.4)  # but for the noise on shares
     np.testing.assert_allclose(released.sum(axis=1), 1)
+    # and a corpus is drawn by them
+    documents, drawn = model.sample(4000, random_state=0)
+    # 5 standard deviations of the draw, and the noise on the counts
+    assert (drawn == "pets").mean() == pytest.approx(share, abs=0.08)
+    assert set(documents) <= set(model.public_)
+    for wrong in (0, 1.5, "3"):
+        with pytest.raises(InvalidParameterError, match="n_samples"):
+            model.sample(wrong)
 
 
 def test_a_corpus_is_drawn_by_shares_and_fit():
