@@ -4,7 +4,6 @@ from skdptext.base._likelihood import WordLikelihood as WordLikelihood
 from skdptext.base._noise_run import NoiseRun as NoiseRun, draw_words as draw_words
 from skdptext.base._releaser import (
     BaseReleaser,
-    CheckedParameters as CheckedParameters,
     check_releaser as check_releaser,
     check_word_releaser as check_word_releaser,
     fitted_releaser as fitted_releaser,

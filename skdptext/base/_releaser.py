@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable, Mapping
 from copy import copy
 from typing import Any, ClassVar
 
@@ -12,8 +11,8 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.utils import (
+    CheckedParameters,
     DocLinked,
-    SecretSeed,
     as_array,
     check_kind,
     is_fitted,
@@ -24,22 +23,6 @@ from skdptext.utils import (
 # Two machines with different noise, of 8 groups at ε = 4, give so many equal answers
 # with a probability of 5e-4: (p² + 7 q²)³².
 _CANARY_DOCUMENTS = 32
-
-
-class CheckedParameters:
-    """An estimator that stores some parameters in a form of their own.
-
-    An integer `random_state` is a secret, which does not show.
-    """
-
-    _stored_as: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
-        "random_state": SecretSeed.of
-    }
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        # Not in properties, so that `set_params` and `vars` find them where they are.
-        form = self._stored_as.get(name)
-        super().__setattr__(name, value if form is None else form(value))
 
 
 class BaseReleaser(

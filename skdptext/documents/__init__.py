@@ -17,6 +17,8 @@ from skdptext.documents._output import (
 from skdptext.documents._reader import (
     DocumentReader as DocumentReader,
     EncodedDocuments as EncodedDocuments,
+    in_blocks as in_blocks,
+    public_list as public_list,
     read_documents as read_documents,
     read_release as read_release,
     resample as resample,

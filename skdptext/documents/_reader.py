@@ -82,6 +82,36 @@ def token_list(document: Any, position: int, of: str = "") -> list[str]:
     return tokens if "".join(tokens).isascii() else list(map(composed, tokens))
 
 
+# Documents of a block: so many, or so many characters.
+_BLOCK, _CHARACTERS = 4096, 2**24
+
+
+def public_list(documents: Any) -> list[Any]:
+    """Public documents of an estimator, checked."""
+    name = "public_documents"
+    rule = f"{name} must be an iterable of documents, str or lists of str"
+    texts = list(read_documents(documents, expected=rule, name=name, of=f" of {name}"))
+    if not texts:
+        raise InvalidParameterError(
+            "public_documents must hold at least one document, got none."
+        )
+    return texts
+
+
+def in_blocks(documents: Iterable[Any]) -> Iterator[list[Any]]:
+    """Lists of documents, bounded in number and in characters."""
+    block: list[Any] = []
+    size = 0
+    for document in documents:
+        block.append(document)
+        size += len(document) if isinstance(document, str) else 8 * len(document)
+        if len(block) == _BLOCK or size >= _CHARACTERS:
+            yield block
+            block, size = [], 0
+    if block:
+        yield block
+
+
 # -- words of a text -----------------------------------------------------------------
 
 # Where there is none of these, no letter has marks of its own: combining marks, scripts

@@ -12,12 +12,20 @@ from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skdptext.base import CheckedParameters
-from skdptext.documents import KnownTexts, are_shared_texts_counted, read_documents
+from skdptext.documents import (
+    KnownTexts,
+    are_shared_texts_counted,
+    in_blocks,
+    public_list,
+    read_documents,
+)
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.learning._features import (
+    GRID,
+    Copies,
     PublicFeatures,
+    add_documents,
     check_encoder,
     default_features,
     grouping,
@@ -30,7 +38,6 @@ from skdptext.learning._readout import (
     said_by,
     train_student,
 )
-from skdptext.learning._sums import GRID, Copies, add_documents
 from skdptext.mechanisms import (
     discrete_gaussian,
     discrete_laplace,
@@ -38,8 +45,8 @@ from skdptext.mechanisms import (
     laplace_scale,
 )
 from skdptext.privacy import PrivacyGuarantee
-from skdptext.replacement import in_blocks, public_list
 from skdptext.utils import (
+    CheckedParameters,
     DocLinked,
     NoiseStreams,
     as_labels,

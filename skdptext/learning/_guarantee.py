@@ -9,7 +9,7 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-from skdptext.learning._sums import GRID
+from skdptext.learning._features import GRID
 from skdptext.mechanisms import SumLoss, gaussian_sigma, laplace_scale
 from skdptext.privacy import Part
 from skdptext.utils import check_option

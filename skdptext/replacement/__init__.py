@@ -1,10 +1,6 @@
 """Releases that answer with a public document: randomized response over groups."""
 
 from skdptext.replacement._answers import PersonAnswers as PersonAnswers
-from skdptext.replacement._groups import (
-    in_blocks as in_blocks,
-    public_list as public_list,
-)
 from skdptext.replacement._replacer import DPDocumentReplacer
 from skdptext.replacement._shares import TopicShares as TopicShares, topic_shares
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -23,7 +23,7 @@ from sklearn.utils import get_tags
 from skdptext.documents import (
     KnownTexts,
     check_rows_alone,
-    read_documents,
+    in_blocks,
     topic_encoder,
     words_of,
 )
@@ -31,8 +31,6 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.replacement._guarantee import MOST_GROUPS
 from skdptext.utils import as_labels, is_fitted, kind_of, quiet
 
-# Documents that are grouped at a time: so many, or so many characters.
-_TOGETHER, _CHARACTERS = 4096, 2**24
 # Directions of topics in which clusters are found. On docstrings, SMS, tweets and fan
 # fiction, 10 and 50 keep less of the topics, or no more.
 _DIRECTIONS = 20
@@ -42,32 +40,6 @@ _WHAT_TO_DO = (
     "Choose fewer groups or more public documents, or give public_labels to a "
     "classifier, so that each group has public documents to answer with."
 )
-
-
-def public_list(documents: Any) -> list[Any]:
-    """Public documents, checked."""
-    name = "public_documents"
-    rule = f"{name} must be an iterable of documents, str or lists of str"
-    texts = list(read_documents(documents, expected=rule, name=name, of=f" of {name}"))
-    if not texts:
-        raise InvalidParameterError(
-            "public_documents must hold at least one document, got none."
-        )
-    return texts
-
-
-def in_blocks(documents: Iterable[Any]) -> Iterator[list[Any]]:
-    """Lists of documents, bounded in number and in characters."""
-    block: list[Any] = []
-    size = 0
-    for document in documents:
-        block.append(document)
-        size += len(document) if isinstance(document, str) else 8 * len(document)
-        if len(block) == _TOGETHER or size >= _CHARACTERS:
-            yield block
-            block, size = [], 0
-    if block:
-        yield block
 
 
 def document_bytes(document: Any) -> bytes:

@@ -21,6 +21,8 @@ from skdptext.documents import (
     KnownTexts,
     are_shared_texts_counted,
     as_column,
+    in_blocks,
+    public_list,
     read_documents,
     row_keys,
 )
@@ -39,8 +41,6 @@ from skdptext.replacement._groups import (
     PublicGroups,
     check_grouper,
     encoder_of,
-    in_blocks,
-    public_list,
 )
 from skdptext.replacement._guarantee import ReplacementPart
 from skdptext.utils import (

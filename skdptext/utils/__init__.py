@@ -28,6 +28,7 @@ from skdptext.utils._messages import (
     lined_up as lined_up,
     page as page,
     percent_up as percent_up,
+    progress_bar as progress_bar,
     quiet as quiet,
     rounded_up as rounded_up,
     table as table,
@@ -45,6 +46,7 @@ from skdptext.utils._system import (
 )
 from skdptext.utils._random import (
     REPEATABLE as REPEATABLE,
+    CheckedParameters as CheckedParameters,
     NoiseStreams as NoiseStreams,
     SecretSeed as SecretSeed,
     check_document_ids as check_document_ids,
@@ -60,7 +62,6 @@ from skdptext.utils._system import (
     import_pandas as import_pandas,
     import_pyarrow as import_pyarrow,
     limit_blas_threads as limit_blas_threads,
-    progress_bar as progress_bar,
     replacing as replacing,
 )
 from skdptext.utils._validation import (

@@ -1,15 +1,17 @@
-"""What people read: warnings, prose in lines, HTML."""
+"""What people read: warnings, prose in lines, HTML, progress bars."""
 
 from __future__ import annotations
 
 import html
 import math
+import sys
 import textwrap
 import threading
 import warnings
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from decimal import ROUND_CEILING, Decimal
+from typing import Any
 
 from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.utils._validation import check_option
@@ -215,3 +217,45 @@ def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> Fragment:
     return Fragment(
         f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     )
+
+
+# -- progress bars for work that takes seconds --------------------------------------
+
+
+def _asks_for_bars(verbose: int) -> bool:
+    """Whether bars are shown: for 1 where they are drawn over, and above 1 anywhere.
+
+    In a file or a log, a bar leaves hundreds of lines.
+    """
+    ipython = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if "IPKernelApp" in getattr(ipython, "config", ()):  # a notebook, as tqdm tells it
+        return verbose > 0
+    try:  # a stream may be closed, and Windows without a console has none
+        terminal = sys.stderr is not None and sys.stderr.isatty()
+    except ValueError:
+        terminal = False
+    return verbose > (0 if terminal else 1) and sys.stderr is not None
+
+
+def progress_bar(
+    verbose: int, description: str, *, total: int | None = None, unit: str = "word"
+) -> Any:
+    """A bar of tqdm, to be used in a `with` statement, or one that shows nothing.
+
+    `total` is None where it is not known.
+    """
+    if not _asks_for_bars(verbose):
+        return _NoBar()
+    from tqdm.auto import tqdm
+
+    return tqdm(desc=description, total=total, unit=unit)
+
+
+class _NoBar(ExitStack):
+    """Not a disabled bar of tqdm: even that takes a lock which forked processes share.
+
+    One that is killed while it holds the lock stops all others.
+    """
+
+    def update(self, n: float = 1) -> None:
+        pass

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -74,6 +74,22 @@ class SecretSeed:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> SecretSeed:
         return self  # which scikit-learn's clone asks for
+
+
+class CheckedParameters:
+    """An estimator that stores some parameters in a form of their own.
+
+    An integer `random_state` is a secret, which does not show.
+    """
+
+    _stored_as: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
+        "random_state": SecretSeed.of
+    }
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # Not in properties, so that `set_params` and `vars` find them where they are.
+        form = self._stored_as.get(name)
+        super().__setattr__(name, value if form is None else form(value))
 
 
 def check_noise_state(random_state: Any) -> RandomState:

@@ -1,4 +1,4 @@
-"""Work in pieces: blocks, memory, threads, progress bars, and what is imported late."""
+"""Work in pieces: blocks, memory, threads, and what is imported late."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import importlib
 import math
 import os
 import secrets
-import sys
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache, partial
 from pathlib import Path
 from typing import IO, Any, Generic, TypeVar
@@ -114,48 +113,6 @@ def limit_blas_threads(n: int) -> AbstractContextManager[Any]:
     """Let each matrix product take `n` threads, in the whole process meanwhile."""
     limit: AbstractContextManager[Any] = _libraries().limit(limits=n, user_api="blas")
     return limit
-
-
-# -- progress bars for work that takes seconds --------------------------------------
-
-
-def _asks_for_bars(verbose: int) -> bool:
-    """Whether bars are shown: for 1 where they are drawn over, and above 1 anywhere.
-
-    In a file or a log, a bar leaves hundreds of lines.
-    """
-    ipython = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    if "IPKernelApp" in getattr(ipython, "config", ()):  # a notebook, as tqdm tells it
-        return verbose > 0
-    try:  # a stream may be closed, and Windows without a console has none
-        terminal = sys.stderr is not None and sys.stderr.isatty()
-    except ValueError:
-        terminal = False
-    return verbose > (0 if terminal else 1) and sys.stderr is not None
-
-
-def progress_bar(
-    verbose: int, description: str, *, total: int | None = None, unit: str = "word"
-) -> Any:
-    """A bar of tqdm, to be used in a `with` statement, or one that shows nothing.
-
-    `total` is None where it is not known.
-    """
-    if not _asks_for_bars(verbose):
-        return _NoBar()
-    from tqdm.auto import tqdm
-
-    return tqdm(desc=description, total=total, unit=unit)
-
-
-class _NoBar(ExitStack):
-    """Not a disabled bar of tqdm: even that takes a lock which forked processes share.
-
-    One that is killed while it holds the lock stops all others.
-    """
-
-    def update(self, n: float = 1) -> None:
-        pass
 
 
 # -- blocks, and other small steps of large work ------------------------------------

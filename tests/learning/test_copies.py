@@ -11,7 +11,7 @@ from sklearn.utils import resample
 
 from skdptext import DPTextClassifier
 from skdptext.learning import _classifier
-from skdptext.learning._sums import GRID, Copies, add_documents
+from skdptext.learning._features import GRID, Copies, add_documents
 from tests.learning.conftest import KINDS, exact_sums, kept, norms, texts_of
 
 

@@ -11,7 +11,7 @@ from scipy import stats
 
 from skdptext import DPDocumentReplacer, DPWordPerturber
 from skdptext.exceptions import InvalidParameterError
-from skdptext.learning._sums import GRID
+from skdptext.learning._features import GRID
 from skdptext.mechanisms import discrete_gaussian, discrete_laplace, gaussian_delta
 from skdptext.utils import NoiseStreams
 from tests.learning.conftest import KINDS, exact_sums, kept

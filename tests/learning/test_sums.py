@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from skdptext import DPTextClassifier
 from skdptext.exceptions import InvalidParameterError
-from skdptext.learning._sums import GRID, whole_vectors
-from skdptext.replacement import _groups
+from skdptext.learning._features import GRID, whole_vectors
 from tests.learning.conftest import (
     KINDS,
     NUMBERS,
@@ -104,7 +103,7 @@ def test_a_document_counts_the_same_in_any_block(make, private, kind, monkeypatc
     again = exact_sums(model, shuffled, labels[order], authors[order])
     assert np.array_equal(whole, again)
     for together in (1, 3, 64):
-        monkeypatch.setattr(_groups, "_TOGETHER", together)
+        monkeypatch.setattr("skdptext.documents._reader._BLOCK", together)
         assert np.array_equal(exact_sums(model, texts, labels, authors), whole)
     model.set_params(n_jobs=2)
     assert np.array_equal(exact_sums(model, texts, labels, authors), whole)
@@ -144,7 +143,7 @@ def test_an_encoder_that_looks_at_others_is_refused():
 @pytest.mark.no_cover
 def test_memory_does_not_grow_with_the_texts(make, monkeypatch):
     """Texts of a generator are let go, block by block."""
-    monkeypatch.setattr(_groups, "_TOGETHER", 256)
+    monkeypatch.setattr("skdptext.documents._reader._BLOCK", 256)
     model = make("vectors", classes=[0, 1])
     exact_sums(model, ["cat tea"], [0])  # what is made once
 

@@ -20,7 +20,7 @@ from skdptext.documents import topic_encoder
 from skdptext.embeddings import one_hot_embedding
 from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.mechanisms import ExactResponse, LossDistribution
-from skdptext.replacement import _answers, _groups
+from skdptext.replacement import _answers
 from tests.laws import assert_answers_follow, assert_counts, catches
 from tests.memory import traced_memory
 
@@ -281,7 +281,7 @@ def test_repeatable_releases_do_not_depend_on_the_others(
     public, private, given, monkeypatch
 ):
     """Nor on their order, on blocks, threads and copies."""
-    monkeypatch.setattr(_groups, "_TOGETHER", 7)
+    monkeypatch.setattr("skdptext.documents._reader._BLOCK", 7)
     options = {"public_labels": public[1]}
     if given:
         kmeans = KMeans(4, n_init=1, random_state=0)
@@ -363,7 +363,7 @@ def test_memory_of_a_repeatable_release(replacer, what, each, monkeypatch):
     Three authors, or as many as documents.
     """
     block = 256
-    monkeypatch.setattr(_groups, "_TOGETHER", block)
+    monkeypatch.setattr("skdptext.documents._reader._BLOCK", block)
     replacer.set_params(random_state=SEED, output="index").fit()
 
     def peak(n):
