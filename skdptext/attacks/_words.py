@@ -31,7 +31,10 @@ _SIGNS = (
     "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f"  # accents, Hebrew, Arabic
     "\u0900-\u0963\u0966-\u0dff"  # the scripts of India
 )
-_WORD = re.compile(rf"[{_ALONE}]|(?:(?![{_ALONE}])[\w{_SIGNS}])+")
+_OTHERS = rf"(?:(?![{_ALONE}])[\w{_SIGNS}])+"
+_WORD = re.compile(rf"[{_ALONE}]|{_OTHERS}")
+# Single characters tell few texts apart; two in a row do.
+_PAIR = re.compile(rf"(?=([{_ALONE}]{{2}}))|({_OTHERS})")
 # A picture that was pasted as text is a word of millions of letters.
 _LONG = re.compile(r"(\S{1000})\S+")
 # Words of a phrase; words of a text that is no commonplace.
@@ -48,6 +51,11 @@ def documents_of(name: str, documents: Any, numbers: bool = False) -> Any:
     if numbers and sp.issparse(documents):
         documents = documents.toarray()
     if numbers and isinstance(documents, np.ndarray) and documents.dtype.kind in "fiu":
+        if documents.ndim > 2:
+            raise InvalidParameterError(
+                f"{name} must hold a number or a vector for each document, got an "
+                f"array of {documents.ndim} dimensions."
+            )
         return documents
     rule = f"{name} must hold texts or lists of words"
     return list(read_documents(documents, expected=rule, name=name))
@@ -83,7 +91,16 @@ def rows_of(documents: Any, rows: Any) -> Any:
 
 def words_of(text: str) -> list[str]:
     """Words of a text in any script, in lower case."""
-    return _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+    return _WORD.findall(_folded(text))
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
+def _telling(text: str) -> list[str]:
+    """Words, or pairs of characters in scripts that are written without blanks."""
+    return ["".join(found) for found in _PAIR.findall(_folded(text))]
 
 
 def by_words() -> TfidfVectorizer:
@@ -208,7 +225,7 @@ def of_other_rows(
     `truth` has the row of each release's own original. Noise leaves nothing clear, and
     texts that took the place of others are like none of these, or like several.
     """
-    words = by_words()
+    words = TfidfVectorizer(analyzer=_telling, sublinear_tf=True)
     clear, noisy = words.fit_transform(original), words.transform(released)
     found, same = np.zeros((2, len(released)), dtype=bool)
     source = np.zeros(len(released), dtype=int)

@@ -151,13 +151,13 @@ def _verdict(report: ReleaseReport) -> str:
         )
     if used:
         return f"THE SYNTHETIC TEXTS SHOW WHAT WAS USED: {_listed(used)}."
+    if report.unread:
+        return f"THESE ADVERSARIES CANNOT READ THIS. {report.unread}"
     if _OF_TRAINING[0] in report.scores:
         return (
             "NOTHING WAS FOUND BEYOND CONTROL: the synthetic texts show no more of "
             "training texts than of others of the same source."
         )
-    if report.unread:
-        return f"THESE ADVERSARIES CANNOT READ THIS. {report.unread}"
     if left:
         left += labels
         return f"NO RELEASE IS IDENTIFIED, BUT SOMETHING IS LEFT: {_listed(left)}."

@@ -195,7 +195,7 @@ def release_report(
         clear = texts_of(some_original)
         copies = copied(texts, noisy)["copies"]  # of any row, in the sample or not
         other = of_other_rows(texts, noisy, picked).astype(float)
-        if other.mean() > _BY_CHANCE and other.sum() >= _FEWEST:
+        if other.mean() > _BY_CHANCE and other.sum() >= min(_FEWEST, len(other)):
             row = read_off("linkage", other, 1 / n)
             return ReleaseReport(Scores([row, copies]), notes, misplaced=row.value)
         if mechanism is not None:
@@ -249,7 +249,9 @@ def _on_synthetic(
             ("control", documents_of("control", control)),
         )
     )
+    synthetic = documents_of("released", synthetic)
     scores, epsilon = membership_attack(used, others, synthetic, random_state=rng)
+    unread = _unread([*texts_of(used), *texts_of(others)], texts_of(synthetic))
     if epsilon > 0:
         notes.append(
             f"The texts show that ε is at least {math.floor(100 * epsilon) / 100:.2f}, "
@@ -261,7 +263,8 @@ def _on_synthetic(
             f"Proved: ε is at most {rounded_up(guarantee.epsilon)}."
             + " The texts show more: is this their guarantee?" * more
         )
-    return ReleaseReport(scores, notes, epsilon=epsilon)
+    notes += unread
+    return ReleaseReport(scores, notes, unread="".join(unread), epsilon=epsilon)
 
 
 def _asked(authors: Any, labels: Any) -> dict[str, Any]:

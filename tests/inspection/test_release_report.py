@@ -168,6 +168,16 @@ def test_stand_ins_are_identified_no_more_often_than_is_proved(prose):
     assert wrong.notes[0].endswith("is this the guarantee of these releases?")
 
 
+def test_synthetic_texts_in_a_code_are_no_all_clear():
+    coded = [text.encode().hex() for text in CLEAR[:20]]
+    for released in (coded, [""] * 19 + ["the"]):
+        report = release_report(CLEAR[:20], released, control=CLEAR[20:])
+        assert report.verdict.startswith("THESE ADVERSARIES CANNOT READ THIS")
+        assert report.unread in report.notes
+    readable = release_report(CLEAR[:20], documents(20, seed=9), control=CLEAR[20:])
+    assert readable.verdict.startswith("NOTHING WAS FOUND BEYOND CONTROL")
+
+
 # -- rows that do not belong together --------------------------------------------------
 
 RNG = np.random.default_rng(0)
@@ -252,6 +262,25 @@ def test_columns_that_name_rows():
         assert number == "Column 'number' equals 'id' of the originals in 4 of 4 rows."
         assert author.startswith("Column 'author' has one name for each value of 'who'")
         assert row.startswith("Column 'row' has another value in each row")
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize("first", [0x0E01, 0x3042, 0x4E00, 0x1F600, 0x0905, 0x05D0])
+def test_redacted_rows_in_another_order_in_any_script(first):
+    """Also where no blanks part words, and single characters are in every text."""
+    rng = np.random.default_rng(0)
+    letters = [chr(first + i) for i in range(25)]
+    words = ["".join(rng.choice(letters, 4)) for _ in range(300)]
+    clear = [rng.choice(words, 15) for _ in range(40)]
+    redacted = [" ".join(text[rng.random(15) < 0.6]) for text in clear]
+    texts = list(map(" ".join, clear))
+    assert release_report(texts, redacted).misplaced == 0
+    assert release_report(texts, redacted[1:] + redacted[:1]).misplaced > 0.7
+
+
+def test_two_rows_may_have_changed_places():
+    assert release_report(CLEAR[:2], CLEAR[1::-1]).misplaced == 1
+    assert release_report(CLEAR[:2], CLEAR[:2]).misplaced == 0
 
 
 # -- what is given ---------------------------------------------------------------------
@@ -434,6 +463,7 @@ def test_a_model_that_remembers_is_told_from_one_that_never_saw(prose):
     ({"released": [*CLEAR[:3], float("nan")]}, "as document 3"),
     ({"released": [*CLEAR[:3], ["a", 1]]}, "an int as token 1 of document 3"),
     ({"original": np.eye(4)}, "got a count matrix"),
+    ({"released": np.zeros((4, 2, 2))}, "released must hold a number or a vector"),
     ({"original": ["a"], "released": ["a"]}, "at least 2 texts with words"),
     ({"original": [*"!a.", ""]}, "at least 2 texts with words, got 1"),
     ({"authors": ["a", "b"]}, r"authors must hold one label per document \(4\)"),
