@@ -35,6 +35,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import math
 import os
 import re
 import secrets
@@ -139,10 +140,12 @@ def _number(text: str) -> float:
 
 def _limit(text: str) -> tuple[str, float]:
     name, _, value = text.rpartition("=")
-    if not name:
-        rule = "must be scores and numbers, such as linkage=0.1 author=0.2"
+    limit = _number(value) if name else math.nan
+    # the columns that tell of rows are counted; all else is a share
+    if not 0 <= limit <= (math.inf if name == "columns" else 1):
+        rule = "must be scores and limits from 0 to 1, such as linkage=0.1 author=0.2"
         raise argparse.ArgumentTypeError(f"{rule}, got {text!r}.")
-    return name, _number(value)
+    return name, limit
 
 
 # What a flag means is the same in all commands.
