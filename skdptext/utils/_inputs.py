@@ -262,8 +262,8 @@ def _check_each(name: str, labels: list[Any], partly: bool) -> list[int]:
         # of a label that holds several, NumPy would make as many
         if kind != "text" and isinstance(labels[i], Iterable):
             raise InvalidParameterError(
-                f"{name} must each be one text or number, got {kind_of(labels[i])} for "
-                f"document {i}."
+                f"{name} must hold one label per document, a text or a number, got "
+                f"{kind_of(labels[i])} for document {i}."
             )
     return missing
 
