@@ -24,17 +24,14 @@ def by_scores(points, vectors):
 
 def k_brute_force(points, vectors, k, exclude=None):
     """One point at a time, all words sorted by distance and index."""
-    ids, distances = [], []
-    for i, point in enumerate(points.astype(np.float64)):
+    apart = np.empty((len(points), len(vectors)))
+    for row, point in zip(apart, points.astype(np.float64), strict=True):
         gaps = vectors.astype(np.float64) - point
-        apart = np.sqrt(np.einsum("ij,ij->i", gaps, gaps)).tolist()
-        candidates = [(d, j) for j, d in enumerate(apart)]
-        if exclude is not None:
-            del candidates[exclude[i]]
-        best = sorted(candidates)[:k]
-        ids.append([j for _, j in best])
-        distances.append([distance for distance, _ in best])
-    return np.array(ids), np.array(distances)
+        row[:] = np.sqrt(np.einsum("ij,ij->i", gaps, gaps))
+    if exclude is not None:
+        apart[np.arange(len(points)), exclude] = np.inf
+    ids = apart.argsort(axis=1, kind="stable")[:, :k]
+    return ids, np.take_along_axis(apart, ids, axis=1)
 
 
 def assert_k_nearest(points, vectors, k, exclude=None):
