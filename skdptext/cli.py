@@ -160,9 +160,15 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "changed": {"help": "share of the words that change", "type": _number},
     "classes": {"help": "all labels that there may be", "nargs": "+"},
     "control": {"help": "texts that were not used to make the synthetic ones released"},
-    "delta": {"help": "probability that more is lost", "type": _number},
+    "delta": {
+        "help": "probability that more is lost, where classes have many people; "
+        "0 for none",
+        "type": _number,
+    },
     "document_length": {"help": "noisy words drawn for each text", "type": int},
-    "embedding": {"help": "public word vectors, or docstrings, for a trial"},
+    "embedding": {
+        "help": "public word vectors, or docstrings, for a trial; learn needs none"
+    },
     "epsilon": {
         "help": "privacy loss in nats, of a text or a person; of words, per distance",
         "type": _number,
@@ -185,11 +191,13 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "n_expected": {"help": "about how many people there are", "type": int},
     "n_groups": {"help": "groups, where there are no labels", "type": int},
     "n_jobs": {"help": "processes", "type": int},
+    "n_rarest": {"help": "about how many people the rarest class has", "type": int},
     "n_words": {"help": "use only the first words of the embedding", "type": int},
     "name": {"help": "another name is another release, with its own ε"},
     "original": {"help": f"originals; of --background, the release: {_TABLE}"},
     "out": {"help": "new folder of a release, or new .csv file of a corpus"},
     "output": {"help": "text, tokens, bow; with --public also group, index"},
+    "priors": {"help": "how frequent classes are in the corpus: equal, released"},
     "public": {"help": f"public texts, stand-ins for the others: {_TABLE}"},
     "public_label": {"help": "column with public labels, which then are the groups"},
     "public_text": {"help": "its column with the texts, else as --text"},
@@ -245,8 +253,9 @@ def _parser() -> argparse.ArgumentParser:
     command(
         _learn,
         "source --out! --text --label --author --classes --public! --public-text "
-        "--embedding --n-words --epsilon --delta --n-expected --allow-shared-texts",
-        text="text", label="label", epsilon=1.0, delta=1e-6,
+        "--embedding --n-words --epsilon --delta --n-expected --n-rarest --priors "
+        "--allow-shared-texts",
+        text="text", label="label", epsilon=1.0, delta=1e-6, priors="equal",
     )  # fmt: skip
     command(
         _report,
@@ -453,7 +462,7 @@ def _learn(given: Any) -> None:
         model = DPTextClassifier(
             public, embedding=_embedding(given), epsilon=given.epsilon,
             delta=given.delta, classes=given.classes, n_expected=given.n_expected,
-            verbose=1,
+            n_rarest=given.n_rarest, priors=given.priors, verbose=1,
         )  # fmt: skip
         with shared_texts_counted() if accepted else nullcontext():
             model.fit(texts, labels, *authors)

@@ -241,6 +241,8 @@ REFUSED = [
     ([*CALIBRATE, "--changed", "2"], "--changed must be"),
     ([*LEARN, "--epsilon", "0"], "--epsilon must be a finite number > 0, got 0"),
     ([*LEARN, "--delta", "1"], "--delta must be"),
+    ([*LEARN, "--priors", "odd"], "--priors must be one of"),
+    ([*LEARN, "--n-rarest", "0"], "--n-rarest must be an integer >= 1, got 0"),
     ([*LEARN, "--label", "row"], "--label must .* got 120 labels of 120 texts"),
     ([*LEARN, "--label", "user"], "--label must .* got 50 labels of 120 texts"),
     ([*LEARN, "--label", "gone"], "--label.* must name columns"),
