@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import pickle
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,12 +18,7 @@ from skdptext import DPDocumentReplacer, DPWordPerturber
 from skdptext.cli import main
 from skdptext.embeddings import one_hot_embedding
 from skdptext.exceptions import PrivacyLeakWarning
-from skdptext.release import (
-    DocumentRelease,
-    ReleaseKey,
-    release_files,
-    verify,
-)
+from skdptext.release import DocumentRelease, ReleaseKey, release_files, verify
 from tests.expected import no_warning, refusals, refused
 from tests.releases import KEY as SECRET_KEY
 from tests.releases import contents
@@ -261,20 +255,11 @@ def test_the_command(public, options, n_groups):
     assert part["unit"] == ("person" if "who" in options else "document")
 
 
-@pytest.mark.parametrize(
-    ("author", "message"),
-    [
-        ("whom", "--author and --keep must name columns"),
-        ("id", "must name different columns"),
-        ("who", "a column of strings or integers, none .* at position 12"),
-    ],
-)
-def test_bad_authors_of_a_file(capsys, author, message):
+def test_blank_authors_of_a_file_are_refused(capsys):
     with open("one.csv", "a") as file:
         file.write("999,tea,food, \n")
-    assert main([*COMMAND, "--n-groups", "3", "--author", author]) == 2
-    said = " ".join(capsys.readouterr().err.split())
-    assert re.search(message, said)
+    assert main([*COMMAND, "--n-groups", "3", "--author", "who"]) == 2
+    assert "at position 12" in " ".join(capsys.readouterr().err.split())
 
 
 def test_the_command_refuses_private_documents_as_public_ones(capsys):

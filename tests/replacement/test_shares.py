@@ -161,20 +161,10 @@ def test_authors_count_once() -> None:
         (released, guarantee, None, "authors must be given with the g"),
         (released, releasing.guarantee(), authors, "authors must be None with the"),
         (released[::-1], guarantee, authors, "one author are of several groups"),
-        (released, guarantee, authors[1:], "authors must hold one author per"),
+        (released, guarantee, authors[1:], "authors must hold one label per document .10."),
     ):
         with refused(message):
             topic_shares(given, promise, groups=names, authors=of)
-
-
-def test_width_that_the_docstring_states() -> None:
-    """Eight groups, 10,000 documents, ε = 4: ± .004."""
-    releasing = replacer(8, epsilon=4.0)
-    own, other = probabilities(4.0, 8)
-    count = round(10_000 * (other + (own - other) / 8))
-    rest = (10_000 - count) // 7
-    shares = shares_of(np.repeat(range(8), [10_000 - 7 * rest, *[rest] * 7]), releasing)
-    assert (shares.high - shares.low).max() / 2 == pytest.approx(0.004, abs=0.0005)
 
 
 @pytest.mark.no_cover
@@ -182,7 +172,7 @@ def test_many_documents_and_a_single_one() -> None:
     releasing = replacer()
     many = np.repeat(releasing.groups_, [125_000, 75_000, 50_000])
     shares = shares_of(many, releasing)
-    assert (shares.high - shares.low).max() < 0.02
+    assert (shares.high - shares.low).max() < 0.007
     assert (shares.low <= shares.unbiased).all()
     assert (shares.unbiased <= shares.high).all()
     one = shares_of(["pets"], releasing)
