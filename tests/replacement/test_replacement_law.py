@@ -144,13 +144,15 @@ def test_frequencies_of_repeatable_stand_ins(replacer, document):
 
 
 @pytest.mark.parametrize(
-    ("output", "seed"), [("text", None), ("group", None), ("index", 5)]
+    ("output", "seed", "block", "n"),
+    [("text", None, 4096, 600), ("group", None, 1, 100), ("index", 5, 4096, 600)],
 )
-def test_honest_releases_follow_the_law(replacer, output, seed):
-    """Of fresh noise, and of a generator, which moves on from call to call."""
+def test_honest_releases_follow_the_law(replacer, output, seed, block, n, monkeypatch):
+    """Of fresh noise, by blocks too, and of a generator, which moves on with calls."""
+    monkeypatch.setattr("skdptext.documents._reader._BLOCK", block)
     state = seed and np.random.default_rng(seed)
     replacer.set_params(output=output, random_state=state).fit()
-    assert_answers_follow(replacer, ["cat", "dog", "tea", "star"])
+    assert_answers_follow(replacer, ["cat", "dog", "tea", "star"], n)
 
 
 @pytest.mark.parametrize("output", ["text", "vector", "bow"])

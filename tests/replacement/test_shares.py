@@ -161,7 +161,7 @@ def test_authors_count_once() -> None:
         (released, guarantee, None, "authors must be given with the g"),
         (released, releasing.guarantee(), authors, "authors must be None with the"),
         (released[::-1], guarantee, authors, "one author are of several groups"),
-        (released, guarantee, authors[1:], "authors must hold one label per document .10."),
+        (released, guarantee, authors[1:], "authors must hold one label per"),
     ):
         with refused(message):
             topic_shares(given, promise, groups=names, authors=of)
