@@ -419,3 +419,9 @@ def test_an_endless_line_does_not_fill_the_memory(tmp_path, start, line):
     with traced_memory() as memory:
         refused(tmp_path / "t.txt.gz", packed, f", line {line}")
     assert memory.peak < 200 << 20
+
+
+def test_what_a_header_promises_does_not_fill_the_memory(tmp_path):
+    with traced_memory() as memory:
+        refused(tmp_path / "t.bin", binary(A, header=f"{10**8} 2\n"))
+    assert memory.peak < 100 << 20
