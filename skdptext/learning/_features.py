@@ -216,10 +216,8 @@ def whole_groups(groups: np.ndarray, n_groups: int) -> np.ndarray:
     return rows
 
 
-def whole_vectors(
-    vectors: np.ndarray, constant: float, shares: np.ndarray | None = None
-) -> np.ndarray:
-    """Rows (√(1−c²) z, c) of norm at most 1, times 1/share of the grid, as integers.
+def whole_vectors(vectors: np.ndarray, constant: float) -> np.ndarray:
+    """Rows (√(1−c²) z, c) of norm at most 1, in steps of the grid, as integers.
 
     `vectors` are rows z, scaled to unit length here; 0 stays 0. Every entry is cut
     towards 0, which makes no norm larger, and the norm is checked in whole numbers:
@@ -231,7 +229,7 @@ def whole_vectors(
     whole = np.trunc(rows * GRID).astype(np.int64)
     while len(over := np.flatnonzero((whole**2).sum(axis=1) > GRID**2)):
         whole[over] -= np.sign(whole[over])
-    return whole if shares is None else divided(whole, shares)
+    return whole
 
 
 def divided(rows: np.ndarray, shares: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from skdptext import DPTextClassifier
 from skdptext.exceptions import InvalidParameterError
-from skdptext.learning._features import GRID, whole_vectors
+from skdptext.learning._features import GRID, divided, whole_vectors
 from tests.learning.conftest import (
     KINDS,
     NUMBERS,
@@ -75,20 +75,18 @@ def test_one_person_changes_sums_of_groups_by_1(make, who, seed):
 
 
 def test_rows_that_floats_make_too_long_are_cut():
-    # 1/√3, three times, is above 1 when rounded up
     rng = np.random.default_rng(0)
     for constant in (0.0, 0.3, 0.5, 1.0):
-        vectors = rng.normal(size=(3000, 7)) * 10.0 ** rng.integers(
-            -200, 200, (3000, 1)
-        )
-        shares = rng.integers(1, 50, 3000).astype(float)
-        rows = whole_vectors(vectors, constant, shares).tolist()
-        for row, share in zip(rows, shares.astype(int).tolist(), strict=True):
-            assert sum(x * x for x in row) * share**2 <= GRID**2
-            assert sum(x * x for x in row) * share**2 >= 0.999 * GRID**2
-    assert whole_vectors(np.zeros((1, 3)), 0.5, np.ones(1)).tolist() == [
-        [0, 0, 0, GRID // 2]
-    ]
+        scales = 10.0 ** rng.integers(-200, 200, (3000, 1))
+        vectors = rng.normal(size=(3000, 7)) * scales
+        vectors[0] = 2**30, 1, 0, 0, 0, 0, 0  # (GRID, 1) in steps, too long by one
+        whole = whole_vectors(vectors, constant)
+        shares = rng.integers(1, 50, 3000)
+        parts = divided(whole, shares) * shares[:, None]
+        for _, square in map(norms, [*whole, *parts]):
+            assert 0.999 * GRID**2 <= square <= GRID**2
+    nothing = whole_vectors(np.zeros((1, 3)), 0.5)
+    assert nothing.tolist() == [[0, 0, 0, GRID // 2]]
 
 
 @pytest.mark.no_cover
