@@ -536,7 +536,7 @@ def _report(given: Any) -> int:
     if given.html is not None:
         report.to_html(given.html)
     print(json.dumps(report.to_dict()) if given.json else report)
-    return _gate(report, dict(given.fail_above)) if given.fail_above else 0
+    return _gate(report, given.fail_above) if given.fail_above else 0
 
 
 def _table(given: Any, place: str, flags: list[str]) -> Any:
@@ -580,12 +580,13 @@ def _proved(given: Any) -> Any:
         ) from None
 
 
-def _gate(report: Any, limits: dict[str, float]) -> int:
+def _gate(report: Any, given: Sequence[tuple[str, float]]) -> int:
     """The status of a report that is held against limits; what is above is printed."""
     if report.misplaced or report.unread:
         raise InvalidParameterError(f"--fail-above cannot be judged. {report.verdict}")
     found = {name: score.value for name, score in report.scores.items()}
     found["columns"] = len(report.columns)
+    limits = dict(sorted(given, reverse=True))  # the lowest of a score counts
     if not limits.keys() <= found.keys():
         raise InvalidParameterError(
             f"--fail-above must name scores of this report ({', '.join(found)}), got "

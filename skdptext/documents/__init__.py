@@ -3,7 +3,6 @@
 from skdptext.documents._alone import check_rows_alone as check_rows_alone
 from skdptext.documents._known_texts import (
     KnownTexts as KnownTexts,
-    SharedTexts as SharedTexts,
     are_shared_texts_counted as are_shared_texts_counted,
     shared_texts_counted as shared_texts_counted,
 )

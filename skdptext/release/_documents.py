@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from skdptext._version import __version__
 from skdptext.base import check_releaser, fitted_releaser
-from skdptext.documents import SharedTexts, shared_texts_counted
+from skdptext.documents import shared_texts_counted
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.privacy import PrivacyGuarantee
 from skdptext.release._key import ReleaseKey
@@ -339,7 +339,7 @@ class DocumentRelease:
         if known is not None:
             count = known.count()
             count.see(read[1])
-            self.check_shared_texts(count)
+            count.check(self.allow_shared_texts)
         return type(batch).from_arrays(self.arrays(read), names=list(self.columns))
 
     def keyed(self) -> Any:
@@ -376,20 +376,6 @@ class DocumentRelease:
                 values = list(map(str, values))
             made = [pa.array(values, self._made()[self.text])]
         return [pa.array(ids, pa.string()), *made, *kept]
-
-    def check_shared_texts(self, shared: SharedTexts) -> None:
-        """Refuse public texts among the documents to be released; tell of a few."""
-        shared.warn_of_strangers()
-        if self.allow_shared_texts or not shared.any:
-            return
-        if shared.too_many:
-            raise InvalidParameterError(
-                "public_documents must not be among the documents to be released, got "
-                f"{shared.why}: stand-ins would publish them. If all of them are "
-                "public, accept it with allow_shared_texts."
-            )
-        told = shared.sentence("documents to be released")
-        warn_once(f"{told}. If they are not, it publishes them.", PrivacyLeakWarning)
 
     def _canary(self) -> str:
         """Digest of a release of public texts under a public key."""

@@ -225,7 +225,7 @@ class _Survey:
                 f"equal noise, got {repeated} repeated. Who wrote them is author."
             )
         if shared is not None:
-            self.release.check_shared_texts(shared)
+            shared.check(self.release.allow_shared_texts)
         if n_empty:
             warnings.warn(
                 f"{n_empty:,} of {n:,} texts are empty or not a number. They are "

@@ -271,9 +271,7 @@ def column_names(source: Any) -> list[str]:
     return [name for name in each[0] if all(name in names for names in each)]
 
 
-def read_columns(
-    source: Any, columns: Sequence[str], parameters: str = "columns"
-) -> list[list[Any]]:
+def read_columns(source: Any, columns: Sequence[str]) -> list[list[Any]]:
     """Read columns of files into memory.
 
     Parameters
@@ -282,8 +280,6 @@ def read_columns(
         As in `release_files`.
     columns : sequence of str
         Names of the columns.
-    parameters : str, default="columns"
-        What names them, for an error.
 
     Returns
     -------
@@ -297,7 +293,7 @@ def read_columns(
     """
     read: dict[str, list[Any]] = {name: [] for name in columns}  # each name once
     for table in find_tables(source):
-        for batch in table.batches(list(read), parameters):
+        for batch in table.batches(list(read), "columns"):
             for name, values in batch.to_pydict().items():
                 read[name] += values
     if not all(read.values()):

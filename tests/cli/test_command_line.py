@@ -177,6 +177,7 @@ def test_a_report_matches_rows_by_ids_and_tells_of_columns(files, capsys):
     write("b.csv", ["row", "said"], [row[:2] for row in rows[::-1]])
     for limit, status in (("linkage=1", 0), ("linkage=0.5", 3), ("gone=0", 2)):
         assert main([*by_id, "--fail-above", limit, "columns=0"]) == status
+    assert main([*by_id, "--fail-above", "linkage=0.5", "linkage=1"]) == 3
     # in the order of the files no row belongs to the other, which no gate passes
     assert main([*report, "--fail-above", "linkage=1"]) == 2
     said = capsys.readouterr()
