@@ -188,6 +188,8 @@ class EncodedDocuments:
     def known(self) -> EncodedDocuments:
         """The same without the unknown words that pass through."""
         known = self.codes >= 0
+        if known.all():  # the counts of a library are not held twice
+            return EncodedDocuments(self.codes, self.offsets)
         return EncodedDocuments(self.codes[known], _starts(known)[self.offsets])
 
     @property
@@ -198,11 +200,10 @@ class EncodedDocuments:
     def bags(self, n_words: int, dtype: Any = np.float64) -> sp.csr_array:
         """Counts of known words, shape (n_documents, n_words)."""
         known = self.known()
-        bags = sp.csr_array(
-            (np.ones(len(known.codes), dtype), known.codes, known.offsets),
-            shape=(len(self), n_words),
-            copy=True,  # duplicates are summed, and so sorted, in place
-        )
+        # copies, as duplicates are summed, and so sorted, in place
+        codes, offsets = known.codes.copy(), known.offsets.copy()
+        ones = np.ones(len(codes), dtype)
+        bags = sp.csr_array((ones, codes, offsets), shape=(len(self), n_words))
         bags.sum_duplicates()
         return bags
 
