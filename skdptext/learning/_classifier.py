@@ -215,7 +215,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
 
     *Tuning.* ``GridSearchCV`` over private text fits once for each candidate and fold,
     and all of these fits add up: choose parameters on public text, or count them with
-    `~skdptext.privacy.PrivacyGuarantee.compose`.
+    `~skdptext.privacy.PrivacyGuarantee.of_search`.
 
     *Cost.* That of the encoder, in blocks of documents. Memory: besides the texts some
     200 bytes and four for each class per document, to recognise copies; two numbers
