@@ -28,7 +28,7 @@ from skdptext.exceptions import (
     PrivacyLeakWarning,
 )
 from skdptext.metrics import found_among
-from skdptext.utils import check_integer, check_rng, quiet
+from skdptext.utils import as_array, check_integer, check_rng, quiet
 
 # A placeholder is so much more frequent in releases than in originals.
 _OFTENER = 5
@@ -133,7 +133,8 @@ def linkage_attack(
     original = documents_of("original", original)
     released = documents_of("released", released, numbers=True)
     clear, noisy = texts_of(original), texts_of(released)
-    rows = np.arange(len(noisy)) if truth is None else np.asarray(truth)
+    every = np.arange(len(noisy))
+    rows = every if truth is None else as_array(truth, "truth must hold whole numbers")
     if truth is None and len(clear) != len(noisy):
         raise InvalidParameterError(
             "original and released must be of equal length unless truth is given, got "

@@ -17,7 +17,7 @@ from skdptext.attacks._risk import mean_interval
 from skdptext.attacks._scores import Score, Scores, read_off
 from skdptext.documents import read_documents
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import blocks
+from skdptext.utils import blocks, check_indices, refuse_masked
 
 # Scripts written without blanks, and pictures: each character counts as a word. Other
 # letters take their vowel signs and accents with them.
@@ -48,7 +48,9 @@ PLACEHOLDER = 0.2
 
 def documents_of(name: str, documents: Any, numbers: bool = False) -> Any:
     """Texts and lists of words, as a list; or an array of numbers where it may be."""
+    refuse_masked(documents, name)
     if numbers and sp.issparse(documents):
+        check_indices(documents, name)
         documents = documents.toarray()
     if numbers and isinstance(documents, np.ndarray) and documents.dtype.kind in "fiu":
         if documents.ndim > 2:

@@ -7,6 +7,7 @@ from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
@@ -14,9 +15,11 @@ from skdptext.utils import (
     CheckedParameters,
     DocLinked,
     as_array,
+    check_indices,
     check_kind,
     is_fitted,
     quiet,
+    refuse_masked,
     shown,
 )
 
@@ -301,6 +304,9 @@ class _StatedLikelihood:
     ordered = False
 
     def __init__(self, releaser: Any, candidates: Any) -> None:
+        refuse_masked(candidates, "candidates")
+        if sp.issparse(candidates):
+            check_indices(candidates, "candidates")
         self._releaser, self._candidates = releaser, list(candidates)
         self.n_documents = len(self._candidates)
 

@@ -81,6 +81,7 @@ from skdptext.utils._validation import (
     is_fitted as is_fitted,
     kind_of as kind_of,
     name_rows as name_rows,
+    refuse_masked as refuse_masked,
     shown as shown,
     shown_words as shown_words,
 )
