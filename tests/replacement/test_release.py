@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from joblib.externals.loky import get_reusable_executor
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.pipeline import Pipeline
 
@@ -96,6 +97,7 @@ def test_files_are_released_as_transform_does(public, private, author):
     )
     assert released() == dict(enumerate(expected))
     assert verify("out") == []
+    get_reusable_executor().shutdown()  # workers of other tests have no key
     assert release_files(inputs, "again", release, n_jobs=2) == manifest
     assert contents(Path("again")) == contents(Path("out"))
     release_files(inputs[::-1], "reversed", release)
