@@ -287,7 +287,9 @@ def attempts(call):
             return None if hidden or name not in valid else result
 
         among = among_valid(valid.get(name))
-        lone = LONE if name in valid or parameter.default is None else FEW
+        optional = parameter.default is None
+        unread = optional and call.function.__name__ == "fit"  # for scikit-learn's sake
+        lone = FEW if unread or not (optional or name in valid) else LONE
         yield name, run, lone | {kind: partial(lambda x: x, x) for kind, x in among}
 
 
