@@ -340,15 +340,15 @@ class DocumentRelease:
             count = known.count()
             count.see(read[1])
             count.check(self.allow_shared_texts)
-        return type(batch).from_arrays(self.arrays(read), names=list(self.columns))
+        return type(batch).from_arrays(self._arrays(read), names=list(self.columns))
 
-    def keyed(self) -> Any:
+    def _keyed(self) -> Any:
         """The releaser, with the noise of the key."""
         # The name enters the seed, so that two releases under one key share no noise.
         seed = self.key.derive(b"noise:" + self.name.encode())
         return self.releaser.seeded(int.from_bytes(seed, "little"))
 
-    def arrays(self, read: Any, persons: Any = None) -> list[Any]:
+    def _arrays(self, read: Any, persons: Any = None) -> list[Any]:
         """The columns of checked documents, released; or answered for their authors."""
         pa = import_pyarrow("DocumentRelease")
         # Another version of NumPy may draw other numbers from the same seed, so that a
@@ -365,7 +365,7 @@ class DocumentRelease:
             released = persons.transform(authors, ids)
         else:
             with shared_texts_counted():
-                released = self.keyed().transform(texts, document_ids=ids)
+                released = self._keyed().transform(texts, document_ids=ids)
         if self.releaser.output == "bow":
             ends = released.indptr.astype(np.int32)
             parts = (released.indices, released.data)

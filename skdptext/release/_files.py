@@ -147,7 +147,7 @@ def release_files(
         raise InvalidParameterError("out must be outside the folder of the inputs.")
     form = tables[0].format if format is None else format
     check_option("format", form, FORMATS)
-    keyed = release.keyed()  # a key that is missing is told before all is read
+    keyed = release._keyed()  # a key that is missing is told before all is read
     with claimed(place) as (unfinished,):
         survey, persons = _Survey(tables, release), None
         if release.author is None:
@@ -251,7 +251,7 @@ class _Survey:
 
 
 def _released(release: DocumentRelease, batch: Any, kinds: Any, persons: Any) -> Any:
-    arrays = release.arrays(read_batch(release, batch, kinds), persons)
+    arrays = release._arrays(read_batch(release, batch, kinds), persons)
     pa = import_pyarrow("release_files")
     return pa.table(arrays, names=list(release.columns))
 
