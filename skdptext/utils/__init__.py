@@ -1,18 +1,5 @@
 """Small helpers with no knowledge of words or mechanisms."""
 
-from skdptext.utils._inputs import (
-    as_array as as_array,
-    as_labels as as_labels,
-    check_classes as check_classes,
-    check_matrix as check_matrix,
-    check_prior as check_prior,
-    check_told_apart as check_told_apart,
-    composed as composed,
-    is_column_of_documents as is_column_of_documents,
-    is_count_matrix as is_count_matrix,
-    plain_documents as plain_documents,
-    sums_by_label as sums_by_label,
-)
 from skdptext.utils._intervals import (
     half_width as half_width,
     lower_limit as lower_limit,
@@ -36,14 +23,6 @@ from skdptext.utils._messages import (
     warn_once as warn_once,
     wrapped as wrapped,
 )
-from skdptext.utils._system import (
-    bisect as bisect,
-    blocks as blocks,
-    half_squared_norms as half_squared_norms,
-    runs as runs,
-    sparse_result as sparse_result,
-    working_memory_bytes as working_memory_bytes,
-)
 from skdptext.utils._random import (
     REPEATABLE as REPEATABLE,
     CheckedParameters as CheckedParameters,
@@ -57,33 +36,50 @@ from skdptext.utils._random import (
 )
 from skdptext.utils._system import (
     Memo as Memo,
+    bisect as bisect,
     blas_threads as blas_threads,
+    blocks as blocks,
+    half_squared_norms as half_squared_norms,
     import_gensim as import_gensim,
     import_pandas as import_pandas,
     import_pyarrow as import_pyarrow,
     limit_blas_threads as limit_blas_threads,
     replacing as replacing,
+    runs as runs,
+    sparse_result as sparse_result,
+    working_memory_bytes as working_memory_bytes,
 )
 from skdptext.utils._validation import (
     MAX_WHOLE_WORDS as MAX_WHOLE_WORDS,
     MAX_WORDS as MAX_WORDS,
-    read_bags as read_bags,
+    as_array as as_array,
+    as_labels as as_labels,
+    check_classes as check_classes,
     check_flag as check_flag,
     check_indices as check_indices,
     check_integer as check_integer,
     check_kind as check_kind,
+    check_matrix as check_matrix,
     check_methods as check_methods,
     check_n_jobs as check_n_jobs,
     check_numbers as check_numbers,
     check_option as check_option,
     check_path as check_path,
+    check_prior as check_prior,
     check_real as check_real,
+    check_told_apart as check_told_apart,
+    composed as composed,
+    is_column_of_documents as is_column_of_documents,
+    is_count_matrix as is_count_matrix,
     is_fitted as is_fitted,
     kind_of as kind_of,
     name_rows as name_rows,
+    plain_documents as plain_documents,
+    read_bags as read_bags,
     refuse_masked as refuse_masked,
     shown as shown,
     shown_words as shown_words,
+    sums_by_label as sums_by_label,
 )
 
 # Names of the form `x as x` are for the rooms beside, and have no page.

@@ -1,12 +1,16 @@
-"""Checks of arguments; each error names the parameter, the rule and the value."""
+"""Checks of arguments, documents, counts and labels.
+
+Each error names the parameter, the rule and the value, and quotes no text.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+import unicodedata
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from decimal import Decimal
-from numbers import Integral, Real
+from numbers import Integral, Number, Real
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -268,3 +272,350 @@ def read_bags(
             f"{totals[row]:.0f} in row {row}."
         )
     return bags
+
+
+# -- documents and counts -----------------------------------------------------------
+
+_EXPECTED = "Expected an iterable of documents (str or lists of str) or a count matrix"
+# scikit-learn's own wording, which its users and checks look for
+_NO_NUMBER = " (A float() argument must be a string or a real number.)"
+
+
+def is_column_of_documents(X: Any) -> bool:
+    """Whether `X` is a table of one column, which holds texts or token lists."""
+    shape: Any = () if sp.issparse(X) else getattr(X, "shape", ())
+    if len(shape) != 2 or shape[1] != 1 or not shape[0]:
+        return False
+    first = _column(X[:1])[0]
+    return isinstance(first, str | list | tuple) or hasattr(first, "to_list")
+
+
+def _column(table: Any) -> list[Any]:
+    """The only column of an array, a data frame or an Arrow table."""
+    # We tell tables by what they can do. narwhals would be one more dependency, and
+    # knows neither Arrow's arrays nor its batches of records.
+    if hasattr(table, "iloc"):
+        column = table.iloc[:, 0]
+    elif hasattr(table, "column_names") and hasattr(table, "to_pydict"):
+        column = table.column(0)
+    else:
+        column = table[:, 0]
+    return _as_list(column)
+
+
+def _as_list(values: Iterable[Any]) -> list[Any]:
+    """Values of a list, an array or a column of a table, as Python's own."""
+    times = isinstance(values, np.ndarray) and values.dtype.kind in "mM"
+    for method in () if times else ("to_pylist", "to_list", "tolist"):
+        if hasattr(values, method):
+            return list(getattr(values, method)())
+    return [v.as_py() if hasattr(v, "as_py") else v for v in values]
+
+
+def plain_documents(X: Any) -> Any:
+    """Documents of an Arrow array, or in a table of one column; else unchanged."""
+    if isinstance(X, list | tuple):
+        return X
+    if is_column_of_documents(X):
+        return _column(X)
+    # an Arrow table, which has no type, is a matrix
+    arrow = hasattr(X, "to_pylist") and hasattr(X, "type")
+    return X.to_pylist() if arrow else X
+
+
+def is_count_matrix(
+    X: Any, expected: str = _EXPECTED, *, name: str = "documents"
+) -> bool:
+    """Whether `X` is a count matrix rather than documents, which are read next.
+
+    An InvalidParameterError, which begins with `expected`, if it is neither, as far as
+    can be told without consuming it. `name` is the parameter.
+    """
+    if isinstance(X, str | bytes):
+        raise InvalidParameterError(
+            f"{name} must be an iterable of documents, got a single "
+            f"{type(X).__name__}. Put it in a list: [text]."
+        )
+    refuse_masked(X)
+    X = plain_documents(X)
+    if sp.issparse(X):
+        check_indices(X)  # scikit-learn would follow them before we do
+        return True
+    if isinstance(X, Mapping | Set) or not (
+        isinstance(X, Iterable) or hasattr(X, "__array__")
+    ):
+        raise InvalidParameterError(f"{expected}, got {kind_of(X)}.")
+    if hasattr(X, "shape") or hasattr(X, "__array__"):
+        return _array_is_counts(X, expected)
+    first = X[0] if isinstance(X, Sequence) and len(X) else ""
+    nested = isinstance(first, list | tuple | np.ndarray) and len(first) > 0
+    if nested and isinstance(first[0], Number):
+        _check_rows(X)
+        return True
+    return False
+
+
+def _array_is_counts(X: Any, expected: str) -> bool:
+    """The same for arrays, data frames and their columns."""
+    whole = hasattr(X, "shape") and hasattr(X, "dtype")
+    array = X if whole else as_array(X, expected)
+    kind = getattr(array.dtype, "kind", "O")
+    if len(array.shape) == 2:
+        if kind not in "biufc":
+            first = array.ravel()[:1]
+            if len(first) and isinstance(first[0], str):
+                # column names are not quoted: without a header they are a record
+                raise InvalidParameterError(
+                    "Expected one column of documents, got a table of strings "
+                    f"(shape {tuple(array.shape)}). Select the column of texts."
+                )
+            _check_rows(array)
+        return True
+    if len(array.shape) == 1 and kind not in "biufc":
+        return False
+    raise InvalidParameterError(
+        f"{expected}, got an array of shape {tuple(array.shape)}. Reshape your data "
+        "with X.reshape(1, -1) if it is the counts of one document."
+    )
+
+
+def _check_rows(rows: Any) -> None:
+    """Refuse anything but rows of numbers, before NumPy quotes their contents."""
+    width = len(rows[0]) if len(rows) else 0
+    for i, row in enumerate(rows):
+        sized = isinstance(row, list | tuple | np.ndarray)
+        if not sized or len(row) != width:
+            of = f" of {len(row)}" if sized else ""
+            raise InvalidParameterError(
+                "each row of a count matrix must be a list of as many numbers as row "
+                f"0 ({width}), got {kind_of(row)}{of} as row {i}."
+            )
+        for j, cell in enumerate(row):
+            if not isinstance(cell, Number | np.bool_):
+                more = "" if isinstance(cell, str | bytes) else _NO_NUMBER
+                raise InvalidParameterError(
+                    "every cell of a count matrix must be a number, got "
+                    f"{kind_of(cell)} in row {i}, column {j}. In a data frame with "
+                    f"other columns, select the column of texts.{more}"
+                )
+
+
+def check_matrix(X: Any) -> None:
+    """Refuse anything but a matrix of numbers, before other libraries quote it."""
+    expected = "X must be a matrix of word weights"
+    if isinstance(X, str | bytes) or not is_count_matrix(X, expected):
+        raise InvalidParameterError(
+            f"{expected}, got {kind_of(X)} that is none. Reshape your data if it is "
+            "one document: [X]. Count the words of texts first: CountVectorizer("
+            "vocabulary=embedding.words).fit_transform(texts), with lowercase=False if "
+            "the embedding has capitals."
+        )
+
+
+def as_array(X: Any, expected: str, dtype: Any = None) -> np.ndarray:
+    """`X` as an array; the error does not quote it."""
+    try:
+        return np.asarray(X, dtype=dtype)
+    except (TypeError, ValueError):  # whose messages may quote it
+        raise InvalidParameterError(
+            f"{expected}, got {kind_of(X)} that is not an array."
+        ) from None
+
+
+def composed(text: str) -> str:
+    """The text with each letter and its accents as one character, where there is one.
+
+    Unicode's form NFC: the same word has the same characters, however it is typed.
+    """
+    return unicodedata.normalize("NFC", text)
+
+
+# -- labels: authors, topics and the like -------------------------------------------
+
+
+def as_labels(
+    name: str,
+    values: Any,
+    n: int | None = None,
+    *,
+    of: str = "document",
+    n_different: int = 1,
+    partly: bool = False,
+    people: bool = False,
+) -> np.ndarray:
+    """Labels of any library as a sortable array, one for each of `n` if that is given.
+
+    Two labels that only look alike are refused, as one thing would count as two: those
+    that differ in blanks, in signs that do not show or in the form of Unicode, and of
+    `people` also in case. Blank names of people, and numbers that may have been rounded
+    to one, would count as one person, and are refused, too. With `partly`, labels may
+    be missing: if some are, all are objects, and the missing ones None. An error names
+    the position of a bad label.
+    """
+    shape: Any = getattr(values, "shape", (0,))
+    is_column = len(shape) == 2 and shape[1] == 1
+    if isinstance(values, str | bytes | dict) or not (
+        is_column or isinstance(values, Iterable)
+    ):
+        raise InvalidParameterError(
+            f"{name} must hold one label per {of}, got {kind_of(values)}."
+        )
+    # We look at every label before NumPy does: it makes the text "1" of 1 beside a
+    # text, the text "nan" of a missing value, so that a class would appear from
+    # nowhere, and "ann" of "ann\0".
+    given = _column(values) if is_column else _as_list(values)
+    if not (is_column or len(shape) == 1) or n not in (None, len(given)):
+        raise InvalidParameterError(
+            f"{name} must hold one label per {of}{'' if n is None else f' ({n})'}, got "
+            f"shape {tuple(shape) if len(shape) != 1 else (len(given),)}."
+        )
+    missing = _check_each(name, given, partly)
+    check_told_apart(name, given, people)
+    # numbers keep their type, which a list forgets
+    own = getattr(getattr(values, "dtype", None), "kind", "O") in tuple("biuf")
+    plain = as_array(values if own else given, f"{name} must be labels").reshape(-1)
+    if missing or plain.dtype.kind not in "biufU":
+        plain = np.array([*given, None], dtype=object)[:-1]
+        plain[missing] = None
+    if people:
+        _check_names(name, plain)
+    try:
+        different = len(np.unique(np.delete(plain, missing)))
+    except TypeError:
+        raise InvalidParameterError(
+            f"{name} must be labels that can be sorted, got {kind_of(values)}."
+        ) from None
+    if different < n_different and n is not None:
+        raise InvalidParameterError(
+            f"{name} must hold at least {n_different} different labels, got "
+            f"{different}."
+        )
+    return plain
+
+
+def _check_each(name: str, labels: list[Any], partly: bool) -> list[int]:
+    """Refuse labels of several kinds; returns where they are missing."""
+    types = set(map(type, labels))
+    if types <= {str} or types <= {int, bool}:
+        return []
+    kinds: dict[str, int] = {}
+    missing = []
+    for i, label in enumerate(labels):
+        endless = isinstance(label, Real) and math.isinf(label)
+        if endless or _is_missing(label):
+            if endless or not partly:
+                raise InvalidParameterError(
+                    f"{name} must not be missing, got {shown(label)} for document {i}."
+                )
+            missing.append(i)
+            continue
+        number = isinstance(label, Number | np.bool_)
+        own = "number" if number else type(label).__name__
+        kinds.setdefault("text" if isinstance(label, str) else own, i)
+    if len(kinds) > 1:
+        (kind, i), (other, j) = list(kinds.items())[:2]
+        raise InvalidParameterError(
+            f"{name} must be of one kind, all text or all numbers, got {kind} for "
+            f"document {i} and {other} for document {j}."
+        )
+    for kind, i in kinds.items():
+        # of a label that holds several, NumPy would make as many
+        if kind != "text" and isinstance(labels[i], Iterable):
+            raise InvalidParameterError(
+                f"{name} must hold one label per document, a text or a number, got "
+                f"{kind_of(labels[i])} for document {i}."
+            )
+    return missing
+
+
+def _is_missing(label: Any) -> bool:
+    """Whether it is None, NaN, NaT or pandas' NA."""
+    try:
+        return label is None or bool(label != label)
+    except TypeError:  # NA is neither equal nor unequal to itself
+        return True
+    except ValueError:  # an array
+        return False
+
+
+def _check_names(name: str, labels: np.ndarray) -> None:
+    """Refuse names of people that may stand for several of them."""
+    names = labels.tolist() if labels.dtype.kind in "UO" else []
+    blank = [i for i, x in enumerate(names) if isinstance(x, str) and not x.strip()]
+    if blank:
+        raise InvalidParameterError(
+            f"{name} must hold no blank names, which would be one person together, got "
+            f"{len(blank)} of {len(labels)}, the first at position {blank[0]}."
+        )
+    if labels.dtype.kind != "f":
+        return
+    digits = np.finfo(labels.dtype).nmant + 1  # 24 for float32
+    if (np.abs(labels) >= 2.0**digits).any():
+        raise InvalidParameterError(
+            f"{name} must be told apart, but they are floating-point numbers, or "
+            f"integers of several kinds, of 2^{digits} or more, which may stand for "
+            "several people: give str, or integers of one kind."
+        )
+
+
+def check_told_apart(
+    name: str, labels: Sequence[Any], people: bool, of: str = "documents"
+) -> None:
+    """Refuse texts that only look alike; of `people` also those that differ in case.
+
+    `of` says whose positions an error gives.
+    """
+    seen: dict[str, str] = {}
+    for label in dict.fromkeys(x for x in labels if isinstance(x, str)):
+        bare = _bare(label)
+        twin = seen.setdefault(bare.casefold() if people else bare, label)
+        if twin == label:
+            continue
+        who, loss = ("person", ", and lose twice the ε") if people else ("label", "")
+        raise InvalidParameterError(
+            f"{name} must be told apart by more than looks, but those of {of} "
+            f"{labels.index(twin)} and {labels.index(label)} differ only in "
+            f"{'case, ' if people else ''}blanks, signs that do not show, or forms of "
+            f"Unicode: one {who} would count as two{loss}. Write them alike, or number "
+            "those that are different."
+        )
+
+
+def _bare(label: str) -> str:
+    """What people see of a label: no outer blanks, no signs that do not show."""
+    if not (label.isascii() and label.isprintable()):
+        kinds = unicodedata.category
+        label = "".join(x for x in label if x.isspace() or kinds(x) not in ("Cc", "Cf"))
+    return " ".join(composed(label).split())
+
+
+def check_classes(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Sorted classes, at least 2 of them, and the number of each document's."""
+    classes, numbers = np.unique(as_labels("y", y, n), return_inverse=True)
+    if len(classes) < 2:
+        got = "1 class" if len(classes) else "none"
+        raise InvalidParameterError(f"y must hold at least 2 classes, got {got}.")
+    return classes, numbers
+
+
+def check_prior(prior: Any, n: int, of: str, *, zeros: bool = False) -> np.ndarray:
+    """One number for each of `n` as shares that sum to 1; None: they are equal."""
+    if prior is None:
+        return np.full(n, 1 / n)
+    sign = ">= 0, not all of them 0," if zeros else "> 0"
+    rule = f"prior must hold one number {sign} per {of} ({n})"
+    shares = as_array(prior, rule, dtype=np.float64)
+    if shares.shape != (n,):
+        raise InvalidParameterError(f"{rule}, got shape {shares.shape}.")
+    allowed = np.isfinite(shares) & ((shares >= 0) if zeros else (shares > 0))
+    if not allowed.all() or not shares.any():
+        raise InvalidParameterError(
+            f"{rule}, got numbers from {shares.min()} to {shares.max()}."
+        )
+    return shares / shares.sum()
+
+
+def sums_by_label(labels: np.ndarray, rows: Any, n_labels: int) -> Any:
+    """Sums of the rows of each label, which is a number below `n_labels`."""
+    one, at = np.ones(len(labels)), np.arange(len(labels))
+    return sp.csr_array((one, (labels, at)), shape=(n_labels, len(labels))) @ rows
