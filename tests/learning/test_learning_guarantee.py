@@ -12,6 +12,7 @@ from scipy import stats
 from skdptext import DPDocumentReplacer, DPWordPerturber
 from skdptext.exceptions import InvalidParameterError
 from skdptext.learning._features import GRID
+from skdptext.learning._guarantee import LearningPart
 from skdptext.mechanisms import discrete_gaussian, discrete_laplace, gaussian_delta
 from skdptext.utils import NoiseStreams
 from tests.learning.conftest import KINDS, exact_sums, kept
@@ -200,3 +201,30 @@ def test_many_documents_of_gaussian_sums(guarantee_of):
     mu = 2 * 4 * GRID / part.gaussian_sigma
     assert delta == 1e-6
     assert gaussian_delta(epsilon - 2.0, mu) == pytest.approx(1e-6, rel=1e-3)
+
+
+@pytest.mark.slow
+def test_against_dp_accounting(guarantee_of):
+    """Google's accountant, for continuous noise, which whole numbers come close to."""
+    dp_accounting = pytest.importorskip("dp_accounting")
+    from dp_accounting import pld
+
+    groups, vectors = guarantee_of("groups"), guarantee_of("vectors")
+    both = groups.compose(vectors)
+    for once, k in ((vectors, 1), (vectors, 7), (groups, 3), (both, 4)):
+        loss = LearningPart.loss_of(once.compose(k).parts)
+        accountant = pld.PLDAccountant(
+            dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE
+        )
+        for part in once.parts:
+            if part.delta:
+                noise = dp_accounting.GaussianDpEvent(part.gaussian_sigma / GRID)
+            else:
+                noise = dp_accounting.LaplaceDpEvent(part.laplace_scale / GRID)
+            accountant.compose(noise, k)
+        for delta in (1e-8, 1e-6, 1e-3):
+            theirs = accountant.get_epsilon(delta)
+            ours = loss.epsilon(delta)
+            assert theirs <= ours * 1.001
+            if once is vectors:
+                assert ours <= theirs * 1.001
