@@ -339,8 +339,6 @@ TAKES_NO_TEXT: dict[Any, str] = {
     "fresh": "gets a generator",
     "seeded": "gets a random state, which the copy checks in use",
     "plot": "takes a figure's axes, and draws what its object holds",
-    "arrays": "gets what was read of a batch, for a writer of files",
-    "check_shared_texts": "gets the counts of a whole file, for a writer of files",
 }
 
 

@@ -560,5 +560,5 @@ def warn_without_words(n: int, of: int, known: str, about: Any = None) -> None:
             f"{n:,} of {of:,} documents hold no word of the {known}, so that nothing "
             f"they say is kept: {_ARE_THEY[known]} for this language and kind of text?",
             OutOfVocabularyWarning,
-            about or known,
+            (about or known, round(10 * n / of)),  # other texts may lose far more
         )
