@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,16 +13,12 @@ from sklearn.compose import make_column_transformer
 from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.model_selection import cross_val_predict, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from skdptext import DPDocumentReplacer, DPWordPerturber
-from skdptext.datasets import make_embedding
 from skdptext.exceptions import InvalidParameterError
-from skdptext.mechanisms import Exponential
-from skdptext.privacy import PrivacyGuarantee
 from tests.learning.conftest import FOOD, PETS, texts_of
 
 TOPICS = np.arange(400) % 2
@@ -120,54 +114,3 @@ def test_a_step_of_imbalanced_learn(make, private, form):
     assert set(words[0].get_feature_names_out()) <= {  # of public documents only
         name for word in PETS + FOOD for name in (word, f"tfidfvectorizer__{word}")
     }
-
-
-def test_all_fits_of_a_search_count(make, private):
-    texts, labels, _ = private
-    model = make("vectors")
-    search = GridSearchCV(model, {"n_components": [2, 3]}, cv=4).fit(texts, labels)
-    counted = PrivacyGuarantee.of_search(search)
-    assert counted.releases == 9
-    assert counted.epsilon == search.best_estimator_.guarantee().compose(9).epsilon
-    alone = GridSearchCV(make_pipeline(model), {}, cv=2, refit=False).fit(texts, labels)
-    varied = GridSearchCV(model, {"epsilon": [1.0, 2.0]}, cv=2).fit(texts, labels)
-    for wrong in (alone, varied, model):
-        with pytest.raises(InvalidParameterError, match=r"^search must"):
-            PrivacyGuarantee.of_search(wrong)
-
-
-def searched(estimator, **values):
-    """As a fitted search: what it has tried, and one candidate."""
-    params = [{name: value} for name, tried in values.items() for value in tried]
-    return SimpleNamespace(
-        best_estimator_=estimator, cv_results_={"params": params}, n_splits_=2
-    )
-
-
-def test_candidates_that_promise_other_things_are_not_counted_as_one(
-    make, private, public
-):
-    """Groups of stand-ins make the bounds, options of a mechanism the exponents."""
-    texts, labels, _ = private
-    learned = make("groups").fit(texts, labels)
-    replacer = DPDocumentReplacer(public, n_groups=2).fit()
-    perturber = DPWordPerturber(make_embedding(20, 3), mechanism=Exponential()).fit([])
-    step = Pipeline([("model", learned)])
-    for wrong in (
-        searched(replacer, n_groups=[2, 8]),
-        searched(replacer, grouper=[None]),
-        searched(perturber, mechanism__calibration=["half", "exact"]),
-        searched(perturber, embedding=[1, 2]),
-        searched(learned, public_documents=[public, public[:3]]),
-        searched(step, model__delta=[0.0, 1e-6]),
-        searched(step, model=[learned, make("vectors", epsilon=9.0)]),
-        searched(Pipeline([("outer", step)]), outer__model__epsilon=[1.0, 2.0]),
-    ):
-        with pytest.raises(InvalidParameterError, match=r"^search must have candidat"):
-            PrivacyGuarantee.of_search(wrong)
-    for right in (
-        searched(replacer, verbose=[0, 1]),
-        searched(step, other__epsilon=[1, 2]),
-        searched(step, model__priors=["equal", "released"]),
-    ):
-        assert PrivacyGuarantee.of_search(right).releases == 5
