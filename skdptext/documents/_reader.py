@@ -555,10 +555,13 @@ def warn_without_words(n: int, of: int, known: str, about: Any = None) -> None:
     The numbers are private: they are for whoever holds the documents, and no part of a
     release.
     """
+    about = about or known
+    if 2 * n > of:
+        about = "most", about  # who was told of a few has not heard of this
     if n:
         warn_once(
             f"{n:,} of {of:,} documents hold no word of the {known}, so that nothing "
             f"they say is kept: {_ARE_THEY[known]} for this language and kind of text?",
             OutOfVocabularyWarning,
-            (about or known, round(10 * n / of)),  # other texts may lose far more
+            about,
         )
