@@ -97,14 +97,19 @@ def run(
 
 
 def _joined(outputs: list[dict]) -> list[dict]:
-    """With what was printed in one piece, however it came from the kernel."""
+    """With each stream in one piece, warnings first, however they came from the kernel.
+
+    The kernel sends its two streams apart: which arrives first differs between runs.
+    """
+    streams: dict[str, dict] = {}
     out: list[dict] = []
-    for output in outputs:
-        if out and output.get("name") == out[-1].get("name", "no stream"):
-            out[-1]["text"] += output["text"]
+    for output in [*outputs, {"output_type": "end"}]:
+        if name := output.get("name"):
+            texts = streams.setdefault(name, {**output, "text": ""})
+            texts["text"] += output["text"]
         else:
-            out.append(dict(output))
-    return out
+            out += [*(streams.pop(name) for name in sorted(streams)), dict(output)]
+    return out[:-1]
 
 
 def _tidy(output: dict[str, Any], number: int) -> dict[str, Any]:
