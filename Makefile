@@ -86,9 +86,10 @@ doctest: $(STAMP)-test  ## run the examples of the docstrings and of the site's 
 	    docs/get_started docs/howto docs/understand docs/reference \
 	    skdptext $(PYTEST_ARGS)
 
-lint: $(STAMP)-dev  ## check style and formatting
+lint: $(STAMP)-dev  ## check style, formatting and words
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
+	$(PY) .ci/words.py skdptext
 
 format: $(STAMP)-dev  ## repair style and formatting
 	$(PY) -m ruff check --fix .
