@@ -83,7 +83,7 @@ coverage: $(STAMP)-test  ## run all tests and write htmlcov/index.html
 
 doctest: $(STAMP)-test  ## run the examples of the docstrings and of the site's pages
 	$(SHARED) $(PY) -m pytest $(WORKERS) --doctest-modules --doctest-glob="*.rst" \
-	    docs/get_started docs/howto docs/understand docs/reference \
+	    docs/get_started docs/howto docs/understand docs/evidence docs/reference \
 	    skdptext $(PYTEST_ARGS)
 
 lint: $(STAMP)-dev  ## check style, formatting and words

@@ -2,7 +2,7 @@
 
 A room's ``__all__`` holds what a user calls, and each of these names has a page. What
 users only get as a result stands on the page of what returns it (`RESULTS`), and what
-those need who write mechanisms or attacks on the page of the extension interface.
+a custom mechanism or attack needs on the page on extending skdptext.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def names(room: str) -> list[str]:
 
 def others() -> list[str]:
     """All else that the site shows, as ``room.name``."""
-    page = (HERE / "reference" / "extension_api.rst").read_text("utf-8")
+    page = (HERE / "howto" / "extend.rst").read_text("utf-8")
     directive = r"^\.\. auto(?:class|function):: skdptext\.(\S+)$"
     beside = [
         f"{page.partition('.')[0]}.{result}"

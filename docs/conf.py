@@ -51,9 +51,9 @@ templates_path = ["_templates"]
 root_doc = "index"
 default_role = "py:obj"
 
-# The build needs no network. Links into other projects' sites do, so they are
-# made only where someone asks for them.
-if os.environ.get("SKDPTEXT_DOCS_ONLINE") == "1":
+# The build needs no network. The hosted site has links into other projects' sites.
+HOSTED = os.environ.get("READTHEDOCS") == "True"
+if HOSTED:
     extensions.append("sphinx.ext.intersphinx")
     intersphinx_mapping = {
         "python": ("https://docs.python.org/3", None),
@@ -109,10 +109,27 @@ html_theme_options = {
     "navbar_persistent": ["search-button"],
     "show_prev_next": True,
     "show_toc_level": 2,
-    "secondary_sidebar_items": ["page-toc", "sourcelink"],
+    "secondary_sidebar_items": ["page-toc", "edit-this-page", "sourcelink"],
+    "use_edit_page_button": True,
     "footer_end": [],
 }
 html_copy_source = True
+_user, _repo = URLS["Repository"].split("/")[-2:]
+html_context = {
+    "github_user": _user,
+    "github_repo": _repo,
+    "github_version": "main",
+    "doc_path": "docs",
+}
+if HOSTED:  # a page that is opened from a disk cannot load the list of versions
+    html_theme_options |= {
+        "switcher": {
+            "json_url": f"{URLS['Homepage']}en/latest/_static/versions.json",
+            "version_match": os.environ.get("READTHEDOCS_VERSION", "latest"),
+        },
+        "check_switcher": False,
+        "navbar_end": ["version-switcher", "theme-switcher", "navbar-icon-links"],
+    }
 
 
 def linkcode_resolve(domain, info):
@@ -256,6 +273,17 @@ def _describe(app, page, template, context, doctree):
     context["metatags"] = tags
 
 
+def _edit(app, page, template, context, doctree):
+    """Where the source of a page is, in the repository; some pages are made."""
+    folder = page.rpartition("/")[0]
+    if folder == "notebooks":
+        context["edit_page_url_template"] = (
+            f"{URLS['Repository']}/blob/main/examples/{{{{ file_name[10:] }}}}"
+        )
+    elif page == "changelog" or folder == "api/generated":
+        context["page_source_suffix"] = ""  # no link
+
+
 def _anchor(app, page, template, context, doctree):
     """A server shows the 404 page at any depth, so its links need a base."""
     site = os.environ.get("READTHEDOCS_CANONICAL_URL")
@@ -272,5 +300,6 @@ def setup(app):
     app.connect("builder-inited", notebooks.write)
     app.connect("html-page-context", _describe)
     app.connect("html-page-context", _anchor)
+    app.connect("html-page-context", _edit)
     app.connect("autodoc-skip-member", _own_members_only)
     app.connect("missing-reference", _link_public_name)

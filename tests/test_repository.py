@@ -491,6 +491,7 @@ def test_every_page_of_the_site_is_listed(folder):
 
 def test_version_is_the_same_everywhere():
     citation = (ROOT / "CITATION.cff").read_text("utf-8")
-    assert f"\nversion: {skdptext.__version__}\n" in citation
+    versions = re.findall(r"^ *version: (\S+)$", citation, flags=re.MULTILINE)
+    assert versions == [skdptext.__version__] * 2  # of the file and how to cite it
     changelog = (ROOT / "CHANGELOG.md").read_text("utf-8")
     assert f"\n## {skdptext.__version__}" in changelog

@@ -111,7 +111,7 @@ def audit_training(
     person: Any = None,
     *,
     authors: Any = None,
-    neighbours: str = "add/remove",
+    adjacency: str = "add_remove",
     epsilon: float | None = None,
     delta: float | None = None,
     n_fits: int = 1000,
@@ -142,7 +142,7 @@ def audit_training(
     authors : array-like of shape (n_rows,), default=None
         Who wrote each row; given to ``fit``, too, where it takes authors. None: each
         row is a person.
-    neighbours : {"add/remove", "replace"}, default="add/remove"
+    adjacency : {"add_remove", "replace"}, default="add_remove"
         Whether the claim is about one person more or less; or about one who is replaced
         by another, where the number of rows is taken to be public. Then as many rows of
         another person with other labels stand in for those left out.
@@ -243,9 +243,9 @@ def audit_training(
     check_methods(estimator, ["fit"], "estimator must have fit")
     n_fits = check_integer("n_fits", n_fits, low=100)
     confidence = check_real("confidence", confidence, low=0.5, high=1, open_high=True)
-    check_option("neighbours", neighbours, ("add/remove", "replace"))
+    check_option("adjacency", adjacency, ("add_remove", "replace"))
     data = _Rows(X, y, authors)
-    fits = _Fits(estimator, data, neighbours, check_rng(random_state))
+    fits = _Fits(estimator, data, adjacency, check_rng(random_state))
     if person is not None:
         data.of(person)
     claimed, delta, delta_at = fits.claim(epsilon, delta)
@@ -355,11 +355,11 @@ class _Fits:
         self,
         estimator: Any,
         data: _Rows,
-        neighbours: str,
+        adjacency: str,
         rng: np.random.Generator,
     ) -> None:
         self._estimator, self._data = estimator, data
-        self._replaces, self.rng = neighbours == "replace", rng
+        self._replaces, self.rng = adjacency == "replace", rng
         self._passes_authors = (
             data.has_authors and "authors" in signature(estimator.fit).parameters
         )
@@ -383,7 +383,7 @@ class _Fits:
             epsilon, delta = (getattr(guarantee, a, None) for a in (name, "delta"))
             curve = getattr(guarantee, "delta_at", None)
             if curve is not None and self._replaces:
-                curve = partial(curve, neighbours="replace")
+                curve = partial(curve, adjacency="replace")
         if epsilon is None:
             raise InvalidParameterError(
                 "epsilon must be given with delta, and where the estimator has no "

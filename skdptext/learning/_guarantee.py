@@ -16,7 +16,7 @@ from skdptext.utils import check_option
 
 _UP = 1 + 2.0**-40
 UNITS = ("person", "document")
-NEIGHBOURS = ("add/remove", "replace")
+ADJACENCY = ("add_remove", "replace")
 _FIELDS = {"unit": str, "epsilon": float, "delta": float, "n_cells": int}
 
 
@@ -77,10 +77,10 @@ class LearningPart(Part):
     # -- of all releases of a unit ---------------------------------------------------
 
     @staticmethod
-    def loss_of(parts: Sequence[Any], neighbours: str = NEIGHBOURS[0]) -> SumLoss:
-        check_option("neighbours", neighbours, NEIGHBOURS)
+    def loss_of(parts: Sequence[Any], adjacency: str = ADJACENCY[0]) -> SumLoss:
+        check_option("adjacency", adjacency, ADJACENCY)
         loss = reduce(add, (part.loss for part in parts))
-        return loss.larger(2.0 if neighbours == "replace" else 1.0)
+        return loss.larger(2.0 if adjacency == "replace" else 1.0)
 
     @staticmethod
     def delta_of_all(parts: Sequence[Any]) -> float:

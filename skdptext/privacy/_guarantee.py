@@ -669,14 +669,14 @@ class PrivacyGuarantee:
         """The ε of one person in the sums replaced by another, at `delta`."""
         return float(self._one("epsilon_replace", "sums").of_person(self.parts, 1)[0])
 
-    def delta_at(self, epsilon: float, *, neighbours: str = "add/remove") -> float:
+    def delta_at(self, epsilon: float, *, adjacency: str = "add_remove") -> float:
         """The δ of sums that goes with an ε.
 
         Parameters
         ----------
         epsilon : float >= 0
             The ε.
-        neighbours : {"add/remove", "replace"}, default="add/remove"
+        adjacency : {"add_remove", "replace"}, default="add_remove"
             Whether one person more or less is in the sums, or another one.
 
         Returns
@@ -686,7 +686,7 @@ class PrivacyGuarantee:
         """
         kind = self._one("delta_at", "sums")
         epsilon = check_real("epsilon", epsilon, low=0)
-        return float(kind.loss_of(self.parts, neighbours).delta(epsilon))
+        return float(kind.loss_of(self.parts, adjacency).delta(epsilon))
 
     # -- of words: the metric, and utility -------------------------------------------
 

@@ -374,10 +374,10 @@ def test_who_has_a_class_alone_is_found():
 def test_a_claim_about_a_person_replaced_is_tested_by_replacing():
     # a number of rows that is taken to be public
     assert audited("number of rows").violated
-    replaced = audited("number of rows", neighbours="replace")
+    replaced = audited("number of rows", adjacency="replace")
     assert not replaced.violated
     assert replaced.claimed == 2
-    assert audited("rows for people", neighbours="replace").violated
+    assert audited("rows for people", adjacency="replace").violated
 
 
 def test_few_fits_say_nothing_about_a_large_claim():
@@ -396,9 +396,9 @@ def test_few_fits_say_nothing_about_a_large_claim():
     ({"epsilon": 1, "delta": 1}, "delta must be a finite number"),
     ({"n_fits": 99}, "n_fits must be an integer >= 100, got 99"),
     ({"confidence": 1}, "confidence must be a finite number"),
-    ({"neighbours": "remove"}, "neighbours must be one of"),
+    ({"adjacency": "remove"}, "adjacency must be one of"),
     ({"estimator": Means()}, "no guarantee.. that states epsilon"),
-    ({"estimator": Means(), "neighbours": "replace"}, "states epsilon_replace"),
+    ({"estimator": Means(), "adjacency": "replace"}, "states epsilon_replace"),
     ({"estimator": object()}, "estimator must have fit"),
     ({"y": LABELS[1:]}, "y must hold one label per row"),
     ({"X": None}, "X must hold a row for each document, got None"),

@@ -115,7 +115,7 @@ def test_numbers_agree(guarantee_of, kind):
     assert guarantee.delta_at(1.0) <= guarantee.delta
     assert part.loss.epsilon(guarantee.delta) <= 1.0 + 1e-9
     assert guarantee.epsilon_replace <= 2.5
-    replaced = guarantee.delta_at(guarantee.epsilon_replace, neighbours="replace")
+    replaced = guarantee.delta_at(guarantee.epsilon_replace, adjacency="replace")
     assert replaced <= guarantee.delta
     assert 0.5 < guarantee.right_at_most <= (e + guarantee.delta) / (1 + e) + 1e-9
     assert guarantee.found_at_most(1) == 1.0
