@@ -16,7 +16,7 @@ INSTEAD = {
     r"(?<!there) (is|are) no (?!longer|more|less|fewer|\w+er\b)": "is not a",
     r"\bin clear\b": "in plain text; unchanged",
     r"\b(neighbour|behaviour|colour|favour|honour|centre|labell|modelling|cancelled)"
-    r"|recogni[sz]|analyse|\bgrey\b|(anonym|random|optim|normal|regular|summar|organ)is"
+    r"|recogni[sz]|\banalysed?\b|\bgrey\b|(anonym|random|optim|normal|regular|summar|organ)is"
     r"[ei]": "American spelling; identify",
     r"(^|[\s(])\.\d|\d\s%(?![(\w])": "0.93; 99%",
 }

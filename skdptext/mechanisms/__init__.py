@@ -1,4 +1,4 @@
-"""Mechanisms: randomised maps of words that state what they guarantee."""
+"""Mechanisms replace words at random and state what this guarantees."""
 
 from skdptext.mechanisms._exact_response import (
     ExactResponse as ExactResponse,
@@ -31,14 +31,14 @@ from skdptext.mechanisms._noise import (
     embedding_spectrum as embedding_spectrum,
 )
 
-#: The mechanisms that have a name, for grids, files of settings and the command line.
+#: Mechanisms by name, for grids, settings files and the command line.
 MECHANISMS: dict[str, type[WordMechanism]] = {
     "exponential": Exponential,
     "mahalanobis-noise": MahalanobisNoise,
     "randomized-response": RandomizedResponse,
 }
 
-# The names above of the form `x as x` are for the rooms beside, and have no page.
+# Names imported as `x as x` are for other subpackages and have no page of their own.
 __all__ = [
     "Exponential",
     "MahalanobisNoise",

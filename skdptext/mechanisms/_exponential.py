@@ -21,27 +21,29 @@ from skdptext.utils import (
     working_memory_bytes,
 )
 
-# Below this share of ‖φ‖², squared distances are computed from differences: there the
-# product's would have lost more than three of their sixteen digits.
+# Below this share of ‖φ‖², squared distances are computed from differences, because the
+# matrix product would have lost more than three of their sixteen digits.
 _NEAR = 2.2e-3
 # Bound on rounding in a difference of two ln C, in nats; added before a division.
 _ROUNDING = 2.0**-40
-# Relative margin by which the rate is aimed below ε: more than rounding changes.
+# Relative margin by which the search aims below ε. It outweighs rounding.
 _MARGIN = 2.0**-33
-# Tolerance of the search, relative: rates are as small as distances are large.
+# The tolerance of the search is relative, because rates are as small as distances are
+# large.
 _TIGHT = {"xtol": 1e-300, "rtol": 1e-13}
-# Words that the search for a rate starts with, and pairs that each failure adds.
+# Number of words that the search for a rate starts with, and of pairs that each failed
+# attempt adds.
 _FIRST, _MORE = 256, 32
 
-# Rates found last, keyed by all that they depend on.
+# The rates that were found last, by a digest of everything they depend on.
 _rates: Memo[tuple[float, np.ndarray, float]] = Memo(32)
 
 
 class Exponential(TableMechanism):
-    r"""Replace each word by a random one, nearer ones more often; recommended.
+    r"""Replace each word by a random word, preferring near ones (recommended).
 
-    Similar words become hard to tell apart: a bound on the loss holds for every pair of
-    words. Each word w becomes the word z with probability
+    Similar words become hard to distinguish: a bound on the privacy loss holds for
+    every pair of words. Each word w becomes the word z with probability
 
     .. math::
 
@@ -54,12 +56,12 @@ class Exponential(TableMechanism):
     Parameters
     ----------
     calibration : {"exact", "half"}, default="exact"
-        How the rate a follows from ε.
+        How ε determines the rate a.
 
         - "half": a = ε/2, which is SanText [1]_.
         - "exact": the largest a found for which the privacy loss is at most ε d(w, w')
-          for every pair of words; some pair attains it. This a lies between ε/2 and ε,
-          and keeps several times as many words for the same proven ε.
+          for every pair of words; some pair attains this bound. This a lies between ε/2
+          and ε, and keeps several times as many words for the same proven ε.
     max_distance : float > 0, default=None
         If given, d is replaced by min(d, max_distance), so that the privacy loss
         between any two words is at most ε times `max_distance`. With "half" and
@@ -69,12 +71,12 @@ class Exponential(TableMechanism):
     Attributes
     ----------
     rate : float
-        A: how much log probability a unit of distance costs. Once prepared, as all
-        attributes.
+        The rate a: how much log probability a unit of distance costs. Set by
+        `prepare`, like all attributes.
 
     See Also
     --------
-    RandomizedResponse : The same mechanism with all words equally far apart.
+    RandomizedResponse : The same mechanism if all words are equally far apart.
 
     Notes
     -----
@@ -82,16 +84,15 @@ class Exponential(TableMechanism):
     for z = w. So this is the exact exponent of a pair. Per unit of d it is at most ε.
     The 53-bit uniform and the float64 sums cost ``numerical_delta`` per word.
 
-    *ε does not compare with the ε of noise on vectors.* For the same share of words
-    kept it is four to twelve times smaller than with `MahalanobisNoise`, depending on
-    embedding and share.
+    *This ε cannot be compared with the ε of noise on vectors.* For the same share of
+    words kept it is four to twelve times smaller than with `MahalanobisNoise`,
+    depending on embedding and share.
 
-    *Time* tells on how many different words there are: each is looked up once in a
-    call, so that documents of few different words take less of it. Anyone who can
-    measure the time of a call learns about their number; nothing here hides it.
+    *Timing.* Run time reveals the number of distinct words, because each is looked up
+    once per call. Nothing here hides it from an attacker who can time a call.
 
     *Cost.* "exact" passes over all pairs of words a few times when the mechanism is
-    prepared; the result is kept for the process.
+    prepared. The result is kept until the process ends.
 
     References
     ----------
@@ -124,7 +125,7 @@ class Exponential(TableMechanism):
         check_option("calibration", self.calibration, ["exact", "half"])
         if self.max_distance is not None:
             check_real("max_distance", self.max_distance, low=0, open_low=True)
-        if self.lam > 0:  # which "half" would look at only when it draws
+        if self.lam > 0:  # "half" would refuse a singular Σ only when it draws
             self._metric()
         if self.calibration == "half":
             self.rate: float = self.epsilon / 2
@@ -137,26 +138,28 @@ class Exponential(TableMechanism):
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
-        return {k: v for k, v in state.items() if k != "_right"}  # follows from it
+        # The points follow from the embedding, and are as large as it is.
+        return {k: v for k, v in state.items() if k != "_right"}
 
     # -- distances -------------------------------------------------------------
 
     @cached_property
     def _right(self) -> np.ndarray:
-        """Rows (x, 1, ‖x‖²) of points between which the metric is Euclid's."""
-        # equal vectors are exactly 0 apart, however a product rounds
+        """Rows (x, 1, ‖x‖²) of points whose Euclidean distances are the metric's."""
+        # Equal vectors become one point and are exactly 0 apart, although products
+        # round.
         different, at = np.unique(self.embedding.vectors, axis=0, return_inverse=True)
         points = different.astype(np.float64)
         if self.lam > 0:
             points = self._metric().whiten(points)
         # Distances do not change when all points move. Around the mean the squares are
-        # smallest, and so is what their difference loses to rounding.
+        # smallest, and so is the rounding error of their difference.
         points = (points - points.mean(axis=0))[at.ravel()]
         squares = np.einsum("ij,ij->i", points, points)
         return np.column_stack([points, np.ones(len(points)), squares])
 
     def _distances(self, words: Any, others: Any = slice(None)) -> np.ndarray:
-        """Distances of words to others, each ids or a slice of all, in float64."""
+        """Distances of words to others in float64; both are ids, or slices of all."""
         left, right = self._right[words], self._right[others]
         x, y, norms = left[:, :-2], right[:, :-2], left[:, -1:]
         # ‖x − y‖² = ‖x‖² + ‖y‖² − 2xᵀy as one product
@@ -174,7 +177,7 @@ class Exponential(TableMechanism):
         return apart
 
     def _pairs(self) -> Iterator[tuple[slice, slice, np.ndarray]]:
-        """Blocks of words, all words from there on, and the distances of the two."""
+        """Yield a block of words, all words from its first on, and their distances."""
         n_words = len(self.embedding)
         size = int(np.clip(working_memory_bytes() // (40 * n_words), 1, 256))
         for rows in blocks(n_words, size):
@@ -190,18 +193,20 @@ class Exponential(TableMechanism):
         return logs
 
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        # a d(x, y) + ln C_y − ln C_x: the exact loss
+        # The exact loss is a d(x, y) + ln C_y − ln C_x.
         apart = self._distances(x, y)
         exponents = self.rate * apart + self._logs(y) - self._logs(x)[:, None]
-        # words of equal vectors have equal distributions
+        # Words with equal vectors have equal distributions: their exponent is 0, and
+        # gets no margin for rounding.
         return np.where(apart > 0, np.maximum(exponents + _ROUNDING, 0), 0.0)
 
     def _logs(self, words: np.ndarray) -> np.ndarray:
-        """ln C_w of words."""
+        """Compute ln C_w of words."""
         if self.calibration == "exact":
             return self._log_normalizers[words]
         logs = np.empty(len(words))
         for rows in blocks(len(words), self._n_rows()):
+            # ln Pr[w | w] is −ln C_w, as the distance of a word to itself is 0.
             proba = self.log_proba(words[rows])
             logs[rows] = -proba[np.arange(len(proba)), words[rows]]
         return logs
@@ -214,12 +219,13 @@ class Exponential(TableMechanism):
     # -- what a rate proves ----------------------------------------------------
 
     def _normalizers(self, rate: float) -> np.ndarray:
+        """Compute ln C_w of all words at a rate."""
         sums = np.zeros(len(self.embedding))
         for rows, rest, apart in self._pairs():
             apart *= -rate
             masses = np.exp(apart, out=apart)
             sums[rows] += masses.sum(axis=1)
-            # the columns as the rows that they are on the other side of the diagonal
+            # Distances are symmetric: these columns are rows below the diagonal.
             n = rows.stop - rows.start
             sums[rest][n:] += masses[:, n:].sum(axis=0)
         logs: np.ndarray = np.log(sums)
@@ -227,25 +233,25 @@ class Exponential(TableMechanism):
         return logs
 
     def _attained(self, rate: float, logs: np.ndarray) -> tuple[float, np.ndarray]:
-        """The largest loss per unit of distance, and the words of the worst pairs."""
+        """Find the largest loss per unit of distance, and the words of worst pairs."""
         worst, mates = np.zeros(len(logs)), np.zeros(len(logs), dtype=np.intp)
         for rows, rest, apart in self._pairs():
             excess = _excess(apart, logs[rows], logs[rest])
             worst[rows], mates[rows] = excess.max(axis=1), excess.argmax(axis=1)
             mates[rows] += rows.start
         order = np.argsort(-worst, kind="stable")[:_MORE]
-        # by the triangle inequality the excess is at most a, but for rounding
+        # By the triangle inequality the excess is at most a, apart from rounding.
         return rate + min(float(worst.max()), rate), np.append(order, mates[order])
 
     def _calibrated(self) -> tuple[float, np.ndarray, float]:
-        """The largest rate found that proves ε: chosen on some words, checked on all.
+        """Find a large rate that proves ε: chosen on some words, checked on all.
 
-        ε/2 always holds. A rate that some of the words rule out cannot hold for all, so
-        the candidate comes down from above as the words that broke it are added.
+        ε/2 always holds. A rate that some words rule out cannot hold for all words, so
+        the candidate falls from above while the words that broke it are added.
         """
-        # Pairs of a word in a crowd and a word alone tend to lose most: a half of the
-        # first words are the innermost and the outermost, the others are drawn. All of
-        # this is public, and all pairs of words decide whether a rate is accepted.
+        # Pairs of a central and a remote word tend to lose most. Half of the first
+        # words are therefore the innermost and outermost ones, and the rest are drawn.
+        # All of this is public, and a rate is only accepted after a check of all pairs.
         order = self._right[:, -1].argsort(kind="stable")
         n_first = min(_FIRST, max(4, working_memory_bytes() // (64 * len(order))))
         drawn = np.random.default_rng(0).permutation(len(order))[: n_first // 2]
@@ -259,7 +265,9 @@ class Exponential(TableMechanism):
             attained, worst = self._attained(rate, logs)
             if attained <= self.epsilon:
                 return rate, logs, attained
-            if np.isin(worst, some).all():  # rounding alone is in the way
+            # If the worst pairs were already considered, only rounding keeps the loss
+            # above ε, and a slightly smaller aim succeeds.
+            if np.isin(worst, some).all():
                 aim -= 2 * (attained - self.epsilon)
             some, top = np.union1d(some, worst), rate
 
@@ -277,10 +285,10 @@ class Exponential(TableMechanism):
 
 
 def _largest_rate(rows: np.ndarray, among: np.ndarray, top: float, aim: float) -> float:
-    """The largest rate that a grid of nine from `top` to aim/2 finds to prove `aim`.
+    """Find the largest rate on a grid of nine, `top` to aim/2, that proves `aim`.
 
-    `rows` are distances of some words to all, and `among` those to each other. The loss
-    need not grow with the rate: from above, the first that holds is taken, since the
+    `rows` are the distances of some words to all words, `among` those to each other.
+    The loss need not grow with the rate. The grid is searched from above, because the
     largest rate changes the fewest words at the same ε.
     """
 
@@ -298,9 +306,10 @@ def _largest_rate(rows: np.ndarray, among: np.ndarray, top: float, aim: float) -
 
 
 def _excess(apart: np.ndarray, ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
-    """|ln C_w − ln C_w'| / d(w, w'), rounded up; overwrites the distances.
+    """Compute |ln C_w − ln C_w'| / d(w, w'), rounded up; overwrites the distances.
 
-    0 for words 0 apart: their loss is 0, whatever rounding says.
+    The result is 0 for words 0 apart: their loss is 0, and only rounding says
+    otherwise.
     """
     apart[apart == 0] = np.inf
     excess = np.abs(np.subtract.outer(ours, theirs))
@@ -310,7 +319,7 @@ def _excess(apart: np.ndarray, ours: np.ndarray, theirs: np.ndarray) -> np.ndarr
 
 
 class RandomizedResponse(TableMechanism):
-    r"""Keep each word, or replace it by any other: k-ary randomized response.
+    r"""Keep each word or replace it by any other (k-ary randomized response).
 
     With V words,
 
@@ -321,14 +330,14 @@ class RandomizedResponse(TableMechanism):
 
     See Also
     --------
-    Exponential : Prefers words that are near.
+    Exponential : Prefers near words.
 
     Notes
     -----
     *Privacy.* Pure ε-local differential privacy: the privacy loss between any two words
-    is ε, however near they are. λ and the vectors have no effect. It is the exponential
-    mechanism of the metric in which all words are 1 apart, and the baseline for every
-    mechanism that uses vectors.
+    is ε, even if their vectors are close. λ and the vectors have no effect. This is the
+    exponential mechanism of the metric in which all words are 1 apart, and the baseline
+    for every mechanism that uses vectors.
 
     References
     ----------
@@ -348,21 +357,23 @@ class RandomizedResponse(TableMechanism):
     array([[0.   , 0.693, 0.693]])
     """
 
-    # a 53-bit uniform, and rounding of its threshold
+    # The error of a 53-bit uniform and of its rounded threshold.
     numerical_delta = 2.0**-52
 
     @property
     def _moved(self) -> float:
-        """Probability of another word."""
+        """Probability that a word becomes another one."""
         others = (len(self.embedding) - 1) * math.exp(-self.epsilon)
         return others / (1 + others)
 
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
-        # a uniform that decides whether a word changes, and the other word
+        # One uniform decides whether a word changes. The other word is drawn in any
+        # case, because draws must not depend on the words or on each other.
         return rng.random(n), rng.integers(max(1, len(self.embedding) - 1), size=n)
 
     def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
         uniforms, others = draws
+        # Skipping the word itself by adding 1 keeps all other words equally likely.
         return np.where(uniforms < self._moved, others + (others >= words), words)
 
     def log_proba(self, words: np.ndarray) -> np.ndarray:
@@ -375,6 +386,6 @@ class RandomizedResponse(TableMechanism):
 
     def sentences(self) -> list[str]:
         return [
-            "This is pure ε-local differential privacy for each word: any two words "
-            "that differ have the exponent ε, however near they are."
+            "This is pure ε-local differential privacy for each word: any two "
+            "different words have the exponent ε, even very similar ones."
         ]

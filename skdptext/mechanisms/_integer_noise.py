@@ -1,10 +1,10 @@
-r"""Noise in whole numbers, drawn exactly, and what a sum with it promises.
+r"""Exact integer noise, and the privacy of sums with it.
 
 Noise in floating point leaks: which of its digits can occur depends on the number it is
-added to [1]_. Here sums, noise and coins are integers, and no coin is approximate:
-every one compares a uniform whole number with another, as [2]_ do it with rationals. As
-the scales are large whole numbers (the grid has 2^30 steps for a person), the rationals
-of [2]_ are split into coins with small denominators, which 64 bits hold.
+added to [1]_. Here sums, noise and coin flips are integers, and no coin is approximate:
+every flip compares a uniform whole number with another, as [2]_ does with rationals.
+Scales are large whole numbers (the grid has 2^30 steps for a person), so the rationals
+of [2]_ are split into coins with small denominators, which fit into 64 bits.
 
 References
 ----------
@@ -29,41 +29,45 @@ from scipy.special import log_ndtr
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import bisect
 
-# The largest scale: noise of 2^63 then has a probability below e^-8000.
+# With the largest scale, noise of 2^63 has a probability below e^-8000. Noise therefore
+# never overflows.
 LARGEST_SCALE = 2**50
-# Added to δ, as a share of its larger term, which outweighs rounding in float64.
+# Added to δ, as a share of its larger term. It outweighs rounding in float64.
 _ROUNDING = 1e-11
 
 # -- draws ----------------------------------------------------------------------------
 
 
 def discrete_laplace(rng: np.random.Generator, scale: int, size: int) -> np.ndarray:
-    """Whole numbers x with Pr[x] ∝ exp(−|x| / scale), independent, as int64.
+    """Draw independent int64 numbers x with Pr[x] ∝ exp(−|x| / scale).
 
-    Two sums that differ by v in some cells have odds that differ by at most
+    If two tables of sums differ by v, the odds of any result differ by at most
     exp(Σ|v| / scale).
     """
     _check_scale(scale)
     drawn = np.empty(size, dtype=np.int64)
     left = np.arange(size)
     while len(left):
-        # |x| is geometric: the part below the scale, and how many scales lie below it
+        # |x| is geometric. It is drawn in two parts: the remainder below the scale, and
+        # the multiple of the scale.
         low = rng.integers(scale, size=len(left))
         kept = _exp_coins(rng, len(left), _ratio_coin(rng, low, scale))
         at = left[kept]
         sizes = low[kept] + scale * _geometric(rng, len(at))
         negative = rng.integers(2, size=len(at)) == 1
-        good = ~(negative & (sizes == 0))  # or 0 would be drawn twice as often
+        # Zero has two signs and would be drawn twice as often. Negative zeros are
+        # drawn again.
+        good = ~(negative & (sizes == 0))
         drawn[at[good]] = np.where(negative, -sizes, sizes)[good]
         left = np.concatenate([left[~kept], at[~good]])
     return drawn
 
 
 def discrete_gaussian(rng: np.random.Generator, sigma: int, size: int) -> np.ndarray:
-    """Whole numbers x with Pr[x] ∝ exp(−x² / (2 sigma²)), independent, as int64.
+    """Draw independent int64 numbers x with Pr[x] ∝ exp(−x² / (2 sigma²)).
 
-    Laplace noise of the same scale, kept with probability
-    exp(−(|x| − sigma)² / (2 sigma²)): the two exponents add up to x² / (2 sigma²) and
+    Laplace noise of the same scale is kept with probability
+    exp(−(|x| − sigma)² / (2 sigma²)). The two exponents add up to x² / (2 sigma²) and
     a constant.
     """
     _check_scale(sigma)
@@ -82,21 +86,21 @@ def _check_scale(scale: int) -> None:
         raise ValueError(f"the scale must be in [1, 2^50], got {scale}.")
 
 
-# A coin throws for those of its numbers that are asked for.
+# A coin is flipped for the numbers at the given positions.
 _Coin = Callable[[np.ndarray], np.ndarray]
 
 
 def _ratio_coin(rng: np.random.Generator, part: np.ndarray, whole: int) -> _Coin:
-    """Coins with probability part / whole."""
+    """Flip coins with probability part / whole."""
     return lambda at: rng.integers(whole, size=len(at)) < part[at]
 
 
 def _exp_coins(rng: np.random.Generator, n: int, coin: _Coin) -> np.ndarray:
-    """Coins with probability e^−γ, made of coins with probability γ ≤ 1.
+    """Flip coins with probability e^−γ, made of coins with probability γ ≤ 1.
 
-    The coins number 1, 2, … with probability γ / k are thrown until one fails. All
-    before number k succeed with probability γ^(k−1) / (k−1)!, so that the first failure
-    is at an odd number with probability 1 − γ + γ²/2 − γ³/6 + …
+    Coin number k = 1, 2, … succeeds with probability γ / k. Coins are flipped until one
+    fails. All coins before number k succeed with probability γ^(k−1) / (k−1)!, so the
+    first failure has an odd number with probability 1 − γ + γ²/2 − γ³/6 + … = e^−γ.
     """
     result = np.empty(n, dtype=bool)
     left, k = np.arange(n), 1
@@ -108,7 +112,7 @@ def _exp_coins(rng: np.random.Generator, n: int, coin: _Coin) -> np.ndarray:
 
 
 def _geometric(rng: np.random.Generator, n: int) -> np.ndarray:
-    """How often coins with probability 1/e succeed before they fail."""
+    """Count how often coins with probability 1/e succeed before they fail."""
     counts = np.zeros(n, dtype=np.int64)
     left = np.arange(n)
     while len(left):
@@ -120,15 +124,16 @@ def _geometric(rng: np.random.Generator, n: int) -> np.ndarray:
 def _square_coins(
     rng: np.random.Generator, distance: np.ndarray, sigma: int
 ) -> np.ndarray:
-    """Coins with probability exp(−distance² / (2 sigma²)).
+    """Flip coins with probability exp(−distance² / (2 sigma²)).
 
-    With distance = q sigma + r, the exponent is q²/2 + q r/sigma + (r/sigma)²/2: so
-    many coins of exponents at most 1, which must all succeed.
+    With distance = q sigma + r, the exponent is q²/2 + q r/sigma + (r/sigma)²/2. Each
+    term is a number of coins with exponents of at most 1, and all must succeed.
     """
     q, r = np.divmod(distance, sigma)
     good = np.ones(len(distance), dtype=bool)
 
     def all_of(times: np.ndarray, coin_of: Callable[[np.ndarray], _Coin]) -> None:
+        # Numbers that failed once need no further coins.
         done = 0
         while len(at := np.flatnonzero(good & (times > done))):
             good[at] = _exp_coins(rng, len(at), coin_of(at))
@@ -154,15 +159,16 @@ def _square_coins(
 
 
 def gaussian_delta(epsilon: float, mu: float) -> float:
-    """The δ of continuous Gaussian noise whose sensitivity is mu times its deviation.
+    """Compute δ of continuous Gaussian noise; mu is sensitivity over deviation.
 
-    Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ), which is exact [3]_ for every ε, those below 0
-    included; rounded up.
+    The result is Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ), rounded up. The formula is exact
+    [3]_ for every ε, including negative ones.
     """
     if mu <= 0:
         return max(0.0, -math.expm1(epsilon))
     if math.isinf(mu):
         return 1.0
+    # The second term is computed in logarithms, because e^ε alone would overflow.
     above = math.exp(log_ndtr(mu / 2 - epsilon / mu))
     log_below = epsilon + float(log_ndtr(-mu / 2 - epsilon / mu))
     below = math.exp(min(log_below, 0.0))
@@ -171,12 +177,12 @@ def gaussian_delta(epsilon: float, mu: float) -> float:
 
 @dataclass(frozen=True)
 class SumLoss:
-    r"""What noisy sums of whole numbers tell of one contribution to them, together.
+    r"""Privacy loss of one contribution to noisy sums of whole numbers.
 
-    Neighbours differ by a contribution of L1 norm at most 1 to sums with Laplace noise,
-    and of Euclidean norm at most 1 to sums with Gaussian noise. 1 is `grid` steps of
-    whole numbers. Losses add up with ``+``: of several tables, of several fits, also
-    when a later one is chosen by what came out before.
+    Neighboring inputs differ by a contribution of L1 norm at most 1 to sums with
+    Laplace noise, and of Euclidean norm at most 1 to sums with Gaussian noise. The unit
+    1 is `grid` steps of whole numbers. Losses of several tables or fits add up with
+    ``+``, even if earlier results decide what is computed next.
 
     Attributes
     ----------
@@ -185,12 +191,12 @@ class SumLoss:
     square : float
         Σ 1/sigma² of the Gaussian noises.
     shift, log_factor : float
-        What discrete Gaussian noise has more of a loss than continuous noise.
+        How much more discrete Gaussian noise loses than continuous noise.
 
     Notes
     -----
-    *The discrete Gaussian.* Let p be its law on Z^d with the parameter σ, and q that of
-    continuous Gaussian noise X that is rounded to the nearest whole numbers.
+    *The discrete Gaussian.* Let p be its distribution on Z^d with the parameter σ, and
+    q that of continuous Gaussian noise X that is rounded to the nearest whole numbers.
 
     1. p ≤ e^(d / 24σ²) q. In one dimension q(k) is the mean of φ(k + u) over u in
        [−½, ½], with φ the density: by Jensen's inequality at least
@@ -207,10 +213,10 @@ class SumLoss:
         \delta_G(\varepsilon - \sqrt{d} \Delta / 2 \sigma^2; \Delta / \sigma)
 
     with δ_G of continuous noise, which is known exactly [3]_. With 2^30 steps the two
-    differ by some 10⁻⁹ of ε. For several sums σ, Δ and d are those of each, and the
-    terms of the exponents add up: the argument holds path by path, with the differences
-    of later sums fixed by earlier outputs, and for continuous noise the analytic curve
-    at Σ (Δ/σ)² bounds adaptive composition, too.
+    differ by some 10⁻⁹ of ε. For several sums, each has its own σ, Δ and d, and the
+    terms of the exponents add up. The argument holds path by path: earlier outputs fix
+    the differences of later sums. For continuous noise, the analytic curve at Σ (Δ/σ)²
+    bounds adaptive composition as well.
     """
 
     pure: float = 0.0
@@ -220,12 +226,12 @@ class SumLoss:
 
     @classmethod
     def of_laplace(cls, scale: int, grid: int) -> SumLoss:
-        """Of a table with `discrete_laplace` noise."""
+        """Loss of a table with `discrete_laplace` noise."""
         return cls(pure=grid / scale)
 
     @classmethod
     def of_gaussian(cls, sigma: int, n_cells: int, grid: int) -> SumLoss:
-        """Of a table of so many cells with `discrete_gaussian` noise."""
+        """Loss of a table of `n_cells` cells with `discrete_gaussian` noise."""
         relative = sigma / grid
         return cls(
             square=1 / relative**2,
@@ -242,13 +248,13 @@ class SumLoss:
         )
 
     def times(self, n: int) -> SumLoss:
-        """Of n such releases, with independent noise."""
+        """Loss of n such releases, with independent noise."""
         return SumLoss(
             n * self.pure, n * self.square, n * self.shift, n * self.log_factor
         )
 
     def larger(self, factor: float) -> SumLoss:
-        """Of contributions whose norm is larger by a factor."""
+        """Loss of contributions whose norm is larger by a factor."""
         return SumLoss(
             factor * self.pure,
             factor**2 * self.square,
@@ -257,14 +263,16 @@ class SumLoss:
         )
 
     def delta(self, epsilon: float) -> float:
-        """The δ at an ε >= 0, rounded up; 0 for Laplace noise alone from its ε on."""
+        """Compute δ at an ε >= 0, rounded up; pure Laplace noise can reach 0."""
         rest = epsilon - self.pure
         if not self.square:
             if rest >= 0:
                 return 0.0
-            # of any loss within [−pure, pure] the one of randomized response is largest
+            # Among all losses within [−pure, pure], randomized response has the
+            # largest δ.
             return -math.expm1(rest) / (1 + math.exp(-self.pure))
-        # (pure, 0) and (rest, δ) of the Gaussian noises, or (0, δ') and (ε, δ)
+        # Two valid splits of ε: the Laplace noises take (pure, 0) and the Gaussian ones
+        # (rest, δ); or they take (0, δ') and (ε, δ). The smaller sum is the bound.
         mu, more = math.sqrt(self.square), math.exp(self.log_factor)
         delta = more * gaussian_delta(rest - self.shift, mu)
         if self.pure:
@@ -273,7 +281,7 @@ class SumLoss:
         return min(1.0, delta)
 
     def epsilon(self, delta: float) -> float:
-        """The smallest ε >= 0 at a δ, rounded up; inf where there is none."""
+        """Find the smallest ε >= 0 at a δ, rounded up; inf if there is none."""
         if self.delta(0.0) <= delta:
             return 0.0
         if not self.square:
@@ -285,26 +293,25 @@ class SumLoss:
             high *= 2
             if high > 2.0**40:  # rounding alone is above such a δ
                 return math.inf
-        # δ falls with ε: the upper end is on the safe side
+        # δ falls with ε, so the upper end of the bracket is the safe one.
         return bisect(lambda e: self.delta(e) > delta, 0.0, high, precision=1e-12)[1]
 
 
 @lru_cache(maxsize=256)
 def laplace_scale(epsilon: float, grid: int) -> int:
-    """The scale of `discrete_laplace` for sums of contributions of L1 norm `grid`.
-
-    The quotient of whole numbers is exact, and rounded up.
-    """
+    """Find the scale of `discrete_laplace` for contributions of L1 norm `grid`."""
+    # The float ε is a quotient of whole numbers, so grid / ε can be rounded up exactly:
+    # noise with a smaller scale would promise more than it keeps.
     over, under = epsilon.as_integer_ratio()
     return _within_range(-(-grid * under // over), epsilon)
 
 
 @lru_cache(maxsize=256)
 def gaussian_sigma(epsilon: float, delta: float, n_cells: int, grid: int) -> int:
-    """The sigma of `discrete_gaussian` for contributions of Euclidean norm `grid`.
+    """Find sigma of `discrete_gaussian` for contributions of Euclidean norm `grid`.
 
-    The smallest, but for one part in 2^30, with which the table has (ε, δ) by the bound
-    of `SumLoss`.
+    It is the smallest one, up to one part in 2^30, for which the bound of `SumLoss`
+    proves (ε, δ) of the table.
     """
 
     def too_small(log_sigma: float) -> bool:

@@ -1,4 +1,4 @@
-"""Privacy loss distributions: what an exponent becomes once a small δ is allowed."""
+"""Privacy loss distributions, which give exponents for a small allowed δ."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from scipy.special import (
 
 from skdptext.utils import bisect
 
-# Points of the grid of losses, and of that of a sum, which takes the product of two of
-# them: up to half a millisecond.
+# Points of the grid of losses, and of the grid of a sum. The second is coarser, because
+# a sum convolves two grids, which takes up to half a millisecond.
 _BINS, _SUM_BINS = 4096, 2560
-# The upper tail of this probability counts as an infinite loss.
+# An upper tail of this probability counts as an infinite loss.
 _TAIL = 1e-30
-# Masses are raised by this fraction, which outweighs all rounding in float64.
+# Masses are raised by this fraction. It outweighs all rounding in float64.
 _ROUNDING = 1e-9
-# Cells of the cosine, on each side of 0, and of the length of the noise.
+# Number of cells of the cosine, on each side of 0, and of the length of the noise.
 _COSINES = 128
 _LENGTHS = 48
-# Beyond this ε·distance the loss is taken to be its largest value.
+# Beyond this ε·distance the loss is assumed to have its largest value.
 _FAR = 1e9
 
 
@@ -48,13 +48,13 @@ class LossDistribution:
         δ(t) = \mathrm{E}\bigl[(1 - e^{t - L})_+\bigr],
 
     for every set S, and no smaller δ(t) will do [1]_. The losses stored here are
-    pessimistic: their δ(t) is never below the true one, for any t, also after adding up
-    any number of them.
+    pessimistic: their δ(t) is never below the true one, for any t, even for sums of
+    many losses.
 
     Parameters
     ----------
     step : float > 0
-        Distance between neighbouring losses; a power of two.
+        Distance between adjacent losses; a power of two.
     lowest : int
         The first loss, in steps.
     masses : ndarray of shape (n,)
@@ -105,7 +105,7 @@ class LossDistribution:
     def of(
         cls, losses: np.ndarray, masses: np.ndarray, infinite: float = 0.0
     ) -> LossDistribution:
-        """Known losses with their probabilities.
+        """Make a distribution of known losses and their probabilities.
 
         Parameters
         ----------
@@ -120,8 +120,8 @@ class LossDistribution:
         -------
         distribution : LossDistribution
         """
-        # Every sum that follows may lose a rounding. We raise the masses once, here, by
-        # more than all of them together, so that no δ comes out too small.
+        # Later sums may lose something to rounding. We raise the masses once, here, by
+        # more than all these errors together, and no δ comes out too small.
         losses, masses = losses[masses > 0], masses[masses > 0] * (1 + _ROUNDING)
         infinite = min(1.0, infinite * (1 + _ROUNDING))
         if not len(losses):
@@ -131,7 +131,7 @@ class LossDistribution:
 
     @classmethod
     def of_exponents(cls, forth: float, back: float) -> LossDistribution:
-        r"""The worst case that two pure exponents allow.
+        r"""Make the worst distribution that two pure exponents allow.
 
         Among all distributions with Pr[S | x] ≤ e^a Pr[S | y] and
         Pr[S | y] ≤ e^b Pr[S | x], one with two outputs has the largest δ(t) for all t,
@@ -141,7 +141,7 @@ class LossDistribution:
         Parameters
         ----------
         forth, back : float in [0, inf]
-            A, from x to y, and b, from y to x.
+            The exponents a, from x to y, and b, from y to x.
 
         Returns
         -------
@@ -152,9 +152,11 @@ class LossDistribution:
         P. Kairouz, S. Oh, P. Viswanath (2015). The composition theorem for differential
         privacy. ICML.
         """
-        if forth == 0 or back == 0:  # Pr[S | x] <= Pr[S | y] for all S: they are equal
+        # If Pr[S | x] <= Pr[S | y] for all S, the two distributions are equal.
+        if forth == 0 or back == 0:
             return cls.of(np.zeros(1), np.ones(1))
-        # the formula times e^−(a + b): no overflow, and no digits lost for small a, b
+        # The formula is multiplied by e^−(a + b). This avoids overflow and keeps all
+        # digits for small a and b.
         both = math.expm1(-forth - back)
         p = math.expm1(-back) / both
         rest = math.exp(-back) * math.expm1(-forth) / both
@@ -165,12 +167,13 @@ class LossDistribution:
 
     @classmethod
     def of_log_proba(cls, x: np.ndarray, y: np.ndarray) -> LossDistribution:
-        """Two distributions that are known in full.
+        """Make the loss between two distributions that are known in full.
 
         Parameters
         ----------
         x, y : ndarray of shape (n_outputs,)
-            Ln Pr[z | x] and ln Pr[z | y] for every output z; −inf for never.
+            The logarithms of Pr[z | x] and Pr[z | y] for every output z; −inf if
+            impossible.
 
         Returns
         -------
@@ -185,7 +188,7 @@ class LossDistribution:
 
     @classmethod
     def of_noise(cls, distance: float, dim: int) -> LossDistribution:
-        r"""Noise of density ∝ e^(−‖z‖), between two points.
+        r"""Bound the loss between two points with noise of density ∝ e^(−‖z‖).
 
         Parameters
         ----------
@@ -204,17 +207,17 @@ class LossDistribution:
         The loss is :math:`L = \sqrt{r^2 + D^2 + 2rDc} - r`, with D the distance,
         r ~ Gamma(dim, 1) the length of the noise and c the cosine of its angle to the
         line between the points. Both are cut into cells. For a given r, e^(−L) is
-        convex in c, so its mean over a cell is at least its value at the mean of c; for
+        convex in c, so its mean over a cell is at least its value at the mean of c. For
         a given c, L is convex in r, so it lies below its chord, and the mean of e^(−L)
-        is at least its value on the chord at the mean of r. The cell's mass is spread
-        over the cell's smallest loss (r high, c low) and its largest (r low, c high)
-        with that mean.
+        is at least its value on the chord at the mean of r. The mass of a cell is
+        spread over the cell's smallest loss (r high, c low) and its largest loss (r
+        low, c high) such that the mean of e^(−L) is this bound.
 
         δ(t) never falls when the distance grows. The set that attains it meets each
         line parallel to the one through the points in a half-line, which ends before
         the second point. As the second point moves away, the probability of this
-        half-line under its noise falls. So the result is a bound for all smaller
-        distances, too.
+        half-line under its noise falls. So the result is also a bound for all smaller
+        distances.
         """
         return _noise(float(distance), int(dim))
 
@@ -222,10 +225,10 @@ class LossDistribution:
     def mixture(
         cls, parts: Sequence[LossDistribution], weights: Iterable[float]
     ) -> LossDistribution:
-        """The loss where one of several pairs is drawn at random and revealed.
+        """Combine the losses of several pairs, one of which is drawn and revealed.
 
-        It bounds the loss between the two mixtures, because forgetting which pair was
-        drawn is post-processing.
+        The result bounds the loss between the two mixtures, because forgetting which
+        pair was drawn is post-processing.
 
         Parameters
         ----------
@@ -250,14 +253,15 @@ class LossDistribution:
 
     @classmethod
     def total(cls, parts: Iterable[LossDistribution]) -> LossDistribution:
-        """The loss of several independent outputs together: 0 for none.
+        """Add up the losses of several independent outputs; 0 for none.
 
         Parameters
         ----------
         parts : iterable of LossDistribution
-            Of independent releases.
+            Losses of independent releases.
         """
-        # the narrow ones first: among the wide ones they would fall between two steps
+        # Narrow distributions are added first. Next to wide ones, whose grids are
+        # coarse, they would fall between two points and lose most of their precision.
         numbers = count()
         waiting = [(part.step, next(numbers), part) for part in parts]
         heapify(waiting)
@@ -269,52 +273,52 @@ class LossDistribution:
     # -- several outputs -------------------------------------------------------
 
     def plus(self, other: LossDistribution) -> LossDistribution:
-        """The loss of two independent outputs together.
+        """Add the loss of another independent output.
 
         Parameters
         ----------
         other : LossDistribution
-            Of an independent release.
+            Loss of an independent release.
 
         Returns
         -------
         total : LossDistribution
-            Of both releases together.
+            Loss of both releases together.
         """
         low, high = self._lowest + other._lowest, self._highest + other._highest
         step = max(min(self.step, other.step), _grid_step(low, high, _SUM_BINS))
         a = self._at(step)
         b = a if other is self else other._at(step)
-        # that at least one of two independent losses is infinite
+        # The probability that at least one of two independent losses is infinite.
         infinite = a.infinite + b.infinite - a.infinite * b.infinite
-        # Sums of points of one grid lie on it, so that the convolution itself moves no
-        # loss. What a coarser grid costs was paid in `_at`.
+        # Sums of points of one grid lie on the same grid, so the convolution moves no
+        # loss. Only `_at`, which may coarsen a grid, moves losses.
         masses = np.convolve(a.masses, b.masses)
         return self._trimmed(step, a.lowest + b.lowest, masses, infinite)
 
     def times(self, n: int) -> LossDistribution:
-        """The loss of n >= 1 independent outputs of this kind together.
+        """Add up the losses of n >= 1 independent outputs of this kind.
 
         Parameters
         ----------
         n : int
-            How many independent releases.
+            Number of independent releases.
 
         Returns
         -------
         total : LossDistribution
-            Of all of them together.
+            Loss of all of them together.
         """
         if n == 1:
             return self
-        # by doubling: convolutions, and roundings up, of the order of log2(n), not n
+        # Doubling takes about log2(n) convolutions, and as few roundings up, not n.
         pairs = self.plus(self).times(n // 2)
         return pairs.plus(self) if n % 2 else pairs
 
     # -- what it promises ------------------------------------------------------
 
     def delta(self, t: float) -> float:
-        """Find δ(t): Pr[S | x] ≤ e^t Pr[S | y] + δ(t) for every set S.
+        """Compute δ(t) with Pr[S | x] ≤ e^t Pr[S | y] + δ(t) for every set S.
 
         Parameters
         ----------
@@ -328,11 +332,11 @@ class LossDistribution:
         """
         at = self._losses
         first = np.searchsorted(at, t, side="right")
-        lost = -np.expm1(t - at[first:])  # 1 − e^(t − L), also where it is tiny
+        lost = -np.expm1(t - at[first:])  # 1 − e^(t − L), accurate when it is tiny
         return min(1.0, self.infinite + float(self.masses[first:] @ lost))
 
     def exponent(self, delta: float) -> float:
-        """The smallest t >= 0 with δ(t) <= delta; inf if there is none.
+        """Find the smallest t >= 0 with δ(t) <= delta; inf if there is none.
 
         Parameters
         ----------
@@ -348,8 +352,8 @@ class LossDistribution:
             return math.inf
         if self.delta(0.0) <= delta:
             return 0.0
-        # The bisection points are the same for every delta, so that rounding in δ(t)
-        # cannot make the result grow with delta.
+        # The bisection points are the same for every delta. Rounding in δ(t) can
+        # therefore not make the result grow with delta.
         return bisect(
             lambda t: self.delta(t) <= delta, self._highest, 0.0, precision=1e-10
         )[0]
@@ -369,7 +373,7 @@ class LossDistribution:
         return self.step * (self.lowest + len(self.masses) - 1)
 
     def _at(self, step: float) -> LossDistribution:
-        """The same on a grid of another power of two."""
+        """Move the losses onto a grid with another power of two as its step."""
         if step == self.step:
             return self
         return self._on_grid(step, self._losses, self.masses, self.infinite)
@@ -378,10 +382,10 @@ class LossDistribution:
     def _on_grid(
         cls, step: float, losses: np.ndarray, masses: np.ndarray, infinite: float
     ) -> LossDistribution:
-        """Losses moved onto the points of a grid."""
-        # We round the grid's first point down, so that no loss lies below the grid. A
-        # loss between two points goes to both, so that the mean of e^(−loss) stays. By
-        # convexity that only raises δ (see the class).
+        """Move losses onto the points of a grid."""
+        # The first point is rounded down, because no loss may lie below the grid. A
+        # loss between two points is split between both such that the mean of e^(−loss)
+        # stays the same. By convexity this can only raise δ (see the class).
         lowest = math.floor(losses.min() / step)
         places = losses / step - lowest
         below = places.astype(np.intp)
@@ -392,16 +396,16 @@ class LossDistribution:
 
     @classmethod
     def _infinite(cls, infinite: float) -> LossDistribution:
-        """All that has a finite loss is none."""
+        """Make a distribution without any finite loss."""
         return cls(1.0, 0, np.zeros(1), min(1.0, infinite))
 
     @classmethod
     def _trimmed(
         cls, step: float, lowest: int, masses: np.ndarray, infinite: float
     ) -> LossDistribution:
-        """Cut the tails: the lower one is raised, the upper one becomes infinite."""
-        # Tails of probability 1e-30 would make the grid wide and its step coarse. A
-        # loss that is raised, or counted as infinite, leaves an upper bound.
+        """Cut both tails: raise the lower one, and make the upper one infinite."""
+        # Tails of probability 1e-30 would make the grid wide and its step coarse. The
+        # result is still an upper bound, because losses only increase.
         upto = np.cumsum(masses)
         first = int(upto.searchsorted(_TAIL, side="right"))
         above = np.cumsum(masses[::-1])
@@ -417,25 +421,25 @@ class LossDistribution:
 
 
 def _grid_step(low: float, high: float, bins: int = _BINS) -> float:
-    """The finest step of a grid that spans so many losses; a power of two."""
-    # and whose points float64 can still count
+    """Find the finest step, a power of two, of a grid that spans the losses."""
+    # The second bound keeps the number of steps to the largest loss exact in float64.
     return max(_power((high - low) / bins), _power(max(-low, high) * 2.0**-40)) or 1.0
 
 
 def _power(number: float) -> float:
-    """The smallest power of two that is not below a number; 0 for 0."""
-    # no step is smaller, as losses near 1e-30 do not count
+    """Find the smallest power of two that is not below a number; 0 for 0."""
+    # No step needs to be smaller than 2^−100: losses near 1e-30 do not count.
     return 2.0 ** max(-100, math.ceil(math.log2(number))) if number > 0 else 0.0
 
 
 def _share(above: np.ndarray, width: np.ndarray | float) -> np.ndarray:
-    """Share of a mass that moves up, if it lies `above` the lower of two losses.
+    """Compute which share of a mass moves up, `above` the lower of two losses.
 
-    The rest moves down, so that the mean of e^(−loss) is unchanged.
+    The rest moves down, and the mean of e^(−loss) is unchanged.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.expm1(-above) / np.expm1(-np.asarray(width))
-    # rounding; and no width at all
+    # The share of two equal losses is 0/0. Counting it as 1 is on the safe side.
     return np.where(share <= 1, np.maximum(share, 0), 1.0)
 
 
@@ -444,23 +448,25 @@ def _share(above: np.ndarray, width: np.ndarray | float) -> np.ndarray:
 
 @lru_cache(maxsize=32)
 def _cosine_cells(dim: int) -> tuple[Any, ...]:
-    """Cells of the cosine of a uniform direction: ends, means and probabilities.
+    """Cut the cosine of a uniform direction into cells.
+
+    Returns the ends, means and probabilities of the cells.
 
     The last item is the probability outside all cells.
     """
     if dim == 1:
         ends = np.array([-1.0, 1.0])
         return ends, ends, ends, np.array([0.5, 0.5]), 0.0
-    # Cosines have a standard deviation of 1/√dim: beyond twelve of these there is next
-    # to nothing. Cells of one half; the other half is its mirror image.
+    # Cosines have a standard deviation of 1/√dim, and almost none exceed twelve of
+    # these. Only the cells of one half are computed; the other half is symmetric.
     widest = math.acos(min(1.0, 12 / math.sqrt(dim)))
     angles = np.linspace(widest, math.pi / 2, _COSINES + 1)
-    # (1 + cos)/2 of a uniform direction follows Beta(a, a)
+    # For a uniform direction, (1 + cos)/2 follows the distribution Beta(a, a).
     a = (dim - 1) / 2
     upto = betainc(a, a, np.sin(angles / 2) ** 2)
     masses = np.diff(upto)
-    # The density of an angle is proportional to sin^(dim − 2), so that the integral of
-    # its cosine over a cell is a difference of sin^(dim − 1)/(dim − 1).
+    # The density of an angle is proportional to sin^(dim − 2). The integral of its
+    # cosine over a cell is therefore a difference of sin^(dim − 1)/(dim − 1).
     sines = np.exp(
         (dim - 1) * np.log(np.maximum(np.sin(angles), 1e-300)) - betaln(a, 0.5)
     )
@@ -472,35 +478,38 @@ def _cosine_cells(dim: int) -> tuple[Any, ...]:
     means = np.where(masses > 0, np.clip(means, low, high), high)
     mean, width = np.append(means, -means), np.append(high - low, high - low)
     low, high = np.append(low, -high), np.append(high, -low)
-    # up, against rounding: a larger cosine means a larger loss
+    # Means are rounded up, because a larger cosine means a larger loss.
     mean = np.minimum(mean + 1e-9 * width, high)
     return low, high, mean, np.append(masses, masses), 2 * float(upto[0])
 
 
 @lru_cache(maxsize=32)
 def _lengths(dim: int) -> tuple[Any, ...]:
-    """Cells of a Gamma(dim, 1) length: ends, where the means lie, probabilities.
+    """Cut a Gamma(dim, 1) length into cells.
+
+    Returns the ends of the cells, the positions of their means, and probabilities.
 
     The last item is the probability outside all cells.
     """
-    # Gamma is close to the cube of a normal variable (Wilson and Hilferty), so that
-    # cells of equal width in the cube root are fine where the probability is.
+    # Gamma is close to the cube of a normal variable (Wilson and Hilferty). Cells of
+    # equal width in the cube root are therefore fine where the probability is.
     first, last = np.cbrt([gammaincinv(dim, 1e-32), gammainccinv(dim, 1e-12)])
     ends = np.linspace(first, last, _LENGTHS + 1) ** 3
 
     def masses(shape: int) -> np.ndarray:
-        # from the side on which no digits are lost
+        # Differences are taken on the side on which no digits are lost.
         low, high = np.diff(gammainc(shape, ends)), -np.diff(gammaincc(shape, ends))
         return np.where(ends[1:] < shape, low, high)
 
     mass, width = masses(dim), np.diff(ends)
-    # E[r; cell] = dim · Pr[Gamma(dim + 1) in the cell]; as a share of the cell's width,
-    # and down, against rounding: a shorter noise means a larger loss
+    # E[r; cell] = dim · Pr[Gamma(dim + 1) in the cell]. It is expressed as a share of
+    # the cell's width and rounded down, because shorter noise means a larger loss.
     with np.errstate(divide="ignore", invalid="ignore"):
         means = (dim * masses(dim + 1) / mass - ends[:-1]) / width
     means = np.where(mass > 0, np.clip(means - 1e-9, 0, 1), 0.0)
     beyond = float(gammaincc(dim, ends[-1]))
-    # the last cell has no upper end: all of its mass is put at its lower one
+    # The last cell has no upper end. All its mass is placed at its lower end, where the
+    # loss is largest.
     return (
         ends,
         np.append(ends[1:], ends[-1]),
@@ -512,13 +521,14 @@ def _lengths(dim: int) -> tuple[Any, ...]:
 
 @lru_cache(maxsize=512)
 def _noise(distance: float, dim: int) -> LossDistribution:
-    """`LossDistribution.of_noise`, whose notes say why this is a bound.
+    """Compute `LossDistribution.of_noise`, whose notes say why this is a bound.
 
-    Everything has a row for each cell of the length r, and a column for each of the
+    Arrays have a row for each cell of the length r, and a column for each cell of the
     cosine c. Length and direction of the noise are independent, so the probability of
     a cell is a product.
     """
-    # So far apart, nearly every draw has a loss of nearly the distance: none has more.
+    # For points so far apart, nearly every draw has a loss close to the distance, and
+    # no draw has a larger loss.
     if distance > _FAR:
         return LossDistribution.of(np.array([distance]), np.ones(1))
     *of_length, too_short = _lengths(dim)
@@ -527,16 +537,16 @@ def _noise(distance: float, dim: int) -> LossDistribution:
 
     def loss(r: np.ndarray, c: np.ndarray) -> np.ndarray:
         # L = √(r² + D² + 2rDc) − r. The root, `far`, is the distance of the noisy
-        # vector from the other point. So written, no digits are lost for c near −1 ...
+        # vector from the other point. In this form no digits are lost for c near −1 ...
         far = np.sqrt((r - distance) ** 2 + 2 * r * distance * (1 + c))
         # ... and none in the difference: √q − r = (q − r²)/(√q + r), and q − r² =
         # D(D + 2rc). The last term outweighs rounding.
         return distance * ((distance + 2 * r * c) / (far + r) + 2.0**-48)
 
-    # L falls with r and grows with c: these are the extremes of each cell.
+    # L falls with r and grows with c, so these are the extremes of each cell.
     least, most = loss(high_r, low_c), loss(low_r, high_c)
-    # A loss that is never below the mean one, in the sense that counts: e^(−L) at the
-    # mean of c, on the chord over r at the mean of r.
+    # e^(−L) of this loss is at most the mean of e^(−L) over the cell: it is taken at
+    # the mean of c, on the chord over r at the mean of r.
     chord = (1 - mean_r) * loss(low_r, mean_c) + mean_r * loss(high_r, mean_c)
     # Each cell becomes two masses, at its extremes, with the mean of e^(−L) unchanged.
     mass = mass_r * mass_c

@@ -1,4 +1,4 @@
-"""What a mechanism must do and promise: one class, prepared for one embedding."""
+"""Base classes of word mechanisms: how they draw, and what they promise."""
 
 from __future__ import annotations
 
@@ -24,48 +24,50 @@ from skdptext.utils import (
 
 Draws = tuple[np.ndarray, ...]
 
-# What the probabilities of a row may be off by: rounding, over large vocabularies too.
+# How far the probabilities of a row may be from 1 in sum: rounding over a large
+# vocabulary stays below this.
 _SUM = 1e-9
 # Added to exponents: more than all rounding in the logarithms they come from.
 _ROUNDING = 2.0**-40
-# What `prepare` sets, or the library reads: an ε given as an option would be lost.
+# Attributes that `prepare` sets. An option of the same name would be overwritten, and
+# an ε that was passed as an option would be silently lost.
 _TAKEN = {"embedding", "epsilon", "lam", "metric", "numerical_delta"}
-# Pairs of words whose distributions are computed together.
+# Pairs of words whose loss distributions are computed together.
 _PAIRS = 32
 
 
 class WordMechanism(DocLinked, BaseEstimator, ABC):
-    """A randomised map of words: options, and what draws for an embedding.
+    """Base class of mechanisms that replace words at random.
 
     A mechanism is a scikit-learn object with parameters: it can be cloned, printed, and
     searched over as ``mechanism__option``. `prepare` returns a copy for one embedding,
-    ε and λ, and this copy draws the noise of a release and bounds its privacy loss.
+    ε and λ. This copy draws the noise of a release and bounds its privacy loss.
 
     Attributes
     ----------
     embedding : WordEmbedding
-        Public words and their vectors. This and what follows: once prepared.
+        Public words and their vectors. `prepare` sets this and what follows.
     epsilon : float > 0
         Privacy parameter ε, in nats per unit of distance.
     lam : float in [0, 1]
         Shape λ of the metric.
     metric : MahalanobisMetric or None
-        If the exponents are exactly ε times a distance of vectors: this distance.
-        Guarantees can then be stated relative to other metrics.
+        The distance of vectors of which the exponents are exactly ε times, if there is
+        one. Guarantees can then be stated relative to other metrics.
     numerical_delta : float or None
         Total variation distance, per word, between the distribution that is drawn and
         the stated one. If None, guarantees say that it is unknown.
 
     See Also
     --------
-    TableMechanism : One whose probabilities are known.
-    NoiseMechanism : One that adds noise to vectors.
+    TableMechanism : Base class for known probabilities.
+    NoiseMechanism : Base class for noise on vectors.
 
     Notes
     -----
     *Privacy.* Nothing may be learned from the documents to be protected: `prepare` sees
-    the public embedding only. A subclass that changes `draw` or `apply` has another
-    distribution, and must state exponents that are true of it.
+    the public embedding only. A subclass that overrides `draw` or `apply` draws from
+    another distribution and must state exponents that hold for it.
 
     *Threads.* A release calls `draw` and `apply` from several threads at once.
 
@@ -103,8 +105,7 @@ class WordMechanism(DocLinked, BaseEstimator, ABC):
         Returns
         -------
         mechanism : WordMechanism
-            A copy of the options, prepared. What is set on the original later does not
-            reach it.
+            A prepared copy. Later changes to the original do not reach it.
 
         Raises
         ------
@@ -132,7 +133,7 @@ class WordMechanism(DocLinked, BaseEstimator, ABC):
 
     @abstractmethod
     def draw(self, rng: np.random.Generator, n: int) -> Draws:
-        """All the randomness of `n` words.
+        """Draw all the randomness that `n` words need.
 
         Parameters
         ----------
@@ -150,7 +151,7 @@ class WordMechanism(DocLinked, BaseEstimator, ABC):
 
     @abstractmethod
     def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
-        """Noisy words, without further randomness.
+        """Replace words by noisy words, without further randomness.
 
         Parameters
         ----------
@@ -162,8 +163,8 @@ class WordMechanism(DocLinked, BaseEstimator, ABC):
         Returns
         -------
         noisy : ndarray of int, shape (n,)
-            Entry i depends on word i and row i of the draws alone, so that a release
-            may process its words in blocks of any size.
+            Entry i depends on word i and row i of the draws alone. A release may
+            therefore process its words in blocks of any size.
         """
 
     @abstractmethod
@@ -184,7 +185,7 @@ class WordMechanism(DocLinked, BaseEstimator, ABC):
         """
 
     def losses(self, x: np.ndarray, y: np.ndarray) -> list[LossDistribution]:
-        """Bound the privacy loss between words, by a distribution each.
+        """Bound the privacy loss of each pair of words by a distribution.
 
         Parameters
         ----------
@@ -205,12 +206,12 @@ class WordMechanism(DocLinked, BaseEstimator, ABC):
         return losses
 
     def sentences(self) -> list[str]:
-        """What is particular, for the printed guarantee.
+        """Describe the mechanism for the printed guarantee.
 
         Returns
         -------
         sentences : list of str
-            By default none.
+            Empty by default.
         """
         return []
 
@@ -239,16 +240,16 @@ class WordMechanism(DocLinked, BaseEstimator, ABC):
 
 
 class TableMechanism(WordMechanism):
-    """A mechanism that is fully defined by its `log_proba`.
+    """Base class of mechanisms that are fully defined by their `log_proba`.
 
     Exponents and small δ follow exactly from these probabilities. Each word takes one
     uniform number, and becomes the word at which the cumulative probabilities of its
-    row pass that number. A call asks for the row of each different word once, so that
-    its time tells how many there are.
+    row pass that number. A call computes the row of each distinct word once, so its run
+    time reveals the number of distinct words.
 
     See Also
     --------
-    Exponential : The recommended one.
+    Exponential : The recommended mechanism.
 
     Notes
     -----
@@ -284,17 +285,19 @@ class TableMechanism(WordMechanism):
         Returns
         -------
         log_proba : ndarray of shape (n, n_words), float64
-            −inf for what a word never becomes. Each row must sum to 1 as
-            probabilities, to within 1e-9.
+            −inf for words that a word never becomes. As probabilities, each row must
+            sum to 1, to within 1e-9.
         """
 
     @property
     def numerical_delta(self) -> float | None:  # type: ignore[override]
-        """Of float64 sums and uniforms of 53 bits; None if a subclass draws otherwise.
+        """Error of float64 sums and 53-bit draws; None if a subclass draws otherwise.
 
         Each probability is off by about 2⁻⁵², because of the sums and the steps of the
         uniform, and the logarithms may be off by about 1e-12.
         """
+        # The number below holds for this way of drawing only. A subclass with another
+        # one states its own, or guarantees say that the error is unknown.
         own = type(self)
         if (own.draw, own.apply) != (TableMechanism.draw, TableMechanism.apply):
             return None
@@ -304,14 +307,14 @@ class TableMechanism(WordMechanism):
         return (rng.random(n),)
 
     def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
-        # Words in groups of equal ones: a row of probabilities serves all of a group.
+        # Equal words form a group, and one row of probabilities serves the whole group.
         order = np.argsort(words, kind="stable")
         distinct, starts = np.unique(words[order], return_index=True)
         groups = np.split(order, starts[1:])
         # Rows are not divided by their sums; the uniforms are multiplied by them. The
-        # factor keeps each product below its sum, so that the search ends at a word.
+        # factor keeps each product below its sum, so the search always ends at a word.
         below = draws[0] * (1 - 2.0**-53)
-        noisy = np.full(len(words), -1)  # a release refuses what is not a word
+        noisy = np.full(len(words), -1)  # a release refuses an id of −1
         for block, rows in probabilities(self, distinct):
             np.cumsum(rows, axis=1, out=rows)
             for at, upto in zip(groups[block], rows, strict=True):
@@ -323,6 +326,8 @@ class TableMechanism(WordMechanism):
         exponents = np.empty((len(x), len(y)))
         for rows in blocks(len(x), self._n_rows()):
             for i, ours in enumerate(self.checked_log_proba(x[rows]), rows.start):
+                # Outputs that x never gives do not bound anything. Outputs that x gives
+                # and y never gives make the exponent infinite, as they must.
                 possible = ours > -np.inf
                 gaps = ours[possible] - theirs[:, possible]
                 exponents[i] = gaps.max(axis=1) + _ROUNDING
@@ -348,7 +353,8 @@ class TableMechanism(WordMechanism):
         Returns
         -------
         log_proba : ndarray of shape (n, n_words), float64
-            Divided by their sums, as a draw does: what is promised is what is drawn.
+            Divided by the sums of the rows, as a draw does. The promised distribution
+            is therefore the one that is drawn.
 
         Raises
         ------
@@ -359,7 +365,7 @@ class TableMechanism(WordMechanism):
         return rows - np.log(proba.sum(axis=1, keepdims=True))
 
     def _checked(self, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Rows of `log_proba`, and as probabilities, neither divided by their sums."""
+        """Rows of `log_proba` and their probabilities, not divided by their sums."""
         shape, off = (len(words), len(self.embedding)), np.inf
         rule = (
             f"log_proba of {type(self).__name__} must be an array of shape {shape} "
@@ -370,41 +376,46 @@ class TableMechanism(WordMechanism):
             proba = np.exp(rows)
         if rows.shape == shape:
             off = np.abs(proba.sum(axis=1) - 1).max(initial=0.0)
-        if not off <= _SUM:  # nor NaN
+        # Written with `not`, because comparisons with NaN are false: a row that
+        # contains NaN is refused as well.
+        if not off <= _SUM:
             raise InvalidParameterError(
                 f"{rule}, got shape {rows.shape}, off by {off:.3g}. Subtract the "
-                "logarithm of the sum, in float64; the vectors of an embedding are "
-                "float32."
+                "logarithm of the sum, and compute in float64 (the vectors of an "
+                "embedding are float32)."
             )
         return rows, proba
 
     def _n_rows(self) -> int:
-        """Rows of probabilities that fit into ``working_memory``."""
+        """Number of rows of probabilities that fit into ``working_memory``."""
         each = 64 * len(self.embedding)
         return int(np.clip(working_memory_bytes() // each, 1, 512))
 
     @property
     def row_bytes(self) -> int:
-        """Draws, word ids and their order; `apply` accounts for its rows itself."""
+        """Bytes of draws, word ids and their order; `apply` limits its rows itself."""
         return 128
 
 
 def probabilities(
     mechanism: TableMechanism, ids: np.ndarray
 ) -> Iterator[tuple[slice, np.ndarray]]:
-    """Pr[z | w] of each word, some words at a time.
+    """Compute Pr[z | w] of each word, in blocks of words.
 
-    Yields slices of `ids`, and rows over all words, to be overwritten.
+    Yields slices of `ids`, and rows over all words that callers may overwrite.
     """
     for rows in blocks(len(ids), mechanism._n_rows()):
         proba = mechanism._checked(ids[rows])[1]
-        yield rows, np.minimum(proba, 1, out=proba)  # rounding
+        # The exponential of a rounded logarithm may be slightly above 1.
+        yield rows, np.minimum(proba, 1, out=proba)
 
 
 def check_exponents(
     mechanism: WordMechanism, x: np.ndarray, y: np.ndarray
 ) -> np.ndarray:
-    """`exponents` of a mechanism, checked."""
+    """Compute `exponents` of a mechanism, and check their shape and range."""
+    # A user's mechanism may return anything. A negative exponent or NaN would turn into
+    # a promise that is too strong.
     exponents = np.asarray(mechanism.exponents(x, y), dtype=np.float64)
     if exponents.shape != (len(x), len(y)) or not (exponents >= 0).all():
         raise InvalidParameterError(
@@ -416,7 +427,9 @@ def check_exponents(
 
 
 def _described(value: Any) -> str:
-    """An option, or a mechanism with all of its own, as text that no other one has."""
+    """Describe an option, or a mechanism with all options, by a unique text."""
+    # The text keys the noise. Two mechanisms that differ must differ here, or one key
+    # would give both the same noise; equal ones must agree on every machine.
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, BaseEstimator):
@@ -425,7 +438,7 @@ def _described(value: Any) -> str:
     elif isinstance(value, float):
         inner = [value.hex()]
     elif isinstance(value, str):
-        inner = [str.__repr__(value)]  # however a subclass prints itself
+        inner = [str.__repr__(value)]  # a subclass may print itself differently
     elif isinstance(value, bytes | int) or value is None:
         inner = [repr(value)]
     elif isinstance(value, list | tuple):
@@ -434,12 +447,12 @@ def _described(value: Any) -> str:
         isinstance(value, np.ndarray)
         and value.dtype != object
         and not np.ma.isMaskedArray(value)
-    ):  # mapped into the memory of a worker or not
+    ):  # A class name is left out: joblib maps arrays into workers as np.memmap.
         return f"array({value.dtype.str}, {value.shape}, {value.tobytes().hex()})"
     else:
         raise InvalidParameterError(
-            "the options of a mechanism must be numbers, str, arrays, lists or tuples "
-            "of them or mechanisms, so that they can key its noise, got "
+            "the options of a mechanism must be numbers, str, arrays, mechanisms, or "
+            "lists or tuples of them, because they key its noise, got "
             f"{type(value).__name__}."
         )
     return f"{type(value).__module__}.{type(value).__qualname__}({', '.join(inner)})"

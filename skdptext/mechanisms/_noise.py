@@ -1,4 +1,4 @@
-"""Noise on vectors: regularized Mahalanobis, n-dimensional Laplace at λ = 0."""
+"""Noise on word vectors: regularized Mahalanobis, or Laplace at λ = 0."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from skdptext.mechanisms._losses import LossDistribution
 from skdptext.mechanisms._mechanism import Draws, WordMechanism
 from skdptext.utils import Memo, blocks, working_memory_bytes
 
-# With more different distances than this in one call, they are rounded up, by less than
-# one part in 32, so that few distributions have to be computed.
+# If a call has more distinct distances than this, they are rounded up by less than one
+# part in 32. Few loss distributions have to be computed then.
 _DISTANCES = 128
 
 
@@ -28,19 +28,19 @@ class Spectrum(NamedTuple):
     eigenvectors: np.ndarray  # U, (m, m), one per column
 
 
-# Keyed by content, so that all copies of an embedding share one.
+# Spectra are keyed by content, so all copies of an embedding share one.
 _spectra: Memo[Spectrum] = Memo(8)
 
 
 def embedding_spectrum(embedding: WordEmbedding) -> Spectrum:
-    """The read-only spectrum of an embedding, computed once per process and shared."""
+    """Get the read-only spectrum of an embedding, computed once per process."""
     return _spectra.get(embedding.fingerprint, lambda: _spectrum(embedding.vectors))
 
 
 def _spectrum(vectors: np.ndarray) -> Spectrum:
-    """Of the sample covariance over the mean column variance, so that its trace is m.
+    """Decompose the sample covariance, scaled to trace m, in float64.
 
-    In float64; Xu, Aggarwal, Feyisetan, Teissier (2020), section 3.
+    See section 3 of Xu, Aggarwal, Feyisetan, Teissier (2020).
     """
     n_words, dim = vectors.shape
     if n_words < 2:
@@ -50,10 +50,12 @@ def _spectrum(vectors: np.ndarray) -> Spectrum:
         )
     mean = vectors.mean(axis=0, dtype=np.float64)
     covariance = np.zeros((dim, dim))
+    # Blocks keep the float64 copy of the vectors small.
     for rows in blocks(n_words, 4096):
         centred = vectors[rows] - mean
         covariance += centred.T @ centred
-    trace = np.trace(covariance)  # the divisor n_words - 1 cancels
+    # The divisor n_words − 1 of the sample covariance cancels in the scaling.
+    trace = np.trace(covariance)
     if not trace > 0:
         raise InvalidParameterError(
             "embedding must have at least 2 different vectors, as its covariance is "
@@ -61,6 +63,7 @@ def _spectrum(vectors: np.ndarray) -> Spectrum:
         )
     covariance *= dim / trace
     eigenvalues, eigenvectors = np.linalg.eigh(covariance)
+    # Rounding can make the smallest eigenvalues of a singular matrix negative.
     spectrum = Spectrum(covariance, np.maximum(eigenvalues, 0), eigenvectors)
     for array in spectrum:
         array.flags.writeable = False
@@ -79,7 +82,7 @@ class MahalanobisMetric:
     lam : float in [0, 1]
         0 gives the Euclidean metric.
     spectrum : Spectrum
-        Spectrum of Σ: the embedding's (`embedding_spectrum`), or of any other
+        Spectrum of Σ: that of the embedding (`embedding_spectrum`), or of any other
         matrix that does not depend on private documents.
 
     Raises
@@ -106,19 +109,20 @@ class MahalanobisMetric:
     """
 
     def __init__(self, lam: float, spectrum: Spectrum) -> None:
-        # the smallest is zero to within rounding
+        # λ = 1 divides by the eigenvalues of Σ. If the smallest is zero to within
+        # rounding, the metric does not exist.
         smallest, largest = spectrum.eigenvalues[0], spectrum.eigenvalues[-1]
         dim = len(spectrum.eigenvalues)
         if lam == 1 and smallest <= largest * dim * np.finfo(float).eps:
             raise InvalidParameterError(
                 "lam must be < 1 where the covariance of the embedding is singular "
-                f"(smallest eigenvalue {smallest:.1e}), as it is with "
-                "no more words than dimensions or with dependent columns, got lam=1. "
-                "Try lam=0.9."
+                f"(smallest eigenvalue {smallest:.1e}), got lam=1. It is singular with "
+                "no more words than dimensions, or with dependent columns. Try "
+                "lam=0.9."
             )
         self.lam = lam
         self.spectrum = spectrum
-        #: Length of a vector.
+        #: Dimension of the vectors.
         self.dim = dim
 
     @property
@@ -140,7 +144,7 @@ class MahalanobisMetric:
         return (basis * np.sqrt(self.eigenvalues)) @ basis.T
 
     def whiten(self, vectors: Any) -> np.ndarray:
-        """Map vectors so that Euclidean distances are those of this metric.
+        """Map vectors to points whose Euclidean distances are those of this metric.
 
         Parameters
         ----------
@@ -150,7 +154,7 @@ class MahalanobisMetric:
         Returns
         -------
         whitened : ndarray of shape (n, dim)
-            Their images.
+            The points.
         """
         vectors = np.asarray(vectors, dtype=np.float64)
         if self.lam == 0:
@@ -158,9 +162,9 @@ class MahalanobisMetric:
         return (vectors @ self.spectrum.eigenvectors) / np.sqrt(self.eigenvalues)
 
     def distances(self, x: Any, y: Any) -> np.ndarray:
-        """Distance of each row of `x` to each row of `y`.
+        """Compute the distance of each row of `x` to each row of `y`.
 
-        Equal rows are exactly 0 apart: they are whitened once.
+        Equal rows are exactly 0 apart, because they are whitened once.
 
         Parameters
         ----------
@@ -170,19 +174,20 @@ class MahalanobisMetric:
         Returns
         -------
         distances : ndarray of shape (len(x), len(y))
-            Distances of the words.
+            Distances between the vectors.
         """
         if self.lam == 0:
             return cdist(x, y)
         both = np.concatenate([x, y]) + 0.0  # no -0.0, which has other bytes
-        # by their bytes: the columns of np.unique are compared one by one
+        # Rows are compared by their bytes, which is much faster than the comparison
+        # of columns in np.unique.
         keys = both.view(np.dtype((np.void, both.itemsize * self.dim))).ravel()
         _, first, numbers = np.unique(keys, return_index=True, return_inverse=True)
         points = self.whiten(both[first])[numbers]
         return cdist(points[: len(x)], points[len(x) :])
 
     def at(self, lam: float) -> MahalanobisMetric:
-        """The metric of another λ over the same Σ.
+        """Make the metric of another λ over the same Σ.
 
         Parameters
         ----------
@@ -192,27 +197,27 @@ class MahalanobisMetric:
         Returns
         -------
         metric : MahalanobisMetric
-            That of the same embedding for this λ.
+            The metric of the same embedding for this λ.
         """
         return MahalanobisMetric(lam, self.spectrum)
 
 
 class NoiseMechanism(WordMechanism):
-    """A mechanism that releases the word nearest to a vector with noise.
+    """Base class of mechanisms that release the word nearest to a noisy vector.
 
     A subclass sets `metric` in `_prepare`, and defines `draw` and `noise`. Exponents
     and small δ follow, and so do posteriors given the noisy vector. A subclass may
-    choose the word by the noisy vector in another way (`apply`): that is
-    post-processing of the vector, and costs no privacy.
+    choose a word for the noisy vector in another way (`apply`). This is post-processing
+    of the vector and costs no privacy.
 
     See Also
     --------
-    MahalanobisNoise : That of the papers.
+    MahalanobisNoise : The noise of the papers.
 
     Notes
     -----
-    *Privacy.* Pr[z | w] ≤ exp(ε d(φ(w), φ(w'))) Pr[z | w'] for d the `metric`, if the
-    noise has the density that `noise` states.
+    *Privacy.* Pr[z | w] ≤ exp(ε d(φ(w), φ(w'))) Pr[z | w'], where d is the `metric`, if
+    the noise has the density that `noise` states.
 
     Examples
     --------
@@ -228,7 +233,7 @@ class NoiseMechanism(WordMechanism):
 
     @abstractmethod
     def noise(self, draws: Draws) -> np.ndarray:
-        """Compute the noise vectors of draws.
+        """Compute noise vectors from draws.
 
         Parameters
         ----------
@@ -238,14 +243,15 @@ class NoiseMechanism(WordMechanism):
         Returns
         -------
         noise : ndarray of shape (n, dim)
-            Of density ∝ e^(−ε‖z‖) in `metric`: lengths follow Gamma(dim, 1/ε), and
-            directions are uniform there.
+            Noise of density ∝ e^(−ε‖z‖) in `metric`: its lengths follow Gamma(dim,
+            1/ε), and its directions are uniform there.
         """
 
     def apply(self, words: np.ndarray, draws: Draws) -> np.ndarray:
         table = self.embedding
         noise = self.noise(draws)
-        if np.shape(noise) != (len(words), table.dim):  # one vector would serve all
+        # A single noise vector would broadcast to all words, which would then share it.
+        if np.shape(noise) != (len(words), table.dim):
             raise InvalidParameterError(
                 f"noise of {type(self).__name__} must return an array of shape "
                 f"{(len(words), table.dim)}, got shape {np.shape(noise)}."
@@ -262,7 +268,8 @@ class NoiseMechanism(WordMechanism):
         vectors = self.embedding.vectors
         gaps = np.subtract(vectors[x], vectors[y], dtype=np.float64)
         distances = self.epsilon * np.linalg.norm(self.metric.whiten(gaps), axis=1)
-        # up, so that distances that differ only by rounding are computed once
+        # Distances that differ only by rounding become equal and are computed once.
+        # They are rounded up, because a longer distance loses at least as much.
         rounded = _rounded_up(distances, 30)
         if len(np.unique(rounded)) > _DISTANCES:
             rounded = _rounded_up(distances, 6)
@@ -271,12 +278,12 @@ class NoiseMechanism(WordMechanism):
 
     @property
     def row_bytes(self) -> int:
-        """Normals in pieces and joined, shaped noise and points; points in float32."""
+        """Bytes of the normals (twice), shaped noise, points, and points in float32."""
         return self.metric.dim * (4 * 8 + 4)
 
 
 class MahalanobisNoise(NoiseMechanism):
-    r"""Replace each word by the one nearest to its vector plus noise, as the papers do.
+    r"""Replace each word by the word nearest to its vector plus noise (the papers).
 
     Each word w becomes the word nearest, in Euclidean distance, to φ(w) + Z, where the
     density of Z is proportional to :math:`e^{-ε‖z‖_{RM}}` with
@@ -287,7 +294,7 @@ class MahalanobisNoise(NoiseMechanism):
 
     See Also
     --------
-    Exponential : Its probabilities are known in full.
+    Exponential : The recommended mechanism, whose probabilities are known in full.
 
     Notes
     -----
@@ -296,7 +303,7 @@ class MahalanobisNoise(NoiseMechanism):
     numbers, while the noise is drawn in float64: in one dimension no length exceeds
     about 44/ε, which cuts off 5e-20 of the true distribution, and a normal number is
     exactly 0 with probability near 2⁻⁵³. ``numerical_delta`` allows 2⁻⁵⁰ per word for
-    this.
+    these errors.
 
     References
     ----------
@@ -335,9 +342,10 @@ class MahalanobisNoise(NoiseMechanism):
     def noise(self, draws: Draws) -> np.ndarray:
         radii, normals = draws  # the noise is r · M^½ · g/‖g‖
         lengths = np.sqrt(np.einsum("ij,ij->i", normals, normals))
-        # a zero vector, which is never drawn, has no direction
+        # A zero vector has no direction. It is practically never drawn, and this
+        # avoids a division by zero.
         scale = radii / np.where(lengths > 0, lengths, 1.0)
-        # Not renormalised afterwards: the length is measured in `metric`.
+        # The shaped vector is not normalized again: its length is measured in `metric`.
         if self.metric.lam == 0:
             return normals * scale[:, None]
         shaped = normals @ self.metric.factor
@@ -346,6 +354,6 @@ class MahalanobisNoise(NoiseMechanism):
 
 
 def _rounded_up(numbers: np.ndarray, digits: int) -> np.ndarray:
-    """Numbers rounded up to a number of binary digits."""
+    """Round numbers up to a number of binary digits."""
     mantissas, powers = np.frexp(numbers)
     return np.ldexp(np.ceil(np.ldexp(mantissas, digits)), powers - digits)
