@@ -80,7 +80,6 @@ _UNWATCHED = {
         "mechanisms/test_losses",
         "neighbors/test_wmd_search",
         "perturbation/test_randomness",
-        "perturbation/test_seeds",
         "privacy/test_bag_bound",
         "privacy/test_exact_laws",
         "privacy/test_printed_bounds",
@@ -97,8 +96,6 @@ _UNWATCHED = {
         "test_paper",
         "test_pipelines",
         "test_repository",
-        "utils/test_quiet",
-        "utils/test_risk",
     )
 }
 

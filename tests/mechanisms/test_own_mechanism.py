@@ -8,7 +8,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.base import NoiseRun, transitions_of
@@ -106,24 +105,21 @@ def wrong(**methods):
     return kind()
 
 
-RETURNED = [
-    ({"draw": lambda d: (d[0][: len(d[0]) // 2],)}, "draw of Wrong must return"),
-    ({"draw": lambda d: (np.ones(1), *d)}, "draw of Wrong must return"),
-    ({"draw": list}, "draw of Wrong must return a tuple of arrays .* got list"),
-    ({"apply": lambda z: z / 2}, "apply of Wrong must return .* type float64"),
-    ({"apply": lambda z: z[1:]}, "apply of Wrong must return"),
-    ({"apply": lambda z: z + 12}, r"apply of Wrong must return .* in \[0, 12\)"),
-]
-
-
-@pytest.mark.parametrize(("methods", "message"), RETURNED)
 @pytest.mark.parametrize("random_state", [None, 2**100])
-def test_no_word_is_released_without_noise(methods, message, random_state):
-    perturber = fitted(wrong(**methods), random_state=random_state)
-    with refused(message):
-        perturber.transform([["w5"] * 3])
-    with refused(message):
-        plausible_deniability(perturber, ["w5"], n_draws=3)
+def test_no_word_is_released_without_noise(random_state):
+    for methods, message in (
+        ({"draw": lambda d: (d[0][: len(d[0]) // 2],)}, "draw of Wrong must return"),
+        ({"draw": lambda d: (np.ones(1), *d)}, "draw of Wrong must return"),
+        ({"draw": list}, "draw of Wrong must return a tuple of arrays .* got list"),
+        ({"apply": lambda z: z / 2}, "apply of Wrong must return .* type float64"),
+        ({"apply": lambda z: z[1:]}, "apply of Wrong must return"),
+        ({"apply": lambda z: z + 12}, r"apply of Wrong must return .* in \[0, 12\)"),
+    ):
+        perturber = fitted(wrong(**methods), random_state=random_state)
+        with refused(message):
+            perturber.transform([["w5"] * 3])
+        with refused(message):
+            plausible_deniability(perturber, ["w5"], n_draws=3)
 
 
 @pytest.mark.parametrize("kept", [np.s_[0], np.s_[:, :2], np.s_[1:]])
@@ -157,21 +153,17 @@ class Rows(TableMechanism):
         self.rows = rows
 
     def log_proba(self, words):
-        if isinstance(self.rows, str):
-            return sp.csr_array(np.full((len(words), 3), -1.1))
-        return self.rows if len(words) == len(self.rows) else self.rows[words]
+        return self.rows[words]
 
 
 _ROWS = {
     "too much": np.log([[0.75, 0.25, 0.25], [0.3, 0.3, 0.4], [0.3, 0.3, 0.4]]),
-    "too little": np.log([[0.3, 0.25, 0.25], [0.3, 0.3, 0.3], [0.2, 0.3, 0.4]]),
     "float32": np.log([[0.7, 0.2, 0.1]] * 3).astype(np.float32),
     "not logarithms": np.array([[0.5, 0.25, 0.25]] * 3),
     "NaN": np.array([[0.0, -np.inf, np.nan]] * 3),
     "inf": np.array([[np.inf, 0, 0]] * 3),
     "another shape": np.log(np.full((3, 2), 0.5)),
     "all impossible": np.full((3, 3), -np.inf),
-    "sparse": "sparse",
 }
 
 
@@ -205,12 +197,6 @@ def test_rows_are_scaled_in_what_is_promised_as_in_draws():
     lost = mechanism.exponents(np.array([0, 1]), np.array([0, 1]))
     assert 0 <= lost[0, 1] - math.log(0.5 / 0.3) < 1e-11
     assert 0 <= lost[1, 0] - math.log(0.7 / 0.5) < 1e-11
-
-
-def test_rows_are_not_overwritten_by_a_draw():
-    mechanism = Rows(HALVES.copy()).prepare(TWO, 1.0)
-    mechanism.apply(np.array([0, 1]), mechanism.draw(np.random.default_rng(0), 2))
-    np.testing.assert_array_equal(mechanism.rows, HALVES)
 
 
 def test_other_draws_are_not_vouched_for():

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
+import copy
+import json
 import math
+import numbers
 import pickle
+import traceback
 
 import numpy as np
 import pytest
@@ -12,10 +15,14 @@ from experiments.mechanisms.recipes import Ranked, Vickrey
 from scipy.stats import binom, chi2_contingency
 from sklearn import config_context
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.pipeline import make_pipeline
 
 from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.utils import NoiseStreams
-from tests.expected import refusals
+from tests.expected import no_warning, refusals
 from tests.mechanism_forms import forms
 
 
@@ -53,7 +60,7 @@ def test_repeatable_release_does_not_depend_on_the_work_split(
     assert shuffled == [whole[i] for i in order]
     assert [release([document])[0] for document in documents] == whole
     # 1: the smallest blocks, of 64 words
-    for memory, n_jobs in itertools.product((1, 1024), (1, 2, -1)):
+    for memory, n_jobs in ((1, 1), (1, 2), (1024, -1)):
         with config_context(working_memory=memory):
             assert release(documents, n_jobs=n_jobs) == whole
 
@@ -261,3 +268,80 @@ def test_equal_documents_of_different_ids_get_independent_noise(perturber, ids):
 def test_bad_ids(perturber, random_state, ids):
     perturber.set_params(random_state=random_state).fit([])
     perturber.transform([WORDS, WORDS], document_ids=ids)
+
+
+# -- a seed undoes the noise for who knows it ------------------------------------------
+
+SEED = 918273645546372819273645
+DOCUMENTS = [["w1", "w2"], ["w3", "w4"], ["w5", "w6"], ["w7", "w8"]]
+
+
+@pytest.fixture
+def seeded(small_embedding):
+    return DPWordPerturber(
+        small_embedding, document_length=2, resize="truncate", random_state=SEED
+    )
+
+
+def search(perturber):
+    grid = {"dpwordperturber__epsilon": [1, 9]}
+    return GridSearchCV(make_pipeline(perturber, MultinomialNB()), grid, cv=2)
+
+
+HOLDERS = {
+    "fitted": lambda p: p.fit([]),
+    "set later": lambda p: clone(p).set_params(random_state=SEED),
+    "of NumPy": lambda p: p.set_params(random_state=np.int64(SEED % 2**62)),
+    "deep copy": copy.deepcopy,
+    "unpickled": lambda p: pickle.loads(pickle.dumps(p)),
+    "search": lambda p: search(p).fit(DOCUMENTS, [0, 1, 0, 1]),
+}
+
+
+@pytest.mark.parametrize("name", HOLDERS)
+def test_no_view_of_an_estimator_shows_the_seed(seeded, name):
+    holder = HOLDERS[name](seeded)
+    with config_context(print_changed_only=False):
+        views = [repr(holder), holder._repr_html_()]
+    views += [str(holder), str(holder.get_params()), str(vars(holder))]
+    shown = "".join(views)
+    assert str(SEED)[:8] not in shown
+    assert str(SEED % 2**62) not in shown
+    assert repr(holder).count("random_state=<secret>") == 1
+    assert "&lt;secret&gt;" in holder._repr_html_()
+
+
+def test_a_seed_is_the_integer_that_was_given_and_does_not_show(seeded):
+    for change in {"epsilon": -1}, {"random_state": -SEED}, {"random_state": SEED / 2}:
+        with pytest.raises(InvalidParameterError) as error:
+            clone(seeded).set_params(**change).fit([])
+        shown = "".join(traceback.format_exception(error.value))
+        assert str(SEED)[:8] not in shown
+        assert f"{SEED / 2!r}"[:8] not in shown
+    seed = seeded.random_state
+    assert isinstance(seed, numbers.Integral)
+    assert hash(seed) == hash(SEED)
+    assert SEED == seed != SEED + 1
+    assert clone(seeded).random_state is seed
+    for spec in ("", "d", ",", "x", ">60", "e"):
+        assert format(seed, spec) == "<secret>"
+    with pytest.raises(TypeError):
+        json.dumps(seed)
+    assert json.dumps(seed, default=str) == '"<secret>"'
+
+
+@pytest.mark.parametrize("seed", [0, 42, 2**64 - 1, np.int64(7)])
+def test_fit_warns_of_a_seed_that_can_be_guessed(seeded, seed):
+    seeded.set_params(random_state=seed)
+    with pytest.warns(PrivacyLeakWarning, match=r"secrets\.randbits\(128\)") as caught:
+        seeded.fit([])
+    assert len(caught) == 1  # not of equal documents: transform may be given ids
+    if seed > 100:
+        assert str(int(seed)) not in "".join(str(w.message) for w in caught)
+
+
+def test_who_gives_ids_is_not_asked_for_them(seeded):
+    with no_warning():
+        seeded.fit_transform(DOCUMENTS, document_ids=["a", "b", "c", "d"])
+    with pytest.warns(PrivacyLeakWarning, match="Give each document its own id"):
+        seeded.transform(DOCUMENTS)

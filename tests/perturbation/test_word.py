@@ -1,4 +1,4 @@
-"""DPWordPerturber: inputs, outputs, single words, scikit-learn's conventions."""
+"""DPWordPerturber: what it reads and gives back, what it says of leaks, `prepare`."""
 
 from __future__ import annotations
 
@@ -11,17 +11,29 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
 
 from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.exceptions import OutOfVocabularyWarning, PrivacyLeakWarning
 from skdptext.mechanisms import Exponential
-from tests.expected import refusals, refused
+from tests.expected import leaks_allowed, no_warning, refused
 
-# So large an epsilon that no word moves.
-FAITHFUL = 1e9
 DOCUMENTS = ["w1 w2, w3!", "W4 unknown w5 w5"]
 TOKENS = [["w1", "w2", "w3"], ["w4", "w5", "w5"]]
+
+
+@pytest.fixture
+def faithful(small_embedding):
+    """Perturbers with so large an epsilon that no word moves."""
+
+    def make(**params):
+        params = {"epsilon": 1e9, "output": "tokens"} | params
+        return DPWordPerturber(small_embedding, **params).fit([])
+
+    return make
 
 
 # -- inputs --------------------------------------------------------------------
@@ -31,11 +43,9 @@ TOKENS = [["w1", "w2", "w3"], ["w4", "w5", "w5"]]
     "documents",
     [
         DOCUMENTS,
-        np.array(DOCUMENTS),
         np.array(DOCUMENTS, dtype=object),
         pd.Series(DOCUMENTS),
         pl.Series(DOCUMENTS),
-        TOKENS,
         [np.array(tokens) for tokens in TOKENS],
         tuple(map(tuple, TOKENS)),
         (text for text in DOCUMENTS),
@@ -57,13 +67,13 @@ def test_a_generator_is_streamed(faithful, random_state):
     made = []
 
     def stream():
-        for _ in range(3000):
+        for _ in range(500):
             document = Document(["w1", "w2"])
             made.append(weakref.ref(document))
             assert sum(each() is not None for each in made[-9:]) <= 3
             yield document
 
-    assert len(faithful(random_state=random_state).transform(stream())) == 3000
+    assert len(faithful(random_state=random_state).transform(stream())) == 500
 
 
 def test_count_matrices_and_bags(faithful, small_embedding):
@@ -71,10 +81,8 @@ def test_count_matrices_and_bags(faithful, small_embedding):
     expected = counts.toarray()
     for X in (
         DOCUMENTS,
-        counts,
         sp.coo_array(counts),
         sp.csc_matrix(counts),
-        expected,
         expected.astype(float),
         expected.tolist(),
         pd.DataFrame(expected, columns=list(small_embedding.words)),
@@ -88,40 +96,21 @@ def test_count_matrices_and_bags(faithful, small_embedding):
     assert counts.nnz == (expected > 0).sum()  # the input is left as it was
 
 
-@pytest.mark.no_cover
-def test_strings_are_cut_as_scikit_learn_cuts_them(built_in):
-    texts = [getattr(np.linalg, name).__doc__ for name in np.linalg.__all__[::4]]
-    for options in (
-        {},
+@pytest.mark.parametrize(
+    "options",
+    [
         {"stop_words": "english"},
         {"lowercase": False, "token_pattern": r"[A-Za-z]+"},
         {"tokenizer": str.split, "token_pattern": None},
-    ):
-        analyze = CountVectorizer(**options).build_analyzer()
-        perturber = DPWordPerturber(
-            built_in, epsilon=FAITHFUL, output="tokens", **options
-        ).fit(texts)
-        expected = []
-        for text in texts:
-            ids = built_in.find(analyze(text))
-            expected.append([built_in.words[i] for i in ids if i >= 0])
-        assert perturber.transform(texts) == expected
-
-
-def test_stop_words_leave_token_lists_too(faithful):
-    perturber = faithful(stop_words=["w2", "w5"])
-    assert perturber.transform(TOKENS) == [["w1", "w3"], ["w4"]]
-    assert perturber.transform([["W2", "W3"]]) == perturber.transform(["W2 W3"])
-    exact = faithful(stop_words=["w2"], lowercase=False)
-    assert exact.transform([["W2", "w2"]]) == exact.transform(["W2 w2"]) == [["w2"]]
-
-
-def test_words_are_found_in_any_case():
-    table = WordEmbedding(["Paris", "rome"], [[0.0, 1.0], [1.0, 0.0]])
-    perturber = DPWordPerturber(table, epsilon=FAITHFUL, output="text").fit([])
-    for lowercase in (True, False):
-        perturber.set_params(lowercase=lowercase)
-        assert perturber.transform(["PARIS Rome paris"]) == ["Paris rome Paris"]
+    ],
+    ids=str,
+)
+def test_strings_are_cut_as_scikit_learn_cuts_them(options):
+    text, analyze = np.linalg.__doc__, CountVectorizer(**options).build_analyzer()
+    words = sorted(set(analyze(text)))
+    table = WordEmbedding(words, np.arange(len(words) * 1.0)[:, None])
+    perturber = DPWordPerturber(table, epsilon=1e9, lam=0, output="tokens", **options)
+    assert perturber.fit([]).transform([text]) == [analyze(text)]
 
 
 # -- outputs -------------------------------------------------------------------
@@ -148,67 +137,6 @@ def test_no_documents_and_empty_ones(faithful, output, n):
     noisy = perturber.transform(empty)
     assert noisy.shape == (n, 200) if output == "bow" else len(noisy) == n
     assert perturber.known_words(empty) == [[]] * n
-
-
-# -- single words ----------------------------------------------------------------
-
-
-@refusals(
-    ("w1", "iterable of str, got a str of 2"),
-    (["w1", 2], "words must be str, got an int at position 1"),
-    (["w1", "zzz", "yyy"], "got 2 unknown, the first at position 1"),
-)
-def test_perturb_words_refuses(small_embedding, words):
-    perturber = DPWordPerturber(small_embedding).fit([])
-    perturber.perturb_words(words)
-
-
-# -- scikit-learn's conventions ---------------------------------------------------
-
-
-@pytest.mark.parametrize("change", [{"epsilon": 50.0}, {"lam": 0.6}])
-def test_noise_parameters_cannot_change_behind_fit(small_embedding, change):
-    perturber = DPWordPerturber(small_embedding, epsilon=5.0).fit([])
-    perturber.set_params(**change)
-    for call in (perturber.guarantee, lambda: perturber.transform(DOCUMENTS)):
-        with refused("was changed after fit"):
-            call()
-    guarantee = perturber.fit([]).guarantee()
-    assert guarantee.epsilon == change.get("epsilon", 5.0)
-
-
-def test_a_mechanism_is_the_one_of_fit(small_embedding):
-    mechanism = Exponential()
-    perturber = DPWordPerturber(
-        small_embedding, mechanism=mechanism, document_length=2, resize="truncate",
-        random_state=2**100,
-    ).fit([])  # fmt: skip
-    documents = [["w1", "w2"]] * 20
-    noisy, claim = perturber.transform(documents), perturber.guarantee().epsilon
-    mechanism.calibration = "half"
-    for _ in range(2):
-        assert (perturber.transform(documents) != noisy).nnz == 0
-        assert perturber.guarantee().epsilon == claim
-        perturber.set_params(mechanism=None)
-
-
-@pytest.mark.parametrize(
-    ("changed", "expected"),
-    [
-        ({"stop_words": ["w2"]}, [["w1", "w3"], ["w4", "w5", "w5"]]),
-        ({"token_pattern": r"w\d", "lowercase": False}, [TOKENS[0], ["w5", "w5"]]),
-        ({"document_length": 2, "resize": "truncate"}, [["w1", "w2"], ["w4", "w5"]]),
-    ],
-)
-def test_how_documents_are_read_may_change_after_fit(faithful, changed, expected):
-    perturber = pickle.loads(pickle.dumps(faithful()))
-    assert perturber.transform(DOCUMENTS) == TOKENS
-    perturber.set_params(**changed)
-    assert perturber.transform(DOCUMENTS) == expected
-    assert perturber.known_words(DOCUMENTS) == expected
-
-
-# -- tables ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("output", ["text", "tokens"])
@@ -242,12 +170,60 @@ def test_bags_are_sparse_columns_in_pandas_and_refused_in_polars(faithful):
     assert frame.columns.tolist() == perturber.get_feature_names_out().tolist()
     assert frame.index.tolist() == [7, 9]
     assert all(isinstance(kind, pd.SparseDtype) for kind in frame.dtypes)
-    np.testing.assert_array_equal(frame.to_numpy(), plain)
     # the bags are read again, as a count matrix
-    np.testing.assert_array_equal(perturber.fit(frame).transform(frame), plain)
+    for bags in (frame, perturber.fit(frame).transform(frame)):
+        np.testing.assert_array_equal(bags.to_numpy(), plain)
     perturber.set_output(transform="polars")
     with refused('must not be transform="polars"'):
         perturber.transform(texts)
+
+
+# -- what is fixed by fit --------------------------------------------------------
+
+
+@pytest.mark.parametrize("change", [{"epsilon": 50.0}, {"lam": 0.6}])
+def test_noise_parameters_cannot_change_behind_fit(small_embedding, change):
+    perturber = DPWordPerturber(small_embedding, epsilon=5.0).fit([])
+    perturber.set_params(**change)
+    for call in (perturber.guarantee, lambda: perturber.transform(DOCUMENTS)):
+        with refused("was changed after fit"):
+            call()
+    guarantee = perturber.fit([]).guarantee()
+    assert guarantee.epsilon == change.get("epsilon", 5.0)
+
+
+def test_the_noise_is_that_of_fit(small_embedding):
+    """Whatever is set on the mechanism, or written over what was learned, since."""
+    mechanism, texts = Exponential(), [["w1", "w2"]] * 20
+    options = {"document_length": 2, "resize": "truncate", "random_state": 2**100}
+    stated = DPWordPerturber(small_embedding, mechanism=mechanism, **options).fit([])
+    shaped = DPWordPerturber(small_embedding, **options).fit([])
+    shaped = pickle.loads(pickle.dumps(shaped))  # arrays of a pickle can be written to
+    for perturber in (stated, shaped):
+        noisy, claim = perturber.transform(texts), perturber.guarantee().epsilon
+        mechanism.calibration = "half"
+        if perturber is shaped:
+            perturber.noise_factor_[:] = 0.0
+        for _ in range(2):
+            assert (perturber.transform(texts) != noisy).nnz == 0
+            assert perturber.guarantee().epsilon == claim
+            perturber.set_params(mechanism=None)
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({"stop_words": ["w2"]}, [["w1", "w3"], ["w4", "w5", "w5"]]),
+        ({"token_pattern": r"w\d", "lowercase": False}, [TOKENS[0], ["w5", "w5"]]),
+        ({"document_length": 2, "resize": "truncate"}, [["w1", "w2"], ["w4", "w5"]]),
+    ],
+)
+def test_how_documents_are_read_may_change_after_fit(faithful, changed, expected):
+    perturber = faithful()
+    assert perturber.transform(DOCUMENTS) == TOKENS
+    perturber.set_params(**changed)
+    assert perturber.transform(DOCUMENTS) == expected
+    assert perturber.known_words(DOCUMENTS) == expected
 
 
 def test_one_hot_learns_its_words():
@@ -259,12 +235,130 @@ def test_one_hot_learns_its_words():
     np.testing.assert_allclose(perturber.noise_factor_, np.eye(4))
 
 
-def test_overwriting_what_was_learned_does_not_change_the_noise(small_embedding):
-    options = {"document_length": 3, "random_state": 2**70}
-    perturber = DPWordPerturber(small_embedding, **options).fit([])
-    # arrays of a pickle can be written to
-    perturber = pickle.loads(pickle.dumps(perturber))
-    texts = [["w1", "w2", "w3"]]
-    before = perturber.transform(texts)
-    perturber.noise_factor_[:] = 0.0
-    assert (perturber.transform(texts) != before).nnz == 0
+# -- lengths and leaks -----------------------------------------------------------
+
+
+@leaks_allowed
+@pytest.mark.parametrize("length", [None, 3])
+def test_a_length_alone_draws_the_words(small_embedding, length):
+    alone = DPWordPerturber(small_embedding, document_length=length, random_state=5)
+    alone.fit([])
+    said = clone(alone).set_params(resize="sample" if length else "truncate").fit([])
+    documents = [["w1"], ["w1", "w2", "w3", "w4"]]
+    noisy = alone.transform(documents)
+    assert (noisy != said.transform(documents)).nnz == 0
+    assert noisy.sum(axis=1).ravel().tolist() == [[length or 1, length or 4]]
+    assert alone.guarantee().to_json() == said.guarantee().to_json()
+
+
+@pytest.mark.filterwarnings("ignore::skdptext.exceptions.OutOfVocabularyWarning")
+@settings(max_examples=30)
+@given(
+    lengths=st.lists(st.integers(0, 12), min_size=1, max_size=6),
+    length=st.integers(1, 9),
+    seed=st.sampled_from([None, 3]),
+)
+def test_size_never_tells_under_sample(small_embedding, lengths, length, seed):
+    """Empty documents, unknown words, short and long ones: all N words."""
+    documents = [[f"w{i}" for i in range(n)] + ["unknown"] for n in lengths]
+    options = {"document_length": length, "resize": "sample", "random_state": seed}
+    perturber = DPWordPerturber(small_embedding, output="tokens", **options).fit([])
+    noisy = perturber.transform(documents)
+    assert [len(words) for words in noisy] == [length] * len(lengths)
+    assert all(word in small_embedding for words in noisy for word in words)
+
+
+ORDERED = {"document_length": 1, "resize": "truncate", "output": "text"}
+
+
+@pytest.mark.parametrize(
+    ("options", "leak"),
+    [
+        ({}, "number of words of each"),
+        (ORDERED, "order of the words"),
+        (ORDERED | {"output": "tokens"}, "order of the words"),
+        ({"resize": "sample", "output": "text"}, "order of the words"),
+        ({"oov": "keep", "output": "text"}, "released in the clear"),
+        ({"document_length": 1}, None),
+        ({"document_length": 1, "resize": "truncate"}, None),
+        (ORDERED | {"resize": None}, None),
+        (ORDERED | {"order": "keep"}, None),
+    ],
+    ids=str,
+)
+def test_leaks_are_told_at_fit_and_transform(small_embedding, options, leak):
+    perturber = DPWordPerturber(small_embedding, **options)
+    for call in (perturber.fit, perturber.transform):
+        told = pytest.warns(PrivacyLeakWarning, match=leak) if leak else no_warning()
+        with told:
+            call([["w1"]])
+
+
+@leaks_allowed
+def test_unknown_words_are_kept_in_their_places(faithful):
+    perturber = faithful(oov="keep", output="text")
+    with pytest.warns(OutOfVocabularyWarning, match="4 of 6 words"):
+        noisy = perturber.transform(["Alice met w1, Alice left w2"])
+    assert noisy == ["alice met w1 alice left w2"]
+    bags = perturber.prepare(["w1, Cofe", "zzz", ""])
+    assert bags.sum() == bags[0, 1] == 1
+
+
+# -- prepare: what a release reads, cuts or draws, without its noise ---------------
+
+# the example of the 2019 paper, section 2
+PRESIDENT = "The President greets the press in Chicago"
+WORDS = ["president", "greets", "press", "Chicago", "tea"]
+
+
+def quiet_perturber(**options):
+    """Noise that changes nothing: words are far apart beside it."""
+    table = WordEmbedding(WORDS, np.eye(5))
+    return DPWordPerturber(table, epsilon=1e6, lam=0.0, **options).fit([])
+
+
+@leaks_allowed
+@pytest.mark.parametrize("length", [None, 2])
+@pytest.mark.parametrize("stop_words", [None, "english", ["press"]])
+def test_prepare_does_what_a_release_does_without_its_noise(length, stop_words):
+    release = quiet_perturber(
+        document_length=length, resize="truncate", stop_words=stop_words
+    )
+    texts = [PRESIDENT, "chicago TEA, Tea and cofe", ["Press", "the", "Tea", "tea"]]
+    counts = np.array([[1, 0, 2, 0, 0], [0, 0, 0, 0, 3]])
+    for X in (texts, counts, pd.Series(texts, index=[7, 8, 9])):
+        bags, noisy = release.prepare(X), release.transform(X)
+        assert bags.dtype == noisy.dtype == np.int64
+        np.testing.assert_array_equal(bags.toarray(), noisy.toarray())
+    with refused("column 0 is named 'tea'"):
+        release.prepare(pd.DataFrame(counts, columns=WORDS[::-1]))
+
+
+def test_drawn_words_follow_their_frequencies():
+    """2018, section 5.2: three quarters of the words are "tea"."""
+    n = 40_000
+    release = quiet_perturber(document_length=n, random_state=5)
+    bags = release.prepare(["tea press tea tea", "tea press", "", "unknown"])
+    assert bags.sum(axis=1).ravel().tolist() == [[n] * 4]
+    share = bags.toarray() / n
+    # 6 standard errors: false alarm 2e-9 each
+    assert abs(share[0, 4] - 0.75) < 6 * np.sqrt(0.75 * 0.25 / n)
+    assert abs(share[1, 4] - 0.5) < 6 * np.sqrt(0.25 / n)
+    # documents without words draw from the vocabulary
+    assert (abs(share[2:] - 0.2) < 6 * np.sqrt(0.2 * 0.8 / n)).all()
+
+
+def test_the_draw_is_not_that_of_a_release():
+    """An integer repeats it, document by document, and shows no draw of a release."""
+    release = quiet_perturber(document_length=4000, random_state=2**100)
+    texts = ["tea press", "tea greets press", "tea press"]
+    bags = release.prepare(texts).toarray()
+    np.testing.assert_array_equal(release.prepare(texts[::-1]).toarray(), bags[::-1])
+    # two draws of 4,000 words are equal with probability 0.006 each
+    noisy = release.transform(texts[:2]).toarray()
+    assert (noisy != bags[:2]).any()
+    other = clone(release).set_params(random_state=2**100 + 1).fit([])
+    assert (other.prepare(texts[:2]).toarray() != bags[:2]).any()
+    fresh = clone(release).set_params(random_state=None).fit([])
+    first, second = fresh.prepare(["tea press tea"] * 2).toarray()
+    assert (first != second).any()
