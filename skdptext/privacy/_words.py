@@ -412,13 +412,16 @@ class WordPart(Part):
 
     def _measured(self, sizes: tuple[int, ...]) -> list[tuple[float, float]]:
         """From the medians of sampled words."""
-        table, scale = self.embedding, []
+        table, medians, pairs = self.embedding, [], []
         sample, *others = _sampled.get(table.fingerprint, lambda: _sample_of(table))
         for ids in others:
             apart = self.word_exponents(sample, ids).diagonal()
-            at = np.argsort(apart, kind="stable")[[len(apart) // 2]]
-            (loss,) = self.mechanism.losses(sample[at], ids[at])
-            scale.append((float(np.median(apart)), loss))
+            at = int(np.argsort(apart, kind="stable")[len(apart) // 2])
+            medians.append(float(np.median(apart)))
+            pairs.append((sample[at], ids[at]))
+        # In one call, because a table of probabilities passes over all words for it.
+        losses = self.mechanism.losses(*np.array(pairs).T)
+        scale = list(zip(medians, losses, strict=True))
         return [
             (n * pure, min(n * pure, loss.times(n).exponent(DELTA)))
             for n in (size * self.releases for size in sizes)
