@@ -16,7 +16,7 @@ import held_out
 import numpy as np
 import palette
 
-from skdptext.utils import _messages
+from skdptext.utils import _system
 
 _open = contextlib.ExitStack()
 
@@ -40,4 +40,4 @@ def begin(notebook: str, data: str) -> None:
     warnings.formatwarning = lambda text, kind, *_: f"{kind.__name__}: {text}\n"
     with warnings.catch_warnings():  # forgets which ones the last notebook has shown
         pass
-    _messages._said.clear()  # and so does skdptext
+    _system._said.clear()  # and so does skdptext

@@ -336,7 +336,7 @@ def test_root_offers_all_it_lists():
 
 def test_randomness_is_never_global():
     uses_of = {_name(path): _read(path.read_text("utf-8")).random for path in SOURCES}
-    recognises = "skdptext/utils/_random.py"  # to refuse it
+    recognises = "skdptext/utils/_validation.py"  # to refuse it
     uses_of[recognises] = [
         use for use in uses_of[recognises] if not use.endswith(".check_random_state")
     ]
@@ -385,7 +385,7 @@ def test_filters_of_warnings_are_changed_in_one_place():
         for path in SOURCES
         if re.search(changes, path.read_text("utf-8"))
     }
-    assert found == {"utils/_messages.py", "cli.py", "demo.py"}
+    assert found == {"utils/_system.py", "cli.py", "demo.py"}
 
 
 def test_imports_work_without_extras_and_load_nothing_late():

@@ -1,7 +1,11 @@
 """What every releaser offers, and what adversaries compute of the noise on words."""
 
 from skdptext.base._likelihood import WordLikelihood as WordLikelihood
-from skdptext.base._noise_run import NoiseRun as NoiseRun, draw_words as draw_words
+from skdptext.base._noise import (
+    NoiseRun as NoiseRun,
+    NoiseStreams as NoiseStreams,
+    draw_words as draw_words,
+)
 from skdptext.base._releaser import (
     BaseReleaser,
     check_releaser as check_releaser,

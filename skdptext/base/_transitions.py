@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 from sklearn.preprocessing import normalize
 
-from skdptext.base._noise_run import check_draws, check_words
+from skdptext.base._noise import check_draws, check_words
 from skdptext.documents import some_word_ids
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import (

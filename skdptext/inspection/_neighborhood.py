@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from skdptext.base import NoiseStreams
 from skdptext.documents import word_ids
 from skdptext.embeddings import k_nearest_words
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection._drawing import COLORS, add_legend, make_axes, place_labels
 from skdptext.mechanisms import NoiseMechanism
 from skdptext.metrics import find_perturber
-from skdptext.utils import NoiseStreams, check_integer, check_kind, share_interval
+from skdptext.utils import check_integer, check_kind, share_interval
 
 _N_POINTS = 1000  # noisy vectors that are drawn
 

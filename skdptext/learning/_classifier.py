@@ -12,6 +12,7 @@ from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from skdptext.base import NoiseStreams
 from skdptext.documents import (
     KnownTexts,
     are_shared_texts_counted,
@@ -48,7 +49,6 @@ from skdptext.privacy import PrivacyGuarantee
 from skdptext.utils import (
     CheckedParameters,
     DocLinked,
-    NoiseStreams,
     as_labels,
     check_integer,
     check_n_jobs,

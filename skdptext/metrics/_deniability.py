@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from skdptext.base import draw_words
+from skdptext.base import NoiseStreams, draw_words
 from skdptext.documents import some_word_ids
 from skdptext.mechanisms import TableMechanism, probabilities
 from skdptext.metrics._words import find_perturber
-from skdptext.utils import NoiseStreams, check_integer, import_pandas
+from skdptext.utils import check_integer, import_pandas
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -10,13 +10,12 @@ import numpy as np
 from scipy.optimize import brentq
 from sklearn.base import clone
 
-from skdptext.base import draw_words
+from skdptext.base import NoiseStreams, draw_words
 from skdptext.documents import DocumentReader
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.mechanisms import Exponential, TableMechanism, probabilities
 from skdptext.metrics import find_perturber
 from skdptext.utils import (
-    NoiseStreams,
     check_integer,
     check_real,
     check_tuned_on,

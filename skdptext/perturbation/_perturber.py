@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skdptext.base import BaseReleaser, NoiseRun, WordLikelihood
+from skdptext.base import BaseReleaser, NoiseRun, NoiseStreams, WordLikelihood
 from skdptext.documents import (
     ColumnOutput,
     DocumentReader,
@@ -44,7 +44,6 @@ from skdptext.mechanisms import (
 from skdptext.privacy import PrivacyGuarantee
 from skdptext.utils import (
     REPEATABLE,
-    NoiseStreams,
     check_document_ids,
     check_integer,
     check_kind,

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from skdptext.base import NoiseStreams
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import ExactResponse
 from skdptext.replacement._groups import PublicGroups, document_bytes
-from skdptext.utils import NoiseStreams, check_told_apart, composed, kind_of
+from skdptext.utils import check_told_apart, composed, kind_of
 
 # Of documents or of persons, one each; where noise is fresh, one for all of them.
 Keys = list[bytes] | bytes

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from joblib import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from skdptext.base import BaseReleaser
+from skdptext.base import BaseReleaser, NoiseStreams
 from skdptext.documents import (
     ColumnOutput,
     DocumentReader,
@@ -45,7 +45,6 @@ from skdptext.replacement._groups import (
 from skdptext.replacement._guarantee import ReplacementPart
 from skdptext.utils import (
     REPEATABLE,
-    NoiseStreams,
     as_labels,
     check_document_ids,
     check_flag,

@@ -1,4 +1,4 @@
-"""Work in pieces: blocks, memory, threads, and what is imported late."""
+"""What one process shares: warnings, files, packages, threads, memory, progress."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import importlib
 import math
 import os
 import secrets
+import sys
+import threading
+import warnings
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cache, partial
 from pathlib import Path
 from typing import IO, Any, Generic, TypeVar
@@ -18,6 +21,81 @@ from sklearn import get_config
 from threadpoolctl import ThreadpoolController
 
 T = TypeVar("T")
+
+
+# -- warnings -----------------------------------------------------------------------
+
+_said: set[tuple[type[Warning], Hashable]] = set()
+
+
+def warn_once(
+    message: str,
+    category: type[Warning],
+    about: Hashable = None,
+    *,
+    stacklevel: int = 1,
+) -> None:
+    """Issue a warning; under Python's default filters, only once in a process.
+
+    A search fits hundreds of times. It warns once, and once in each of its worker
+    processes. Python alone would repeat it: it forgets what it has shown whenever any
+    filter changes, which scikit-learn and SciPy do all the time. A filter of the
+    caller's own (ignore, always, error, ...) is obeyed as usual.
+
+    Parameters
+    ----------
+    about : hashable, default=None
+        Two warnings of a category are the same if they are about the same: usually the
+        name of a parameter. None: if their texts are equal.
+    stacklevel : int, default=1
+        Whose line is shown, as in `warnings.warn`; 1 is the line of this call.
+    """
+    actions = (
+        action
+        for action, text, kind, module, line in warnings.filters
+        if issubclass(category, kind)
+        and (text is None or text.match(message))
+        and module is None
+        and not line
+    )
+    if next(actions, "default") == "default":
+        key = (category, message if about is None else about)
+        if key in _said:
+            return
+        _said.add(key)
+    warnings.warn(message, category, stacklevel=stacklevel + 1)
+
+
+class _Quiet:
+    """How many ask for quiet, and the filters that they found, to be restored."""
+
+    lock = threading.Lock()
+    n_asking = 0
+    found = warnings.catch_warnings()
+
+
+@contextmanager
+def quiet(*kinds: type[Warning], message: str = "") -> Iterator[None]:
+    """Ignore these warnings, of what is known to who asked; in all threads meanwhile.
+
+    Or those only whose text starts with a regular expression, `message`. Calls that
+    overlap, as in threads, restore the filters together, once the last one ends: each
+    by itself would restore what another had set, and leave warnings off for good.
+    """
+    with _Quiet.lock:
+        if not _Quiet.n_asking:
+            _Quiet.found = warnings.catch_warnings()
+            _Quiet.found.__enter__()
+        _Quiet.n_asking += 1
+        for kind in kinds:
+            warnings.filterwarnings("ignore", message, kind)
+    try:
+        yield
+    finally:
+        with _Quiet.lock:
+            _Quiet.n_asking -= 1
+            if not _Quiet.n_asking:
+                _Quiet.found.__exit__(None, None, None)
 
 
 # -- files that appear complete or not at all ---------------------------------------
@@ -192,3 +270,45 @@ def half_squared_norms(vectors: np.ndarray) -> np.ndarray:
 def working_memory_bytes() -> int:
     """scikit-learn's ``working_memory`` setting, in bytes."""
     return int(get_config()["working_memory"] * 2**20)
+
+
+# -- progress bars for work that takes seconds --------------------------------------
+
+
+def _asks_for_bars(verbose: int) -> bool:
+    """Whether bars are shown: for 1 where they are drawn over, and above 1 anywhere.
+
+    In a file or a log, a bar leaves hundreds of lines.
+    """
+    ipython = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if "IPKernelApp" in getattr(ipython, "config", ()):  # a notebook, as tqdm tells it
+        return verbose > 0
+    try:  # a stream may be closed, and Windows without a console has none
+        terminal = sys.stderr is not None and sys.stderr.isatty()
+    except ValueError:
+        terminal = False
+    return verbose > (0 if terminal else 1) and sys.stderr is not None
+
+
+def progress_bar(
+    verbose: int, description: str, *, total: int | None = None, unit: str = "word"
+) -> Any:
+    """A bar of tqdm, to be used in a `with` statement, or one that shows nothing.
+
+    `total` is None where it is not known.
+    """
+    if not _asks_for_bars(verbose):
+        return _NoBar()
+    from tqdm.auto import tqdm
+
+    return tqdm(desc=description, total=total, unit=unit)
+
+
+class _NoBar(ExitStack):
+    """Not a disabled bar of tqdm: even that takes a lock which forked processes share.
+
+    One that is killed while it holds the lock stops all others.
+    """
+
+    def update(self, n: float = 1) -> None:
+        pass

@@ -1,4 +1,4 @@
-"""Checks of arguments, documents, counts and labels.
+"""Checks of arguments, documents, counts, seeds and labels.
 
 Each error names the parameter, the rule and the value, and quotes no text.
 """
@@ -7,20 +7,22 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from decimal import Decimal
 from numbers import Integral, Number, Real
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from skdptext.exceptions import InvalidParameterError
+from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
+from skdptext.utils._system import warn_once
 
 # Words of one document: what a 32-bit index can count.
 MAX_WORDS = 2**31 - 1
@@ -131,6 +133,23 @@ def check_option(name: str, value: Any, options: Collection[str]) -> str:
             f"{name} must be one of {listed}, got {shown(value)}."
         )
     return value
+
+
+def check_tuned_on(tuned_on: str) -> str:
+    """Return `tuned_on` if it is a known origin of documents."""
+    return check_option("tuned_on", tuned_on, ("private", "public", "released"))
+
+
+def warn_of_private_tuning(tuned_on: str, what: str, documents: str) -> None:
+    """Warn that a choice costs privacy, unless its documents are declared public."""
+    if tuned_on == "private":
+        warn_once(
+            f"{what} of documents that may be private: a release that uses the choice "
+            "reveals something about them that its guarantee does not count. Choose on "
+            f"public text of the same kind, or on text released before. If {documents} "
+            'are public or released, say so: tuned_on="public" or tuned_on="released".',
+            PrivacyLeakWarning,
+        )
 
 
 def check_flag(name: str, value: Any) -> bool:
@@ -428,6 +447,174 @@ def composed(text: str) -> str:
     Unicode's form NFC: the same word has the same characters, however it is typed.
     """
     return unicodedata.normalize("NFC", text)
+
+
+# -- the origin of noise, and ids --------------------------------------------------
+
+RandomState = None | int | np.random.Generator | np.random.RandomState
+# What gives its own numbers, which move it on
+_SOURCES = (np.random.Generator, np.random.RandomState)
+
+# Seeds below it can be found by trial; those that people choose, in minutes.
+_GUESSABLE = 2**64
+
+
+REPEATABLE = (
+    "The noise is repeatable (random_state is an integer): anyone who sees the release "
+    "learns which documents are equal, and anyone who can run this perturber learns "
+    "whether a document is a given one. What follows is for documents that are "
+    "released under different ids (document_ids), which nobody can use again."
+)
+
+
+@Integral.register
+class SecretSeed:
+    """An integer that does not show; ``int(seed)`` reveals it.
+
+    No subclass of int: what writes numbers, such as json, would not ask for the repr.
+    It is an Integral to what checks seeds, and is equal to the integer, so that
+    parameters compare as before. ``"%d" % seed`` calls ``int`` and reveals it.
+    """
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: Any) -> None:
+        self._value = int(value)
+
+    @classmethod
+    def of(cls, random_state: Any) -> Any:
+        """An integer as a secret; anything else, or a secret, unchanged."""
+        given = isinstance(random_state, Integral)
+        if not given or isinstance(random_state, bool | np.bool_ | cls):
+            return random_state
+        return cls(random_state)
+
+    def __int__(self) -> int:
+        return self._value
+
+    __index__ = __int__
+
+    def __repr__(self) -> str:
+        return "<secret>"
+
+    def __format__(self, spec: str) -> str:
+        return "<secret>"  # also for ":d", ":x" and widths
+
+    def __eq__(self, other: object) -> bool:
+        return self._value == (int(other) if isinstance(other, SecretSeed) else other)
+
+    def __hash__(self) -> int:
+        return hash(self._value)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> SecretSeed:
+        return self  # which scikit-learn's clone asks for
+
+
+class CheckedParameters:
+    """An estimator that stores some parameters in a form of their own.
+
+    An integer `random_state` is a secret, which does not show.
+    """
+
+    _stored_as: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
+        "random_state": SecretSeed.of
+    }
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # Not in properties, so that `set_params` and `vars` find them where they are.
+        form = self._stored_as.get(name)
+        super().__setattr__(name, value if form is None else form(value))
+
+
+def check_noise_state(random_state: Any) -> RandomState:
+    """Return `random_state` if noise may come from it, or raise."""
+    rule = (
+        "random_state must be None, an integer >= 0 or a numpy.random.Generator or "
+        "RandomState"
+    )
+    # scikit-learn hands the global state out for None. We compare with it, since a user
+    # may pass it on from elsewhere without knowing.
+    if random_state is check_random_state(None):
+        raise InvalidParameterError(
+            f"{rule} of your own, got NumPy's global one, which others seed and read."
+        )
+    if random_state is None or isinstance(random_state, _SOURCES):
+        return random_state
+    wrong_kind = isinstance(random_state, bool | np.bool_)
+    if wrong_kind or not isinstance(random_state, Integral):
+        raise InvalidParameterError(f"{rule}, got {kind_of(random_state)}.")
+    value = int(random_state)
+    if value < 0:
+        raise InvalidParameterError(f"{rule}, got a negative integer.")
+    return value
+
+
+def warn_of_repeats(random_state: object, has_ids: bool) -> None:
+    """Warn of what repeatable noise shows.
+
+    Equal documents with different ids are released differently.
+    """
+    if not isinstance(random_state, Integral):
+        return
+    if not has_ids:
+        warn_once(
+            "random_state is an integer: equal documents get equal releases, which "
+            "shows that they are equal. Give each document its own id, "
+            "transform(X, document_ids=...), or use random_state=None.",
+            PrivacyLeakWarning,
+        )
+    if int(random_state) < _GUESSABLE:
+        warn_once(
+            "random_state is an integer below 2^64, which can be guessed by trying: "
+            "small ones in minutes. Anyone who knows it can undo the noise. Draw it "
+            "with secrets.randbits(128), and keep it secret.",
+            PrivacyLeakWarning,
+        )
+
+
+def check_rng(random_state: Any) -> np.random.Generator:
+    """A NumPy generator for non-secret draws: synthetic data, an adversary's draws."""
+    random_state = check_noise_state(random_state)
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, np.random.RandomState):
+        random_state = int.from_bytes(random_state.bytes(32), "little")
+    return np.random.default_rng(random_state)
+
+
+def check_document_ids(document_ids: Any) -> list[Any]:
+    """Return ids as a list if each is a str, int or bytes, and all differ."""
+    if isinstance(document_ids, str | bytes) or not isinstance(document_ids, Iterable):
+        raise InvalidParameterError(
+            "document_ids must be an iterable of str, int or bytes, got "
+            f"{type(document_ids).__name__}."
+        )
+    ids, seen = list(document_ids), dict[Any, int]()
+    for position, identity in enumerate(ids):
+        wrong = isinstance(identity, bool | np.bool_)
+        if wrong or not isinstance(identity, str | bytes | Integral):
+            raise InvalidParameterError(
+                "document_ids must be str, int or bytes, got "
+                f"{type(identity).__name__} at position {position}."
+            )
+        # no two of them are equal unless their bytes are
+        first = seen.setdefault(identity, position)
+        if first != position:
+            raise InvalidParameterError(
+                "document_ids must differ, or equal documents get equal noise: "
+                f"positions {first} and {position} hold the same. If ids stand for "
+                "people, k documents of one cost k times ε: with stand-ins, say "
+                "who wrote each document by authors instead."
+            )
+    return ids
+
+
+def check_number_of_ids(ids: list[Any] | None, n: int) -> None:
+    """Refuse ids, if there are any, of another number than that of the documents."""
+    if ids is not None and len(ids) != n:
+        raise InvalidParameterError(
+            f"document_ids must hold one id per document ({n}), got {len(ids)}."
+        )
 
 
 # -- labels: authors, topics and the like -------------------------------------------

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from skdptext.base import NoiseStreams
 from skdptext.mechanisms import (
     SumLoss,
     discrete_gaussian,
@@ -16,7 +17,6 @@ from skdptext.mechanisms import (
     gaussian_sigma,
     laplace_scale,
 )
-from skdptext.utils import NoiseStreams
 from tests.expected import refused
 from tests.laws import ALPHA, assert_counts, assert_ks, catches, hockey_stick
 

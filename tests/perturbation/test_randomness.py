@@ -20,8 +20,8 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 
 from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.base import NoiseStreams
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
-from skdptext.utils import NoiseStreams
 from tests.expected import no_warning, refusals
 from tests.mechanism_forms import forms
 

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skdptext import DPWordPerturber, WordEmbedding
+from skdptext.base import NoiseStreams
 from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.mechanisms import (
     Exponential,
@@ -23,7 +24,6 @@ from skdptext.mechanisms import (
 )
 from skdptext.release import DocumentRelease, ReleaseKey
 from skdptext.replacement import DPDocumentReplacer
-from skdptext.utils import NoiseStreams
 from tests.channels import Stated
 from tests.expected import refusals, refused
 from tests.mechanism_forms import forms

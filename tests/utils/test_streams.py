@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skdptext.utils import NoiseStreams
+from skdptext.base import NoiseStreams
 from tests.laws import assert_counts
 
 

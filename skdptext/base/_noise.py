@@ -1,11 +1,13 @@
-"""From words to noisy words: draw, and apply in bounded blocks."""
+"""Noise: keyed streams of it, and words to which it is applied in bounded blocks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -16,9 +18,9 @@ from skdptext.documents import EncodedDocuments, resample
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import Draws, WordMechanism
 from skdptext.utils import (
-    NoiseStreams,
     blas_threads,
     blocks,
+    check_noise_state,
     limit_blas_threads,
     progress_bar,
     runs,
@@ -37,6 +39,9 @@ _PIECE = 64
 _SINGLE = 256
 # Bytes that `apply` may always take, beside those per word.
 _APPLY_BYTES = 16 * 2**20
+
+# The largest number of 64 bits
+_LAST = np.uint64(2**64 - 1)
 
 Streams = Sequence[np.random.Generator]
 # Index of a stream, and the number of words to draw for
@@ -237,3 +242,132 @@ def check_words(mechanism: WordMechanism, noisy: Any, n: int) -> np.ndarray:
             f"{noisy.dtype}."
         )
     return noisy
+
+
+class NoiseStreams:
+    """ChaCha20 streams for one release, each fixed by a key and a label.
+
+    Streams are derived by a keyed hash (BLAKE2b), so that those of two labels are
+    independent, and no stream reveals anything about another one or about the key.
+
+    By `random_state` the 256-bit key comes from the operating system, a hash of the
+    integer, or the generator, which moves on by 32 bytes. What the release depends on
+    besides the document, the `context` (mechanism, ε, λ, embedding), enters the key, so
+    that no noise is repeated at another ε.
+    """
+
+    def __init__(self, random_state: Any, context: bytes) -> None:
+        state = check_noise_state(random_state)
+        #: Whether the same document must get the same noise in every call.
+        self.repeatable = isinstance(state, int)
+        #: Whether the noise may depend on how the work is split: fresh noise hides it.
+        self.fresh = state is None
+        if state is None:
+            secret = secrets.token_bytes(32)
+        elif isinstance(state, int):
+            secret = str(state).encode()
+        else:
+            secret = state.bytes(32)
+        # Two hashes: the first makes 256 bits of any secret, the second binds them to
+        # the context. Who learns the key of one release then knows that of no other.
+        seed = blake2b(secret, digest_size=32, person=b"skdptext-seed").digest()
+        self._key = blake2b(context, key=seed, digest_size=32).digest()
+
+    def labeller(
+        self, ids: Sequence[Any] | None = None
+    ) -> Callable[[int, bytes], bytes] | None:
+        """A function from a document's position and content to its label, or None.
+
+        Equal content under another of the `ids` gets another label. Without ids, it
+        gets the same, except with a Generator, whose copies (clones share its state)
+        must give different documents different noise.
+        """
+        if self.fresh:
+            return None
+
+        def label(position: int, content: bytes) -> bytes:
+            who = b""
+            if ids is not None:
+                # a missing id is reported when all documents are read
+                who = _id_bytes(ids[position]) if position < len(ids) else b""
+            elif not self.repeatable:
+                who = b"%d" % position
+            # The length comes first, so that no id and content can be mistaken for
+            # another id and another content that read the same end to end.
+            framed = b"%d:" % len(who) + who + content
+            return blake2b(framed, key=self._key, digest_size=32).digest()
+
+        return label
+
+    def open(self, label: bytes) -> np.random.Generator:
+        """The stream of a label, from its beginning."""
+        key = blake2b(label, key=self._key, digest_size=32, person=b"stream").digest()
+        return _generator(key)
+
+    def numbers(self, labels: Sequence[bytes]) -> Numbers:
+        """Whole numbers, one for each of many labels.
+
+        For a single number, the keyed hash of a label takes a twentieth of the time
+        that its stream does.
+        """
+        return Numbers(self._key, labels)
+
+
+class Numbers:
+    """Whole numbers by keyed hashes of labels: equal labels have equal numbers."""
+
+    def __init__(self, key: bytes, labels: Sequence[bytes]) -> None:
+        self._key, self._labels = key, labels
+
+    def integers(self, high: Any, size: Any = None) -> np.ndarray:
+        """A number in [0, high) for each label, all of them equally likely.
+
+        `high`, of one number or one for each label, is at most 2^63. `size` is as
+        NumPy's generators have it; it must be the number of labels.
+        """
+        n = len(self._labels)
+        if size not in (None, n):
+            raise ValueError(f"size must be the number of labels ({n}), got {size}.")
+        below = np.broadcast_to(np.asarray(high).astype(np.uint64), n)
+        # all from the largest multiple of `high` on is drawn again, or the remainder
+        # of 2^64 would make small numbers likelier
+        last = _LAST - (_LAST % below + np.uint64(1)) % below
+        numbers = np.empty(n, dtype=np.int64)
+        left = np.arange(n)
+        # A label that gets no allowed number asks again under the next salt, so that
+        # its number does not depend on which others asked with it.
+        turn = 0
+        while len(left):
+            salt = turn.to_bytes(8, "little")
+            digests = b"".join(
+                blake2b(
+                    self._labels[i],
+                    key=self._key,
+                    digest_size=32,
+                    person=b"numbers",
+                    salt=salt,
+                ).digest()
+                for i in left.tolist()
+            )
+            drawn = np.frombuffer(digests, dtype="<u8").reshape(len(left), 4)
+            # of the four numbers in a digest the first that is allowed
+            fits = drawn <= last[left, None]
+            done = fits.any(axis=1)
+            rows, first = left[done], fits[done].argmax(axis=1)
+            numbers[rows] = drawn[done, first] % below[rows]
+            left, turn = left[~done], turn + 1
+        return numbers
+
+
+def _id_bytes(identity: Any) -> bytes:
+    """An id with its type: 1, "1" and b"1" differ."""
+    if isinstance(identity, str):
+        return b"s" + identity.encode("utf-8", "surrogatepass")
+    return b"b" + identity if isinstance(identity, bytes) else b"i%d" % identity
+
+
+def _generator(key: bytes) -> np.random.Generator:
+    from randomgen import ChaCha  # late, as it loads 30 generators
+
+    bits = ChaCha(key=int.from_bytes(key, "little"), rounds=20)
+    return np.random.Generator(bits)
