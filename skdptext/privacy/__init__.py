@@ -1,7 +1,7 @@
-"""What a release promises, in exact numbers and in sentences."""
+"""Privacy guarantees of releases, as exact numbers and as sentences."""
 
 from skdptext.privacy._guarantee import PrivacyGuarantee
 from skdptext.privacy._part import Part as Part
 
-# The names above of the form `x as x` are for other packages, and have no page.
+# Names imported as `x as x` are for other subpackages and have no page of their own.
 __all__ = ["PrivacyGuarantee"]

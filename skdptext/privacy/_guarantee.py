@@ -1,4 +1,4 @@
-"""What releases promise: one class for words, stand-ins and learned models."""
+"""The guarantee of releases: one class for words, stand-ins and learned models."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from skdptext.utils import (
 )
 
 FORMAT, VERSION = "skdptext guarantee", 1
-# What a file may hold: more than anyone has.
+# The most that a file may hold. Real guarantees are far smaller.
 _MOST_PARTS, _MOST_TEXT = 100, 2**20
-# What reading a file that nobody wrote may raise.
+# Errors that reading an arbitrary file may raise.
 _RAISED = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
 
-# Parameters of which no promise is made; of sums, also those that leave the norm of a
-# contribution as it is. (Directions of noisy sums change the scale of their noise by
-# some 1e-9 of it.)
+# Parameters without effect on the promise. For sums, these include parameters that do
+# not change the norm of a contribution. (The number of directions changes the scale of
+# the noise by some 1e-9.)
 _NOT_PROMISED = {"n_jobs", "random_state", "verbose"}
 _SUMMED = {"embedding", "n_components", "n_groups", "priors"}
 
 
 def _shared_by_parts(name: str, doc: str) -> Any:
-    """A property: what all parts have in common under a name, else None."""
+    """Make a property: the value that all parts have in common, else None."""
 
     def shared(self: Any) -> Any:
         try:
@@ -54,67 +54,67 @@ def _shared_by_parts(name: str, doc: str) -> Any:
 
 
 class PrivacyGuarantee:
-    r"""What one or several releases promise; made by ``guarantee()`` of a releaser.
+    r"""Promise of one or several releases; made by ``guarantee()`` of a releaser.
 
     A release changes the odds between two inputs x, x' by a factor of at most e^t, and
     t is their *exponent*: for any set S of releases, Pr[S | x] ≤ e^t Pr[S | x'].
-    Allowing a failure probability δ, Pr[S | x] ≤ e^t Pr[S | x'] + δ holds for a t that
-    may be far smaller: ``exponent(x, y, delta=1e-6)``. The inputs are words and
-    documents where words are changed, documents or persons where whole documents are
-    replaced, and sets of people that differ in one where a model is learned.
+    If a failure probability δ is allowed, Pr[S | x] ≤ e^t Pr[S | x'] + δ holds for a t
+    that may be far smaller: ``exponent(x, y, delta=1e-6)``. The inputs are words and
+    documents if words are changed, documents or persons if whole documents are
+    replaced, and sets of people that differ in one person if a model is learned.
 
-    Releases of one kind and unit add up. Others stand side by side: what adds up then
-    is what one person loses by all of them, `epsilon_of`.
+    Releases of one kind and unit add up. Others are listed side by side; then only the
+    loss of one person by all of them adds up, `epsilon_of`.
 
     Parameters
     ----------
     mechanism : WordMechanism
         For words: the prepared mechanism, such as ``perturber.mechanism_``.
     reader : DocumentReader, default=None
-        How documents are read. None: they are lists of known words.
+        How documents are read. If None, they are lists of known words.
     ordered : bool, default=False
         Whether the order of the words is released (token and text output).
     releases : int >= 1, default=1
         How many times each document is released, with fresh noise each time.
     n_words : int, default=None
-        Words per document, where the reader does not fix them. It is an assumption:
-        documents of another size are refused.
+        Words per document, if the reader does not fix their number. This is an
+        assumption: documents of another size are refused.
     caveats : iterable of str, default=()
-        Sentences on what voids the guarantee; they are printed before it.
+        Sentences on what voids the guarantee. They are printed before it.
 
     Attributes
     ----------
     parts : tuple
-        One for each way of releasing. An attribute below is None where the parts
+        One part for each way of releasing. Each attribute below is None if the parts
         differ in it.
     guarantees : tuple of PrivacyGuarantee
-        One for each kind and unit.
+        One guarantee for each kind and unit.
     kind : {"words", "stand-ins", "sums"} or None
-        How it is released: noisy words, public documents instead, or sums over people.
+        What is released: noisy words, public documents instead, or sums over people.
     unit : {"word", "document", "person"} or None
-        What the numbers are about.
+        What the numbers protect.
     releases : int
         Number of releases, of all parts together.
     epsilon : float or None
-        Of all releases together: relative to `metric`, for words; between any two
-        documents, or persons with as many, for stand-ins; for one person or document
-        added or removed, for sums.
+        ε of all releases together. For words, it is relative to `metric`. For
+        stand-ins, it holds between any two documents, or persons with equally many
+        documents. For sums, it holds for one person or document added or removed.
     delta : float
         The δ that goes with `epsilon`.
     embedding : WordEmbedding or None
-        Of words, the public embedding, the same for all parts.
+        For words, the public embedding, the same for all parts.
     lam, metric_lam : float or None
-        Of words, λ of the noise, and of the metric that ε is relative to: another one
-        if the guarantee was converted (`relative_to`).
+        For words, λ of the noise, and λ of the metric that ε is relative to. They
+        differ if the guarantee was converted (`relative_to`).
     metric : {"mahalanobis", "euclidean"} or None
-        Of words, the name of that metric; None for a mechanism that has none.
+        For words, the name of that metric; None for a mechanism without one.
     n_words : int or None
-        Of words, how many each document has, if that is fixed.
+        For words, the number of words of each document, if it is fixed.
     resampled, ordered, unknown_kept : bool or None
-        Of words, whether documents are redrawn, the order of words is released, and
-        words unknown to the embedding are released in the clear.
+        For words, whether documents are redrawn, whether the order of words is
+        released, and whether words unknown to the embedding are released unchanged.
     n_groups : int or None
-        Of stand-ins, the number of groups.
+        For stand-ins, the number of groups.
 
     Raises
     ------
@@ -130,37 +130,37 @@ class PrivacyGuarantee:
     - between two ordered texts of n words, Σ t(w_i, w'_i);
     - between two bags of N words, the sum over their cheapest matching: for a metric,
       ε N E, with E their Earth Mover's Distance [1]_;
-    - between two documents that are first redrawn to N words, N times that of one
-      drawn word, which is exact where the mechanism's distributions are known in full.
+    - between two documents that are first redrawn to N words, N times the exponent of
+      one drawn word, which is exact if the mechanism's distributions are known in full.
       For noise on vectors it is at most the bottleneck of moving one document's word
-      frequencies to the other's, ε W_∞ [1]_, and less where only some of the words
-      differ [3]_;
-    - between documents of different size, inf: the size is released;
+      frequencies to the other's, ε W_∞ [1]_, and less if only some of the words differ
+      [3]_;
+    - between documents of different size, inf, because the size is released;
     - of several releases with independent noise, the sum.
 
     The 2018 paper states the bag exponent without the factor N, a slip with mass 1/N
-    per word; the 2019 statement is the right one. Its proof needs a metric; that the
-    cheapest matching bounds bags for exponents of any kind follows from the ordered
-    bound, taken at the best of all orders.
+    per word; the 2019 statement is correct. Its proof needs a metric. For exponents of
+    any kind, the cheapest matching bounds bags because the ordered bound holds for the
+    best of all orders.
 
     *Stand-ins.* ε-local differential privacy of the whole document, or of all documents
     of a person. With K groups and p = e^ε / (e^ε + K − 1), an adversary who sees the
     answer z and picks the most likely of n candidates is right with probability
     (1/n) Σ_z max_d Pr[z | d] ≤ K p / n, and no adversary does better [4]_.
 
-    *Sums over people.* Differential privacy in its central form: the holder of the
-    texts, who adds the noise, is trusted. Sums of one more person differ by at most 1:
-    in L1 norm, so that Laplace noise has a loss of at most 1/scale; in Euclidean norm,
-    where δ of Gaussian noise is known exactly [5]_, and that in whole numbers is larger
-    by less than one part in 10⁶, which is counted. A person replaced is one removed and
-    one added: twice the norm.
+    *Sums over people.* Central differential privacy: the holder of the texts, who adds
+    the noise, is trusted. One more person changes the sums by at most 1. For Laplace
+    noise this is the L1 norm, and the loss is at most 1/scale. For Gaussian noise it is
+    the Euclidean norm, and δ is known exactly [5]_; noise in whole numbers has a larger
+    δ by less than one part in 10⁶, which is counted. Replacing a person removes one and
+    adds one, which doubles the norm.
 
-    *Several releases.* The sum is a bound for whatever an adversary does with them. It
-    holds for fresh noise in each: repeating a release with the same integer seed shows
-    nothing new and costs nothing.
+    *Several releases.* The sum is a bound regardless of how an adversary combines them.
+    It holds for fresh noise in each: repeating a release with the same integer seed
+    reveals nothing new and costs nothing.
 
-    *Not promised.* Printed, or shown in a notebook, a guarantee says what it comes to,
-    and what it does not promise.
+    *Not promised.* A printed guarantee, or one shown in a notebook, also lists what it
+    does not promise.
 
     References
     ----------
@@ -232,7 +232,7 @@ class PrivacyGuarantee:
             reader = DocumentReader(mechanism.embedding, oov="error")
         check_kind(reader, DocumentReader, "reader must be a DocumentReader")
         if reader.document_length is not None:
-            n_words = None  # the reader makes them so
+            n_words = None  # the reader fixes the number of words itself
         part = WordPart(
             mechanism, reader, ordered, n_words,
             releases=releases, caveats=tuple(caveats),
@@ -241,20 +241,20 @@ class PrivacyGuarantee:
 
     @classmethod
     def of(cls, parts: Iterable[Part]) -> PrivacyGuarantee:
-        """Make one of parts, in which equal releases are counted together.
-
-        A bound on all releases of one kind may be tighter than the sum of theirs.
+        """Combine parts into one guarantee.
 
         Parameters
         ----------
         parts : iterable of parts
-            Of other guarantees, or as a releaser makes them.
+            Parts of other guarantees, or made by a releaser.
 
         Returns
         -------
         guarantee : PrivacyGuarantee
-            Of all of them.
+            The guarantee of all parts together.
         """
+        # Equal parts are counted as more releases of one part, because a bound on
+        # several equal releases may be tighter than the sum of their bounds.
         merged: dict[Any, Any] = {}
         for part in parts:
             if part.key in merged:
@@ -278,15 +278,15 @@ class PrivacyGuarantee:
 
     @property
     def guarantees(self) -> tuple[PrivacyGuarantee, ...]:
-        """One for each kind and unit."""
+        """One guarantee for each kind and unit."""
         return tuple(self.of(group) for group in _groups(self.parts))
 
     def _one(self, what: str, *kinds: str) -> Any:
-        """The class of the parts, which must be of one kind and unit."""
+        """Get the class of the parts, which must be of one kind and unit."""
         if self.kind is None or self.unit is None:
             raise InvalidParameterError(
                 f"{what} is for guarantees of one kind and unit, got several: ask each "
-                "of .guarantees, as unlike units do not add up."
+                "of .guarantees, as numbers of different units do not add up."
             )
         if kinds and self.kind not in kinds:
             raise InvalidParameterError(
@@ -295,13 +295,13 @@ class PrivacyGuarantee:
             )
         return type(self.parts[0])
 
-    kind = _shared_by_parts("kind", "How it is released, if in one way.")
-    unit = _shared_by_parts("unit", "What the numbers are about, if that is one thing.")
+    kind = _shared_by_parts("kind", "What is released, if all parts agree.")
+    unit = _shared_by_parts("unit", "What the numbers protect, if all parts agree.")
     embedding = _shared_by_parts("embedding", "The public embedding of words.")
     lam = _shared_by_parts("mechanism.lam", "Shape λ of the noise.")
     metric = _shared_by_parts("metric.name", "Name of the metric of the exponents.")
     metric_lam = _shared_by_parts("metric.lam", "Shape λ of that metric.")
-    n_words = _shared_by_parts("n_words", "Words per document, if that is fixed.")
+    n_words = _shared_by_parts("n_words", "Words per document, if fixed.")
     resampled = _shared_by_parts("resampled", "Whether documents are redrawn.")
     ordered = _shared_by_parts("ordered", "Whether the order of words is released.")
     unknown_kept = _shared_by_parts("unknown_kept", "Whether unknown words are kept.")
@@ -309,12 +309,12 @@ class PrivacyGuarantee:
 
     @property
     def releases(self) -> int:
-        """How many releases there are."""
+        """Number of releases."""
         return sum(part.releases for part in self.parts)
 
     @property
     def epsilon(self) -> float | None:
-        """Privacy parameter ε of all releases together; None for several units."""
+        """Privacy parameter ε of all releases together; None for several kinds."""
         if self.kind is None or self.unit is None:
             return None
         of_all: float | None = type(self.parts[0]).epsilon_of_all(self.parts)
@@ -330,13 +330,13 @@ class PrivacyGuarantee:
     def numerical_delta(self) -> float | None:
         """Probability that finite arithmetic changes a release.
 
-        Of all releases of a document, or of a single word where `n_words` is not fixed:
-        except with this probability a release is the one that exact arithmetic would
-        have made. The odds hold for exact arithmetic. In (t, δ) form it costs
-        (1 + e^t) times this number, and says nothing useful once t exceeds some 30.
-        The noise comes from ChaCha20, so the whole promise is computational: it is for
-        adversaries who cannot tell that stream from random bits. 0 for stand-ins and
-        sums, whose draws are exact; None where a mechanism does not say.
+        It covers all releases of a document, or of a single word if `n_words` is not
+        fixed. Except with this probability, a release is the one that exact arithmetic
+        would have made, for which the odds hold. In (t, δ) form it costs (1 + e^t)
+        times this number, which is useless once t exceeds some 30. The noise comes from
+        ChaCha20, so the whole promise is computational: it holds for adversaries who
+        cannot distinguish that stream from random bits. The value is 0 for stand-ins
+        and sums, whose draws are exact, and None if a mechanism does not state it.
         """
         each = [part.numerical_delta for part in self.parts]
         return None if None in each else sum(d for d in each if d is not None)
@@ -344,21 +344,21 @@ class PrivacyGuarantee:
     # -- several releases --------------------------------------------------------
 
     def compose(self, other: int | PrivacyGuarantee) -> PrivacyGuarantee:
-        """What several releases promise together.
+        """Combine the guarantees of several releases.
 
         Parameters
         ----------
         other : int >= 1 or PrivacyGuarantee
-            An integer k: these releases k times, with fresh noise each time. A
-            guarantee: these releases and those; ε and everything else may differ, but
-            for the embedding of perturbed words.
+            An integer k counts these releases k times, with fresh noise each time. A
+            guarantee is added; ε and everything else may differ, except the embedding
+            of perturbed words.
 
         Returns
         -------
         guarantee : PrivacyGuarantee
-            K times the exponents, or the sum of both. Guarantees of unlike kinds or
-            units, of a word, a document or a person, do not add up: they stand side by
-            side, and it says what adds up for one person.
+            A guarantee of k times the exponents, or of the sum of both. Guarantees of
+            different kinds or units (word, document, person) do not add up. They are
+            listed side by side, with the total for one person.
 
         Raises
         ------
@@ -372,25 +372,25 @@ class PrivacyGuarantee:
 
     @classmethod
     def of_search(cls, search: Any) -> PrivacyGuarantee:
-        """What all fits of a search over private text promise together.
+        """Combine the guarantees of all fits of a search over private text.
 
-        Each candidate is fitted for each fold, and the best one once more.
+        A search fits each candidate on each fold, and the best one once more.
 
         Parameters
         ----------
         search : GridSearchCV or the like
-            Fitted, with ``refit``, over an estimator that has a guarantee, or over a
-            pipeline that ends in one. All candidates must promise the same.
+            A fitted search, with ``refit``, over an estimator that has a guarantee, or
+            over a pipeline that ends in one. All candidates must promise the same.
 
         Returns
         -------
         guarantee : PrivacyGuarantee
-            Of all of them.
+            The guarantee of all fits together.
 
         Raises
         ------
         InvalidParameterError
-            If candidates promise different things, or it is no such search.
+            If candidates promise different things, or `search` is not such a search.
         """
         best: Any = getattr(search, "best_estimator_", None)
         prefix = ""
@@ -406,7 +406,9 @@ class PrivacyGuarantee:
         guarantee: PrivacyGuarantee = best.guarantee()
         same = _NOT_PROMISED | (_SUMMED if guarantee.kind == "sums" else set())
         for name in sorted({name for each in candidates for name in each}):
-            own = name.startswith(prefix)  # else of another step, or a step itself
+            # Parameters of earlier steps do not matter: the last step makes the promise
+            # for any input. Replacing the last step itself does.
+            own = name.startswith(prefix)
             option = name.removeprefix(prefix).partition("__")[0]
             replaced = prefix and (name == "steps" or prefix.startswith(f"{name}__"))
             if replaced or (own and option not in same):
@@ -417,17 +419,17 @@ class PrivacyGuarantee:
         return guarantee.compose(len(candidates) * search.n_splits_ + 1)
 
     def with_caveat(self, caveat: str) -> PrivacyGuarantee:
-        """The same promise, below a sentence on what voids it.
+        """Add a sentence on what voids the promise.
 
         Parameters
         ----------
         caveat : str
-            It is printed before all else, and stored.
+            The sentence. It is printed first, and stored.
 
         Returns
         -------
         guarantee : PrivacyGuarantee
-            With the sentence.
+            The same promise with the sentence.
         """
         return self.of(
             replace(part, caveats=tuple(dict.fromkeys((caveat, *part.caveats))))
@@ -435,21 +437,21 @@ class PrivacyGuarantee:
         )
 
     def epsilon_of(self, n_documents: int) -> tuple[float, float]:
-        """What one person with so many documents loses by all releases together.
+        """Compute the loss of a person with several documents over all releases.
 
         Parameters
         ----------
         n_documents : int >= 1
-            Documents of the person, all of them in every release.
+            Number of documents of the person, all of them in every release.
 
         Returns
         -------
         epsilon : float
-            By exp(ε) the odds between any two persons with so many documents change at
-            most, whatever these say; inf where words are changed, since how much that
-            hides depends on the words: ask `exponent`.
+            The odds between any two persons with so many documents change at most by
+            exp(ε), regardless of the contents. It is inf if words are changed, because
+            the loss then depends on the words: use `exponent`.
         delta : float
-            But for this probability.
+            The probability with which this may fail.
         """
         n = check_integer("n_documents", n_documents, low=1)
         each = [type(g[0]).of_person(g, n) for g in _groups(self.parts)]
@@ -458,27 +460,27 @@ class PrivacyGuarantee:
     # -- exponents -------------------------------------------------------------
 
     def exponent(self, x: Any, y: Any, delta: float = 0.0) -> float:
-        """The t with Pr[S | x] ≤ e^t Pr[S | y] + δ for every set S of releases.
+        """Compute the t with Pr[S | x] ≤ e^t Pr[S | y] + δ for every set S of releases.
 
         Parameters
         ----------
         x, y : str, or list of str, or counts of shape (n_words_of_embedding,)
-            For words: two words; or two documents as lists of words; or two bags. They
-            are read as in a release: stop words and unknown words are treated as there,
-            and what is left is cut or redrawn to `n_words`. For stand-ins: two
-            documents; of the unit "person" two lists of equally many documents, all
-            those of one person and of another.
+            For words: two words, two documents as lists of words, or two bags. They are
+            read as in a release: stop words and unknown words are treated in the same
+            way, and the rest is cut or redrawn to `n_words`. For stand-ins: two
+            documents; for the unit "person", two lists of equally many documents, with
+            all documents of one person and of another.
         delta : float in [0, 1), default=0.0
             Failure probability δ allowed for all `releases` of whole documents, not for
-            each word. 0: the pure exponent.
+            each word. 0 gives the pure exponent.
 
         Returns
         -------
         exponent : float
-            In nats, for all `releases` together; inf for documents that are released
-            with different sizes, or that differ in unknown words that are kept; 0 for
-            documents of one group of stand-ins. With δ > 0 an upper bound on the least
-            such t, which never grows with δ.
+            In nats, for all `releases` together. It is inf for documents that are
+            released with different sizes, or that differ in unknown words that are
+            kept, and 0 for documents of one group of stand-ins. With δ > 0 it is an
+            upper bound on the least such t, and never grows with δ.
 
         Raises
         ------
@@ -495,24 +497,23 @@ class PrivacyGuarantee:
 
         Notes
         -----
-        *What δ means.* Except with probability δ, releases of x are at most e^t times
-        as likely as from y. So δ should be far below one over the number of documents
-        released.
+        *What δ means.* Except with probability δ, a release is at most e^t times as
+        likely from x as from y. So δ should be far below one over the number of
+        released documents.
 
-        *How it is found.* By the privacy loss of each pair of words, as a distribution:
-        exact for mechanisms whose probabilities are known in full, from cells of the
-        noise for `~skdptext.mechanisms.MahalanobisNoise`, else the worst that the
-        exponents allow. Those of independent words and releases add up. The words of a
-        redrawn document are independent draws from one mixture, whose loss is exact
-        where the mechanism's distributions are known in full. The result is always
-        rounded up.
+        *How it is computed.* The privacy loss of each pair of words is a distribution.
+        It is exact for mechanisms whose probabilities are known in full. For
+        `~skdptext.mechanisms.MahalanobisNoise` it comes from cells of the noise, and
+        for other mechanisms it is the worst that the exponents allow. The losses of
+        independent words and releases add up. The words of a redrawn document are
+        independent draws from one mixture, whose loss is exact if the mechanism's
+        distributions are known in full. The result is always rounded up.
 
-        *Converted guarantees* (`relative_to`) are still about the same noise, and so
-        have the same losses; only the pure exponent, which t never exceeds, is theirs.
+        *Converted guarantees* (`relative_to`) are about the same noise and have the
+        same losses. Only the pure exponent, which t never exceeds, changes.
 
-        `numerical_delta` is not part of δ: in (t, δ) form it costs
-        (1 + e^t) `numerical_delta` more, and says nothing useful once t exceeds some
-        30.
+        `numerical_delta` is not part of δ. In (t, δ) form it costs another
+        (1 + e^t) `numerical_delta`, which is useless once t exceeds some 30.
 
         Examples
         --------
@@ -542,7 +543,7 @@ class PrivacyGuarantee:
         return min(pure, total.exponent(delta))
 
     def _inputs(self, what: str, x: Any, y: Any) -> tuple[Any, Any]:
-        """Both, such that they can be read several times."""
+        """Convert both inputs such that they can be read several times."""
         self._one(what, "words", "stand-ins")
         if self.kind != "words" or (isinstance(x, str) and isinstance(y, str)):
             return x, y
@@ -557,27 +558,28 @@ class PrivacyGuarantee:
         found: float | None = None,
         n_candidates: int = 100,
     ) -> float:
-        """The largest ε of one release with which a promise holds.
+        """Find the largest ε of one release with which a promise holds.
 
         Parameters
         ----------
         x, y : as in `exponent`, default=None
-            Two inputs. None: any two documents, for stand-ins.
+            Two inputs. For stand-ins, None means any two documents.
         factor : float > 1, default=None
             The factor e^t by which the odds between them may change, over all
             `releases`.
         found : float in (0, 1], default=None
-            Instead of `factor`, for stand-ins: the share of documents that may be
+            For stand-ins, instead of `factor`: the share of documents that may be
             identified among `n_candidates`.
         n_candidates : int >= 1, default=100
-            How many documents the adversary holds.
+            Number of documents that the adversary holds.
 
         Returns
         -------
         epsilon : float
-            With which every releaser, its other parameters kept, makes `exponent` at
-            most log(factor), or `found_at_most` at most `found`. inf where any ε will
-            do; 0 where none will, such as between documents of different size.
+            The ε with which every releaser, its other parameters unchanged, has an
+            `exponent` of at most log(factor), or `found_at_most` of at most `found`. It
+            is inf if any ε will do, and 0 if none will, for example between documents
+            of different size.
 
         Raises
         ------
@@ -587,12 +589,13 @@ class PrivacyGuarantee:
 
         Notes
         -----
-        The ε of the parts do not matter. Where exponents are proportional to ε, as for
-        a metric, the result is exact; else mechanisms are prepared for one ε after the
-        other, which takes their exponent to grow with ε.
+        The current ε of the parts does not matter. If exponents are proportional to ε,
+        as for a metric, the result is exact. Otherwise mechanisms are prepared for a
+        sequence of ε, assuming that their exponent grows with ε.
 
-        *Privacy.* Pairs further apart than this one are promised less. Choose the pair
-        from public text: an ε worked out from private documents tells about them.
+        *Privacy.* The promise is weaker for pairs that are further apart than this one.
+        Choose the pair from public text: an ε computed from private documents reveals
+        something about them.
 
         Examples
         --------
@@ -616,7 +619,8 @@ class PrivacyGuarantee:
         else:
             self._one("epsilon_for(found=)", "stand-ins")
             allowed = check_real("found", found, low=0, high=1, open_low=True)
-            # found_at_most rounds up, which an ε that attains the share must not miss
+            # found_at_most rounds up. Without this margin, an ε that attains the share
+            # exactly would be refused.
             allowed *= 1 + 2.0**-39
 
         def total(epsilon: float) -> float:
@@ -627,23 +631,24 @@ class PrivacyGuarantee:
 
         return _largest_within(total, allowed)
 
-    # -- whom anyone identifies ----------------------------------------------------
+    # -- how many documents or persons can be identified -----------------------------
 
     def found_at_most(self, n_candidates: int) -> float:
-        """Share of documents or persons that anyone identifies, at most.
+        """Bound the share of documents or persons that an attacker identifies.
 
         Parameters
         ----------
         n_candidates : int >= 1
-            Documents that the adversary holds in the clear, equally likely, one of
-            which was released; or persons with equally many documents, all known, one
-            of whom was replaced, or is in the sums.
+            Number of equally likely candidates: documents that the adversary holds in
+            the clear, one of which was released; or persons with equally many
+            documents, all known to the adversary, one of whom was replaced or is in
+            the sums.
 
         Returns
         -------
         share : float in (0, 1]
-            A bound for every adversary, whatever they know of the mechanism, the public
-            documents and the noise of others. At least a random guess, 1/n.
+            A bound for every adversary, even one who knows the mechanism, the public
+            documents and the noise of all others. It is at least 1/n, a random guess.
 
         Raises
         ------
@@ -656,21 +661,21 @@ class PrivacyGuarantee:
 
     @property
     def right_at_most(self) -> float:
-        """How often anyone is right about whether one person is in the sums, at most.
+        """Bound on how often an attacker is right about whether one person took part.
 
-        Of an adversary who knows everybody else's documents and labels, everything of
-        the mechanism, and tosses a coin otherwise: (1 + δ(0)) / 2, where δ(0) is the
-        largest difference between the probabilities of any result.
+        The adversary knows all other persons' documents and labels and the whole
+        mechanism, and both answers are equally likely. The bound is (1 + δ(0)) / 2,
+        where δ(0) is the largest difference between the probabilities of any result.
         """
         return float(self._one("right_at_most", "sums").right_at_most(self.parts))
 
     @property
     def epsilon_replace(self) -> float:
-        """The ε of one person in the sums replaced by another, at `delta`."""
+        """The ε of replacing one person in the sums by another, at `delta`."""
         return float(self._one("epsilon_replace", "sums").of_person(self.parts, 1)[0])
 
     def delta_at(self, epsilon: float, *, adjacency: str = "add_remove") -> float:
-        """The δ of sums that goes with an ε.
+        """Compute the δ of sums that goes with an ε.
 
         Parameters
         ----------
@@ -702,7 +707,7 @@ class PrivacyGuarantee:
 
     @property
     def euclidean_bounds(self) -> tuple[float, float]:
-        """The best constants (a, b) with a‖v‖₂ ≤ ε‖v‖_RM ≤ b‖v‖₂, for one release.
+        """Best constants (a, b) with a‖v‖₂ ≤ ε‖v‖_RM ≤ b‖v‖₂, for one release.
 
         They are ε over the square roots of the extreme eigenvalues of
         M = λΣ + (1−λ)I, and each is attained by some v.
@@ -714,10 +719,10 @@ class PrivacyGuarantee:
 
     @property
     def lemma3_bounds(self) -> tuple[float, float]:
-        """(a, b) by Lemma 3 of the 2020 paper, never closer than `euclidean_bounds`.
+        """Constants by Lemma 3 of the 2020 paper, looser than `euclidean_bounds`.
 
-        They are ε/√(λm + 1 − λ), which takes the trace m of Σ for its largest
-        eigenvalue, and ε/√(λc + 1 − λ), c the smallest one, which is exact.
+        They are ε/√(λm + 1 − λ), which uses the trace m of Σ instead of its largest
+        eigenvalue, and ε/√(λc + 1 − λ), where c is the smallest one, which is exact.
         """
         part = self._word_part("lemma3_bounds")
         metric = part.own_metric("lemma3_bounds")
@@ -725,25 +730,25 @@ class PrivacyGuarantee:
         return part.mechanism.epsilon / math.sqrt(widest), self.euclidean_bounds[1]
 
     def relative_to(self, lam: float, *, by: str = "eigenvalues") -> PrivacyGuarantee:
-        """The same promise relative to the metric of another λ.
+        """State the same promise relative to the metric of another λ.
 
-        The ε of releases with different `lam` can be compared, and added up, relative
-        to one metric.
+        Relative to one metric, the ε of releases with different `lam` can be compared
+        and added up.
 
         Parameters
         ----------
         lam : float in [0, 1]
-            Of the metric; 0 is Euclid's.
+            The λ of the metric; 0 is the Euclidean one.
         by : {"eigenvalues", "lemma3"}, default="eigenvalues"
-            "eigenvalues": the smallest ε for which the promise follows, from the
-            eigenvalues of the two matrices M, which share their axes. "lemma3": the
-            larger one by Lemma 3 of the 2020 paper, which uses only the trace and the
+            "eigenvalues" gives the smallest ε for which the promise follows, from the
+            eigenvalues of the two matrices M, which share their axes. "lemma3" gives
+            the larger ε of Lemma 3 of the 2020 paper, which uses only the trace and the
             smallest eigenvalue of Σ.
 
         Returns
         -------
         guarantee : PrivacyGuarantee
-            With the ε that bounds the exponent in that metric; `lam` stays that of
+            A guarantee whose ε bounds the exponent in that metric. `lam` is still λ of
             the noise, and `metric_lam` is the new one.
 
         Raises
@@ -778,16 +783,16 @@ class PrivacyGuarantee:
         Returns
         -------
         probability : float
-            P(N m, ε N Δ), the regularised lower incomplete gamma function: the N
+            P(N m, ε N Δ), the regularized lower incomplete gamma function: the N
             lengths of the noise sum to Gamma(N m, 1/ε) and bound N E from above. In
-            a metric other than the noise's a length grows by up to the largest
-            stretch between the two, so ε is divided by it (for the Euclidean metric
+            a metric other than that of the noise, a length grows by up to the largest
+            stretch between the two, and ε is divided by it (for the Euclidean metric
             this is the lower one of `euclidean_bounds`). With `resampled`, the bag is
-            the redrawn one; the draw itself adds its own distance.
+            the redrawn one, and redrawing adds a distance of its own.
 
         Notes
         -----
-        Theorem 3 of the 2019 paper gives P(m, ε N Δ), which is larger, and false for
+        Theorem 3 of the 2019 paper gives P(m, ε N Δ), which is larger and false for
         N ≥ 2: for N copies of one word our bound is an equality.
         """
         delta = check_real("delta", delta, low=0)
@@ -798,11 +803,11 @@ class PrivacyGuarantee:
             raise InvalidParameterError(
                 "utility_probability is for mechanisms that release the word nearest "
                 "to a vector with noise of Gamma-distributed length, such as "
-                f"MahalanobisNoise; {part.mechanism!r} does not."
+                f"MahalanobisNoise; {part.mechanism!r} is not one of them."
             )
         if part.n_words is None:
             raise InvalidParameterError(
-                "n_words must be given to know the utility, got None."
+                "n_words must be given to bound the utility, got None."
             )
         stretch = (stated.eigenvalues / noise.eigenvalues).min()
         rate, n = part.mechanism.epsilon * math.sqrt(stretch), part.n_words
@@ -811,14 +816,14 @@ class PrivacyGuarantee:
     # -- files -----------------------------------------------------------------
 
     def to_json(self) -> str:
-        """The guarantee as JSON, from which `from_json` makes it again.
+        """Write the guarantee as JSON, for `from_json`.
 
         Returns
         -------
         text : str
-            The options that the promise follows from, and fingerprints of what is
-            public; no document. The :doc:`format </reference/file_formats>` will be
-            read by later versions.
+            The options that determine the promise, and fingerprints of public data. It
+            contains no document. Later versions will read this
+            :doc:`format </reference/file_formats>`.
         """
         return json.dumps(self._stored(), allow_nan=False)
 
@@ -828,28 +833,29 @@ class PrivacyGuarantee:
 
     @classmethod
     def from_json(cls, x: Any, *, embedding: Any = None) -> PrivacyGuarantee:
-        """A guarantee that `to_json` wrote, or that a manifest holds.
+        """Read a guarantee that `to_json` wrote, or that a manifest holds.
 
         Parameters
         ----------
         x : str or dict
-            JSON, as text or as Python reads it: of a guarantee, or the manifest of a
-            release or a corpus.
+            JSON of a guarantee, or of the manifest of a release or a corpus, as text or
+            parsed.
         embedding : WordEmbedding, default=None
             For a guarantee of words: the public embedding.
 
         Returns
         -------
         guarantee : PrivacyGuarantee
-            It prints the same text and has the same numbers. For stand-ins all but
-            `exponent`, which the fitted replacer knows.
+            It prints the same text and has the same numbers, except that `exponent` of
+            stand-ins needs the fitted replacer.
 
         Raises
         ------
         InvalidParameterError
-            If `to_json` of the result would not be `x`: it was written by nobody, or by
-            a later version. If `embedding` is missing or another one. If mechanism or
-            tokenizer are not of this library: the perturber's ``guarantee()`` has them.
+            If `to_json` of the result would differ from `x`, because `x` was edited or
+            written by a later version. If `embedding` is missing or another one. If the
+            mechanism or tokenizer is not from this library: use the perturber's
+            ``guarantee()``.
         """
         try:
             if isinstance(x, str | bytes) and len(x) <= _MOST_TEXT:
@@ -858,7 +864,8 @@ class PrivacyGuarantee:
             if not len(stored["parts"]) <= _MOST_PARTS:
                 raise ValueError
             made = cls.of(Part.read(each, embedding) for each in stored["parts"])
-            # what was read is what was written, to the type of every number
+            # A file is accepted only if it is exactly what this version would write, to
+            # the type of every number. No edited file can state another promise.
             text, again = (
                 json.dumps(each, sort_keys=True) for each in (stored, made._stored())
             )
@@ -876,17 +883,17 @@ class PrivacyGuarantee:
     # -- in words ----------------------------------------------------------------
 
     def rows(self) -> list[dict[str, Any]]:
-        """The bounds on a human scale that are printed, as numbers.
+        """Get the printed bounds as numbers.
 
         Returns
         -------
         rows : list of dict
-            Ready for JSON. ``what`` is bounded: by an ``exponent`` in nats, and
-            ``exponent_with_delta`` but for a probability ``delta``; or by a ``share``,
-            beside that of a ``guess``. Typical words are 50 of the first of the
-            embedding, as many as hold a million numbers (10,485 of 100 dimensions),
-            always the same ones, with their neighbors among these by Euclidean
-            distance.
+            Rows that can be written as JSON. ``what`` is bounded by an ``exponent`` in
+            nats, and by ``exponent_with_delta`` except with probability ``delta``; or
+            by a ``share``, next to the share of a ``guess``. Typical words are 50 words
+            from the start of the embedding, drawn from the first million numbers
+            (10,485 words of 100 dimensions) and always the same, with their nearest
+            neighbors among these by Euclidean distance.
 
         Examples
         --------
@@ -897,7 +904,7 @@ class PrivacyGuarantee:
         >>> mechanism = MahalanobisNoise().prepare(embedding, 1.0)
         >>> *_, last = PrivacyGuarantee(mechanism, n_words=40).rows()
         >>> last["what"]
-        'documents, all 40 words become random words'
+        'documents, all 40 words replaced by random words'
         >>> last["exponent"], last["delta"], round(last["exponent_with_delta"])
         (120.0, 1e-06, 98)
         """
@@ -921,7 +928,7 @@ class PrivacyGuarantee:
 
 
 def _groups(parts: Iterable[Any]) -> list[list[Any]]:
-    """Parts of one kind and unit."""
+    """Group parts by kind and unit."""
     groups: dict[Any, list[Any]] = {}
     for part in parts:
         groups.setdefault((part.kind, part.unit), []).append(part)
@@ -929,8 +936,9 @@ def _groups(parts: Iterable[Any]) -> list[list[Any]]:
 
 
 def _largest_within(total: Any, allowed: float) -> float:
-    """Largest ε with ``total(ε) <= allowed``, for a growing total; 0 if none."""
-    if (at := total(1.0)) in (0.0, math.inf):  # whatever ε is
+    """Find the largest ε with ``total(ε) <= allowed``, for a growing total, or 0."""
+    # A total of 0 or inf does not depend on ε.
+    if (at := total(1.0)) in (0.0, math.inf):
         return 0.0 if at else math.inf
     low = high = 1.0
     while total(low) > allowed:
@@ -944,7 +952,8 @@ def _largest_within(total: Any, allowed: float) -> float:
     epsilon = float(
         brentq(lambda e: total(e) - allowed, low, high, xtol=1e-300, rtol=1e-14)
     )
+    # The root is rounded down until the promise really holds, in ever larger steps.
     step = 2.0**-52
-    while total(epsilon) > allowed:  # below the root, on the safe side
+    while total(epsilon) > allowed:
         epsilon, step = epsilon * (1 - step), 2 * step
     return epsilon

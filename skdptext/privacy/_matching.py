@@ -1,4 +1,4 @@
-"""How the words of two bags are matched, where some matches are forbidden."""
+"""Match the words of two bags, if some matches are forbidden."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from skdptext.neighbors import solver
 def matching_plan(
     supply: np.ndarray, demand: np.ndarray, cost: np.ndarray
 ) -> np.ndarray:
-    """The cheapest matching itself, with as few forbidden matches as possible.
+    """Find the cheapest matching with as few forbidden matches as possible.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ def matching_plan(
     demand : ndarray of shape (k,), int
         With the same sum.
     cost : ndarray of shape (n, k)
-        Non-negative; inf forbids a match.
+        Non-negative costs; inf forbids a match.
 
     Returns
     -------
@@ -33,14 +33,17 @@ def matching_plan(
     RuntimeError
         If the solver does not return a matching.
     """
-    # one forbidden match costs more than any matching without one
+    # The solver knows no forbidden matches. One of them is made to cost more than any
+    # matching without one.
     allowed = np.isfinite(cost)
     most = float(cost[allowed].max(initial=0.0))
     scaled = np.where(allowed, cost, 2 * int(supply.sum()) * most or 1.0)
-    # a power of two moves no digit, and costs below 1 are what the solver is made for
+    # The solver is made for costs below 1. Scaling by a power of two is exact.
     scaled = np.ascontiguousarray(scaled * 2.0 ** -math.frexp(float(scaled.max()))[1])
     flow = solver()(supply.astype(np.float64), demand.astype(np.float64), scaled, 0, 1)
     plan = np.rint(flow[0]).astype(np.int64)
+    # A bound follows from a plan only if the plan moves all words. This is checked,
+    # because the solver works in floating point.
     if (plan.sum(axis=1) != supply).any() or (plan.sum(axis=0) != demand).any():
         raise RuntimeError(
             f"The exact transport solver returned no matching for {len(supply)} and "
@@ -52,7 +55,7 @@ def matching_plan(
 def bottleneck_distance(
     supply: np.ndarray, demand: np.ndarray, cost: np.ndarray
 ) -> float:
-    """Smallest step length with which all supply reaches the demand.
+    """Find the smallest step length with which all supply reaches the demand.
 
     Parameters
     ----------
@@ -68,5 +71,5 @@ def bottleneck_distance(
         longer = cost > steps[i]
         return not matching_plan(supply, demand, longer.astype(float))[longer].any()
 
-    # the longest step always does, and is not tried
+    # The longest step always suffices and need not be tried.
     return float(steps[bisect_left(range(len(steps) - 1), True, key=reaches)])

@@ -1,4 +1,4 @@
-"""Releases of one kind: what guarantees are made of."""
+"""Releases of one kind, the parts of a guarantee."""
 
 from __future__ import annotations
 
@@ -11,26 +11,27 @@ from typing import Any, ClassVar
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import check_integer
 
-# Releases that are counted: more than anyone has.
+# The largest accepted number of releases, more than anyone makes. Sums with it do not
+# overflow.
 _MOST_RELEASES = 10**9
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Part(ABC):
-    """Releases of one kind: how many, what each promises, and what voids the promise.
+    """Releases of one kind: their number, their promise, and what voids it.
 
     Subclasses are frozen dataclasses. They have a `unit`, "word", "document" or
-    "person", and the `epsilon` of one release. Those of words and of stand-ins have
-    ``at_epsilon(epsilon)``, and of all releases ``exponent(x, y)`` and
-    ``losses(x, y)``, each of which is a bound. They hold numbers; `_statement` says
-    them in words.
+    "person", and the `epsilon` of one release. Parts of words and of stand-ins also
+    have ``at_epsilon(epsilon)``, and two bounds on all releases together,
+    ``exponent(x, y)`` and ``losses(x, y)``. Parts hold numbers; `_statement` turns them
+    into sentences.
     """
 
     releases: int = 1
     caveats: tuple[str, ...] = ()
 
     kind: ClassVar[str]
-    #: Every kind by its name, which files hold.
+    #: All kinds by name. Files store the name.
     KINDS: ClassVar[dict[str, type[Part]]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -43,30 +44,30 @@ class Part(ABC):
 
     @property
     def key(self) -> Hashable:
-        """Equal for parts that differ in the number of releases or in caveats alone."""
+        """Key that is equal for parts that only differ in releases or caveats."""
         return self.kind, repr(self.options())
 
     @abstractmethod
     def options(self) -> dict[str, Any]:
-        """All fields but these two, as JSON holds them."""
+        """Get all fields but these two, as JSON values."""
 
     @classmethod
     @abstractmethod
     def of_options(
         cls, options: Mapping[str, Any], embedding: Any, **common: Any
     ) -> Part:
-        """The part whose `options` were stored; a ValueError or the like if none."""
+        """Make a part from stored `options`; raises ValueError or the like if wrong."""
 
     def stored(self) -> dict[str, Any]:
-        """All fields, as JSON holds them."""
+        """Get all fields as JSON values."""
         common = {"releases": self.releases, "caveats": list(self.caveats)}
         return {"kind": self.kind, **common, **self.options()}
 
     @staticmethod
     def read(stored: Mapping[str, Any], embedding: Any) -> Part:
-        """The part that was `stored`; a ValueError or the like if none."""
+        """Make the part that was `stored`; raises ValueError or the like if wrong."""
         options = dict(stored)
-        # Other packages, which may not be imported yet, define the other kinds.
+        # Other subpackages, which may not be imported yet, define the other kinds.
         for package in ("skdptext.learning", "skdptext.replacement"):
             import_module(package)
         kind = Part.KINDS[options.pop("kind")]
@@ -81,17 +82,17 @@ class Part(ABC):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What voids the promise, or comes near it."""
+        """Sentences on what voids or weakens the promise."""
         return self.caveats
 
-    # -- what all parts of one kind and unit come to ------------------------------
+    # -- totals over the parts of one kind and unit ---------------------------------
 
     @staticmethod
     def epsilon_of_all(parts: Sequence[Any]) -> float | None:
-        """The ε of all releases; None if they have none in common."""
+        """Add up the ε of all releases; None if they have no common unit."""
         return float(sum(part.releases * part.epsilon for part in parts))
 
     @staticmethod
     def of_person(parts: Sequence[Any], n_documents: int) -> tuple[float, float]:
-        """ε and δ of one person with so many documents."""
+        """Compute ε and δ of one person with `n_documents` documents."""
         raise NotImplementedError

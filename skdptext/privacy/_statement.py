@@ -1,4 +1,4 @@
-"""A guarantee on one screen: a verdict, bounds on a human scale, and what is open."""
+"""Print a guarantee on one screen: verdict, bounds on a human scale, and limits."""
 
 from __future__ import annotations
 
@@ -15,29 +15,30 @@ from skdptext.utils import (
     wrapped,
 )
 
-#: An exponent up to the first is called protection, up to the second some; above it
-#: nothing: e is 2.7, and e^20 is 5·10⁸.
+#: An exponent up to the first counts as protection, up to the second as some
+#: protection, and above as none: e is 2.7, and e^20 is 5·10⁸.
 GOOD, LARGE = 1, 20
-# Who is right up to so often leaves something hidden, up to the second partly hidden.
-# Both kinds of limits are needed. The odds of being right are held against those of a
-# guess, or 60 of 100 would be called hidden where a guess finds 1. And who is nearly
-# always right has found it, even where a guess is right every second time. So 4.8 of
-# 100 candidates are hidden, and 33 partly; one person in a sum is up to ε = 1.09
-# (right in 3 of 4 cases), and partly up to 2.19 (in 9 of 10).
+# An attacker who is right at most so often leaves a document hidden, or partly hidden.
+# Both kinds of limits are needed. The odds of being right are compared with the odds of
+# a guess: otherwise 60 of 100 would count as hidden where a guess identifies 1. And an
+# attacker who is nearly always right has identified it, even if a guess is right every
+# second time. So 4.8 of 100 candidates count as hidden, and 33 as partly hidden; one
+# person in a sum is hidden up to ε = 1.09 (right in 3 of 4 cases), and partly hidden up
+# to 2.19 (in 9 of 10).
 _TIMES_ODDS, _RIGHT = (5, 50), (0.75, 0.9)
-# Candidates of which a printed guarantee speaks, and the small δ of words.
+# Number of candidates in a printed guarantee, and the small δ of words.
 _CANDIDATES, DELTA = 100, 1e-6
-# Above this exponent of the median nearest neighbour, a factor of 100 on the odds, even
-# neighbours are told apart: only words closer than these are deniable.
+# Above this exponent of the median nearest neighbor, which is a factor of 100 on the
+# odds, even neighbors can be distinguished: only closer words are deniable.
 _NEIGHBOURS_TOLD = math.log(100)
-# Words of a short message: what a printed guarantee speaks of where the length of
-# documents is not fixed.
+# Length of a short message. It is printed where the length of documents is not fixed.
 _MESSAGE = 10
-_PROVED = "Proved against anyone"
-#: What nothing protects; and what no release of documents does.
+_PROVED = "Proved against any attacker"
+#: Limits of every release, and those of releases of documents.
 _NEVER = (
     "Anything, if vectors, public texts, groups or settings come from private texts.",
-    "Against holders of the key or an integer random_state: they can undo the noise.",
+    "Anything, against holders of the key or an integer random_state, who can undo "
+    "the noise.",
 )
 _LIMITS = (
     "A further release, or a person's other documents: exponents add up.",
@@ -47,17 +48,17 @@ _LIMITS = (
 
 
 class Statement(NamedTuple):
-    """What is said of a guarantee, as data; a row has an exponent, or a share."""
+    """The content of a printed guarantee; each row has an exponent or a share."""
 
     title: str
-    verdict: list[str]  # in capitals; what it means for those who publish
+    verdict: list[str]  # in capitals, then what it means for the publisher
     heading: str
     rows: list[dict[str, Any]]
     note: str
     limits: list[str]
 
     def as_text(self) -> str:
-        """Lines for a terminal."""
+        """Format the statement for a terminal."""
         rows = [f"  {line}" for line in lined_up(list(map(_cells, self.rows)))]
         limits = [f"- {limit}" for limit in self.limits]
         blocks = (
@@ -74,7 +75,7 @@ class Statement(NamedTuple):
         )
 
     def as_html(self) -> str:
-        """A view for notebooks."""
+        """Format the statement for notebooks."""
         return page(
             f"Privacy statement. {self.title}",
             *self.verdict,
@@ -86,15 +87,16 @@ class Statement(NamedTuple):
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
-    """What is bounded, the bound, and what stands beside it."""
+    """Format a row: what is bounded, the bound, and what to compare it with."""
     if "share" in row:
-        guess = "coin" if row["guess"] == 0.5 else "guessing"
+        guess = "coin flip" if row["guess"] == 0.5 else "guessing"
         beside = f"{guess} {100 * row['guess']:g}%"
         return [row["what"], percent_up(row["share"]), beside]
     if "exponent" not in row:  # a heading
         return [row["what"], "", ""]
     exponent, but = in_nats(row["exponent"]), in_nats(row["exponent_with_delta"])
     odds = odds_factor(row["exponent"])
+    # A factor of 10⁹ looks precise but promises nothing, so it is not printed.
     if row["delta"] and row["exponent_with_delta"] > LARGE:
         odds = "no useful bound"
     lower = "" if exponent == but else f" ({but})"
@@ -111,18 +113,20 @@ def _odds(what: str, exponent: float, delta: float, but: float) -> dict[str, Any
 
 
 def statement_of(guarantee: Any) -> Statement:
-    """Of one kind and unit; or of several, side by side."""
+    """Make the statement of a guarantee, of one kind and unit or of several."""
     every = guarantee.guarantees
     each = [_OF_KIND[one.kind](one) for one in every]
     said = each[0]
     if len(each) > 1:
+        # Exponents of words and shares of documents have no common total. Each kind is
+        # shown with its first and last row, and only the ε of a person adds up.
         pairs = zip(every, each, strict=True)
         verdicts = [f"For a {kind.unit}: {one.verdict[0]}" for kind, one in pairs]
         rows = [({"what": one.title}, one.rows[0], one.rows[-1]) for one in each]
         said = Statement(
             f"{guarantee.releases} releases of {len(each)} kinds.",
             [*verdicts, _of_person(guarantee)],
-            "Proved, each by itself. At most:",
+            "Each is proved by itself. At most:",
             [row for part in rows for row in part],
             "",
             list(dict.fromkeys(limit for one in each for limit in one.limits)),
@@ -134,17 +138,17 @@ def statement_of(guarantee: Any) -> Statement:
 
 
 def _of_person(guarantee: Any) -> str:
-    """What adds up for one person, by releases of unlike units."""
+    """State what adds up for one person over releases of different units."""
     counted = [part for part in guarantee.parts if part.kind != "words"]
     rest, totals = guarantee.of(counted), []
     for n, many in ((1, "one document"), (10, "10 documents")):
         epsilon, delta = rest.epsilon_of(n)
         but = f" (δ = {rounded_up(delta, 2)})" if delta else ""
         totals.append(f"ε = {rounded_up(epsilon)}{but} for {many}")
-    words = ", besides the exponents of changed words"
+    words = ", plus the exponents of changed words"
     return (
-        "Numbers of unlike units do not add up. What adds up for one person, if "
-        "another one with other texts stood in all of these releases: "
+        "Numbers of different units do not add up. What adds up is the loss if one "
+        "person is replaced by another in all of these releases: "
         f"{' and '.join(totals)}{words if len(counted) < len(guarantee.parts) else ''}."
     )
 
@@ -156,8 +160,8 @@ def _words(guarantee: Any) -> Statement:
     parts = guarantee.parts
     tables = [_word_rows(part) for part in parts]
     title, rows = _released(parts[0]), tables[0]
-    note = f"Exponent 1 is a factor of 2.72; above {LARGE} nothing is promised in"
-    note += " practice."
+    note = f"An exponent of 1 is a factor of 2.72; above {LARGE}, a promise has no"
+    note += " practical value."
     if len(parts) > 1:
         title = f"{guarantee.releases} releases of {len(parts)} kinds"
         names = [{"what": f"{_released(part)}:"} for part in parts]
@@ -165,14 +169,14 @@ def _words(guarantee: Any) -> Statement:
         rows = [row for name, each in shown for row in (name, each[0], each[-1])]
         note += " Exponents of the parts add up."
     if any("(" in _cells(row)[-1] for row in rows):
-        note += " In brackets with δ = 1e-6, the probability with which they may fail."
+        note += " Exponents in brackets may fail with probability δ = 1e-6."
     said = dict.fromkeys(text for part in parts for text in part.mechanism.sentences())
-    length = ["Length: documents of different length are told apart."]
+    length = ["Length: documents of different lengths can be told from each other."]
     return Statement(
         f"Noise on words: {title}.",
         _verdict(parts, tables),
-        f"{_PROVED}, whatever they know. At the median of sampled words, the odds "
-        "change at most by a factor of:",
+        f"{_PROVED}, with any knowledge. For typical words, the median of a sample, "
+        "the odds change at most by a factor of:",
         rows,
         " ".join([note, *said]),
         [
@@ -184,9 +188,9 @@ def _words(guarantee: Any) -> Statement:
 
 
 def _released(part: Any) -> str:
-    """What was done, in a line."""
+    """Describe the release in one line."""
     name = repr(part.mechanism).removesuffix("()")
-    if len(name) > 60:  # of many options
+    if len(name) > 60:  # a mechanism with many options
         name = f"{type(part.mechanism).__name__}(…)"
     metric = ""
     if part.metric is not None:
@@ -199,15 +203,16 @@ def _released(part: Any) -> str:
 
 
 def _word_rows(part: Any) -> list[dict[str, Any]]:
-    """Two words, at their nearest and at random; then documents of such words."""
+    """Bound near and random pairs of words, then documents of such words."""
     n = part.n_words or _MESSAGE
-    names = ["a word and its nearest neighbour", "two random words"]
-    if part.resampled:  # one word that changes may change all the draws
-        names.append("documents in which a word becomes its neighbour")
-        names.append("documents in which it becomes a random word")
+    names = ["a word and its nearest neighbor", "two random words"]
+    # In a redrawn document, every draw may be the one word that differs.
+    if part.resampled:
+        names.append("documents, one word replaced by its neighbor")
+        names.append("documents, one word replaced by a random word")
     elif n > 1:
-        every = f"documents, all {n} words become"
-        names += [f"{every} neighbours", f"{every} random words"]
+        every = f"documents, all {n} words replaced by"
+        names += [f"{every} neighbors", f"{every} random words"]
     bounds = part.bounds(*(1, n)[: len(names) // 2])
     return [
         _odds(name, pure, DELTA, but)
@@ -216,7 +221,8 @@ def _word_rows(part: Any) -> list[dict[str, Any]]:
 
 
 def _verdict(parts: Any, tables: list[list[dict[str, Any]]]) -> list[str]:
-    """What the exponents of typical words and documents come to."""
+    """Grade the exponents of typical words and documents."""
+    # Exponents of several parts add up, because a recipient may combine the releases.
     near, far = (sum(rows[i]["exponent_with_delta"] for rows in tables) for i in (0, 1))
     words = (
         "SINGLE WORDS ARE DENIABLE.",
@@ -227,6 +233,7 @@ def _verdict(parts: Any, tables: list[list[dict[str, Any]]]) -> list[str]:
         words = "SINGLE WORDS ARE PARTLY DENIABLE, AGAINST SIMILAR WORDS ONLY."
     if grade(near) < 2 and near > _NEIGHBOURS_TOLD:
         words = "SINGLE WORDS ARE DENIABLE ONLY AGAINST VERY SIMILAR ONES."
+    # Nothing is promised for documents whose length or unknown words are released.
     whole = math.inf
     if all(part.n_words and not part.unknown_kept for part in parts):
         whole = sum(rows[-1]["exponent_with_delta"] for rows in tables)
@@ -234,7 +241,7 @@ def _verdict(parts: Any, tables: list[list[dict[str, Any]]]) -> list[str]:
         partly = " PARTLY" if grade(whole) else ""
         return [
             f"{words} TYPICAL DOCUMENTS ARE{partly} DENIABLE.",
-            "Documents of words that are further apart are promised less.",
+            "The promise is weaker for documents whose words are further apart.",
         ]
     words += " NOTHING USEFUL IS PROMISED FOR DOCUMENTS."
     if grade(near) == 2:
@@ -248,12 +255,12 @@ def _verdict(parts: Any, tables: list[list[dict[str, Any]]]) -> list[str]:
 
 def _stand_ins(guarantee: Any) -> Statement:
     n, epsilon, ones = _CANDIDATES, guarantee.epsilon, f"{guarantee.unit}s"
-    whose, alike, which = "documents", "", "WHICH DOCUMENT IT WAS IS"
-    count = "How many documents there are, and in which order."
+    whose, alike, which = "documents", "", "THE IDENTITY OF A DOCUMENT IS"
+    count = "The number of documents, and their order."
     if guarantee.unit == "person":
         whose, alike = "persons' documents", " with as many documents"
-        which = "WHOSE DOCUMENTS THEY WERE IS"
-        count = "How many documents a person has, and which rows these are."
+        which = "THE IDENTITY OF A PERSON IS"
+        count = "The number of documents of a person, and which rows they are in."
     groups = guarantee.n_groups
     over = "" if groups is None else f" over {groups} public groups"
     times = f", {guarantee.releases} releases" if guarantee.releases > 1 else ""
@@ -269,16 +276,17 @@ def _stand_ins(guarantee: Any) -> Statement:
         f"Stand-ins for {whose}{over}, ε = {rounded_up(epsilon)}{times}.",
         [
             levels[exposure(shares[n], 1 / n)],
-            f"Of {n} equally likely candidates{alike}, nobody identifies more than "
-            f"{most} on average.",
-            "The group, such as the topic, is what the release is meant to reveal.",
+            f"Of {n} equally likely candidates{alike}, no attacker identifies more "
+            f"than {most} on average.",
+            "The release is meant to reveal the group, such as the topic.",
         ],
         f"{_PROVED}, if all candidates are equally likely. At most, on average:",
         [*found, _odds(odds, epsilon, 0.0, epsilon)],
-        "Within one group odds do not change at all.",
+        "Within a group, the odds do not change at all.",
         [
             count,
-            "The author, where few write about the group, and that of the stand-in.",
+            "The author, if few people write about the group.",
+            "The author of the public text that stands in.",
             *_LIMITS,
         ],
     )
@@ -292,30 +300,30 @@ def _sums(guarantee: Any) -> Statement:
     delta = f"δ = {rounded_up(guarantee.delta, 3)}" if guarantee.delta else ""
     part = f"WHETHER ONE {one.upper()} TOOK PART IS"
     levels = f"{part} HARD TO TELL.", f"{part} PARTLY HIDDEN.", _nothing_for(f"a {one}")
-    authors = ["Authors, who were not given: documents of one person add up."]
+    authors = ["Persons, as no authors were given: ε adds up over their documents."]
     return Statement(
-        f"A model of noisy sums, ε = {rounded_up(add)}"
+        f"A model learned from noisy sums, ε = {rounded_up(add)}"
         f"{delta and f', {delta}'}, for a {one}{times}.",
         [
             levels[exposure(right, 0.5)],
-            f"Nobody is right about it more than {rounded_up(100 * right, 3)} times in "
-            "100 (a coin: 50), if both are equally likely.",
-            "The holder of the texts is trusted. What is made of the model is "
-            "protected, too.",
+            f"An attacker is right about it at most {rounded_up(100 * right, 3)}% of "
+            "the time (a coin flip: 50%), if both are equally likely.",
+            "The holder of the texts must be trusted. Everything made from the model "
+            "has the same protection.",
         ],
         f"{_PROVED} who knows all other texts and labels, if all candidates are "
         "equally likely. At most:",
         [
-            _share(f"right about whether one {one} is in it", right, 0.5),
-            _share(f"right about which of {n} {one}s is in it", found, 1 / n),
+            _share(f"right about whether a {one} took part", right, 0.5),
+            _share(f"right about which of {n} {one}s took part", found, 1 / n),
             _odds(f"{result} added or removed", add, 0.0, add),
             _odds(f"{result} replaced by another", swap, 0.0, swap),
         ],
-        delta and f"But for a probability of {delta}.",
+        delta and f"Except with probability {delta}.",
         [
-            "Anything against the holder, who reads all texts and adds the noise.",
-            "What many people have in common: it is learned.",
-            "A further fit, or a search over private text: their ε add up.",
+            "Anything, against the holder, who reads all texts and adds the noise.",
+            "What many people have in common: the model learns it.",
+            "A further fit, or a search over private text: every fit adds its ε.",
             *(authors if one == "document" else []),
             *_NEVER,
         ],
@@ -333,14 +341,14 @@ _OF_KIND = {"words": _words, "stand-ins": _stand_ins, "sums": _sums}
 
 
 def grade(exponent: float) -> int:
-    """0: it protects; 1: it protects a little; 2: nothing in practice."""
+    """Grade an exponent: 0 protects, 1 protects a little, 2 does not in practice."""
     return (exponent > GOOD) + (exponent > LARGE)
 
 
 def exposure(share: float, chance: float) -> int:
-    """0: hidden from those who are right so often; 1: partly; 2: not.
+    """Grade how often an attacker is right: 0 is hidden, 1 partly hidden, 2 exposed.
 
-    The one answer for shares that are proved and for shares that an attack finds.
+    The same grades apply to proved bounds and to measured attacks.
     """
     guess = chance / (1 - chance)
     return sum(
@@ -350,11 +358,12 @@ def exposure(share: float, chance: float) -> int:
 
 
 def in_nats(exponent: float) -> str:
-    """An exponent in a readable form, rounded up."""
+    """Format an exponent, rounded up."""
     if exponent == math.inf:
         return "infinite"
     if exponent < 999:
         return rounded_up(exponent, 3)
+    # The factor keeps a sum that should be whole from being raised by rounding errors.
     return f"{math.ceil(exponent * (1 - 1e-12)):,}"
 
 
@@ -362,13 +371,13 @@ _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def odds_factor(exponent: float) -> str:
-    """The factor e^exponent by which odds change at most, readable, not below it."""
+    """Format e^exponent, the factor by which odds change at most, rounded up."""
     if exponent == math.inf:
         return "∞"
     if exponent < math.log(1000):
         return rounded_up(math.exp(exponent), 3)
     power, rest = divmod(exponent / math.log(10), 1)
-    # the power takes digits from the rest, some 1e-13 of it
+    # The large power leaves fewer digits for the rest: its error is about 1e-13.
     digits = rounded_up(10**rest * (1 + 1e-11), 2)
     if float(digits) >= 10:
         digits, power = "1", power + 1

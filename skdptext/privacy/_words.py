@@ -1,4 +1,4 @@
-"""What releases of noisy words promise, computed from their mechanism and reader."""
+"""The promise of releases of noisy words, from their mechanism and reader."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ from skdptext.utils import (
 # Added to exponents: more than all rounding in the logarithms they come from.
 _ROUNDING = 2.0**-40
 _ORDERED = (
-    "Words are released in order: at an ε at which a bag of them hides a document, "
+    "Words are released in order: where a bag of words would hide a document, "
     "comparing word by word identifies it among candidates."
 )
 _CLEAR = (
-    "Words unknown to the embedding are released in the clear: what follows holds "
-    "only between documents that have the same ones, in the same places."
+    "Words unknown to the embedding are released in the clear: what follows only "
+    "holds between documents with the same unknown words in the same places."
 )
-# The most words of a document, which a stated number of words may not exceed either.
+# The largest accepted number of words of a document.
 _MOST_WORDS = 10**8
-# Nobody has a larger ε, and sums and products with it do not overflow.
+# The largest accepted ε. Sums and products with it do not overflow.
 _LARGEST = 1e100
 
 
@@ -63,9 +63,9 @@ class WordPart(Part):
     mechanism: WordMechanism
     reader: DocumentReader  # reads documents as a release does
     ordered: bool = False  # whether the order of the words is released
-    size: int | None = None  # words that each document must have, if that is assumed
-    #: λ of the metric that the promise is stated in, if it is not the noise's own, and
-    #: by what: "eigenvalues" or "lemma3".
+    size: int | None = None  # number of words that each document must have, if assumed
+    #: If the promise is stated in another metric than that of the noise: λ of that
+    #: metric, and how ε is converted, "eigenvalues" or "lemma3".
     converted: tuple[float, str] | None = None
 
     kind = "words"
@@ -99,10 +99,10 @@ class WordPart(Part):
 
     @cached_property
     def epsilon(self) -> float:
-        """Of one release, in the units of the metric."""
+        """ε of one release, in the units of the metric."""
         epsilon, own = self.mechanism.epsilon, self.mechanism.metric
         metric = self.metric
-        # Lemma 3 is not for a metric and itself
+        # Lemma 3 would enlarge ε even between a metric and itself.
         if not self.converted or not own or not metric or metric.lam == own.lam:
             return epsilon
         squares = own.eigenvalues / metric.eigenvalues
@@ -124,7 +124,7 @@ class WordPart(Part):
 
     @property
     def numerical_delta(self) -> float | None:
-        """Of all releases: of a document where its length is fixed, else of a word."""
+        """Error of all releases of a document, or of a word if lengths vary."""
         each = self.mechanism.numerical_delta
         return None if each is None else self.releases * (self.n_words or 1) * each
 
@@ -146,22 +146,22 @@ class WordPart(Part):
 
     @property
     def _ruler(self) -> Hashable:
-        """Parts with the same one may add up their ε."""
+        """Key of the units of ε; parts with equal keys may add up their ε."""
         if self.metric is None:
             return self.mechanism.options_fingerprint
-        # Euclid's metric is the same over any Σ
+        # The Euclidean metric does not depend on Σ.
         sigma = self.metric.spectrum.covariance.tobytes() if self.metric.lam else b""
         return self.metric.lam, sigma
 
     @staticmethod
     def of_person(parts: Sequence[WordPart], n_documents: int) -> tuple[float, float]:
-        return math.inf, 0.0  # how much changed words hide depends on the words
+        return math.inf, 0.0  # the loss depends on the words that change
 
     # -- files -----------------------------------------------------------------
 
     @property
     def _reading(self) -> dict[str, Any]:
-        """Options of the reader; of a tokenizer its name."""
+        """Options of the reader; a tokenizer is stored by its name."""
         options = self.reader.options
         if not isinstance(options["stop_words"], str | None):
             options["stop_words"] = sorted(options["stop_words"])
@@ -202,7 +202,7 @@ class WordPart(Part):
     # -- the metric --------------------------------------------------------------
 
     def own_metric(self, what: str) -> MahalanobisMetric:
-        """The metric on vectors that bounds the mechanism's own loss, if it has one."""
+        """Get the metric on vectors that bounds the mechanism's own loss, or refuse."""
         if self.mechanism.metric is None:
             raise InvalidParameterError(
                 f"{what} is for mechanisms whose exponent is ε times a metric on "
@@ -211,7 +211,7 @@ class WordPart(Part):
         return self.mechanism.metric
 
     def relative_to(self, lam: Any, by: Any) -> WordPart:
-        """The same releases, with the ε of a promise in another metric."""
+        """State the promise of the same releases in another metric."""
         check_option("by", by, ("eigenvalues", "lemma3"))
         lam = check_real("lam", lam, low=0, high=1)
         self.own_metric("relative_to").at(lam)  # refuses a singular one
@@ -220,7 +220,7 @@ class WordPart(Part):
     # -- exponents -------------------------------------------------------------
 
     def word_exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Exponents of one release between words of the embedding, (len(x), len(y))."""
+        """Compute exponents of one release between words, shape (len(x), len(y))."""
         if self.converted and self.metric:
             vectors = self.embedding.vectors
             return self.epsilon * self.metric.distances(vectors[x], vectors[y])
@@ -230,55 +230,57 @@ class WordPart(Part):
         one, two = self._read(x, y)
         if drawn := self._drawn(x):
             return self.releases * drawn * self._drawn_exponent(one, two)
-        if len(one) != len(two):
+        if len(one) != len(two):  # the release reveals the length
             return math.inf
         _, _, counts, exponents = self._matched(one, two)
         return self.releases * float((counts * exponents).sum())
 
     def _read(self, x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Codes of the words of both, as in a release."""
+        """Read the words of both inputs as a release does, and return their codes."""
         if isinstance(x, str) and isinstance(y, str):
             ids = _word_ids(self.embedding, [x, y])
             return ids[:1], ids[1:]
         if sp.issparse(x) or sp.issparse(y):
             each = [self.reader.read(d if sp.issparse(d) else [d]) for d in (x, y)]
             one, two = each[0][0], each[1][0]
-        else:  # together, so that unknown words that are kept have one number in both
+        else:
+            # Both are read together, because a kept unknown word must have the same
+            # number in both.
             each = [self.reader.read([x, y])]
             one, two = each[0][0], each[0][1]
         left_out = sum(read.n_unknown for read in each)
         if left_out and not self.unknown_kept:
             warn_once(
                 f"{left_out} words of x and y are unknown to the embedding. A release "
-                "leaves them out, and so does this exponent: what differs in them "
-                "alone has exponent 0. For the words that a release reads in a text, "
-                "call known_words of the perturber.",
+                "leaves them out, and so does this exponent: documents that differ "
+                "only in such words have exponent 0. To see which words of a text a "
+                "release reads, call known_words of the perturber.",
                 UserWarning,
                 "unknown words of exponents",
             )
-        if self.resampled:  # without words it is redrawn from the whole vocabulary
+        if self.resampled:  # a document without words is redrawn from all words
             every = np.arange(len(self.embedding))
             return one if len(one) else every, two if len(two) else every
         if self.size is not None and {len(one), len(two)} != {self.size}:
             raise InvalidParameterError(
-                f"documents must have n_words={self.size} words each, as is stated, "
-                f"got {len(one)} and {len(two)}."
+                f"documents must have n_words={self.size} words each, as assumed, got "
+                f"{len(one)} and {len(two)}."
             )
         return one, two
 
     def _drawn(self, x: Any) -> int:
-        """Number of words drawn from each document; 0 for a word, and where none is."""
+        """Number of words drawn from each document; 0 for a word, or if none is."""
         return 0 if isinstance(x, str) else self.reader.sample_length or 0
 
     def _matched(
         self, one: np.ndarray, two: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Pairs of codes, how often each is there, and its exponent.
+        """Match the words: pairs of codes, how often each occurs, and its exponent.
 
-        A text: words have independent noise, so Pr[z | x] = Π Pr[z_i | x_i], and the
-        product is at most e^(Σ t_i) Pr[z | y]. A bag: its distribution is the same for
-        every order of y's words. The bound of texts holds for each order, so the
-        cheapest matching of the words is one, too.
+        In a text, words have independent noise, so Pr[z | x] = Π Pr[z_i | x_i], and the
+        product is at most e^(Σ t_i) Pr[z | y]. The distribution of a bag is the same
+        for every order of y's words. The bound of texts holds for each order, and
+        therefore for the cheapest matching of the words.
         """
         words, i = np.unique(one, return_inverse=True)
         others, j = np.unique(two, return_inverse=True)
@@ -292,37 +294,38 @@ class WordPart(Part):
         return words[at[0]], others[at[1]], plan[at], exponents[at]
 
     def _drawn_exponent(self, one: np.ndarray, two: np.ndarray) -> float:
-        """Exponent of one redrawn word.
+        """Compute the exponent of one redrawn word.
 
-        A document of draws are N independent words from one mixture, so that
+        A redrawn document consists of N independent words from one mixture, so
         Pr[z | x] = Π p_x(z_i) is at most e^(N t) Π p_y(z_i).
         """
         words, supply, others, demand = _counted(one, two)
-        # Only the word frequencies have an effect. If they are equal, both documents
-        # are one input.
+        # Only the word frequencies matter. If they are equal, both documents are the
+        # same input.
         if np.array_equal(words, others) and np.array_equal(supply, demand):
             return 0.0
-        # Known in full: t = max_z ln p_x(z)/p_y(z) is the smallest there is.
+        # If p is known in full, t = max_z ln p_x(z)/p_y(z) is the smallest exponent.
         if isinstance(self.mechanism, TableMechanism) and not self.converted:
             x, y = self._drawn_log_proba(self.mechanism, one, two)
             gaps = x[np.isfinite(x)] - y[np.isfinite(x)]
             return max(0.0, float(gaps.max()) + _ROUNDING)
         exponents = self._code_exponents(words, others)
         # A plan π moves x's frequencies to y's: p_x = Σ π_ij P_i ≤ Σ π_ij e^t_ij P_j,
-        # which is at most e^T p_y, with T the longest step that π takes.
+        # which is at most e^T p_y, with T the longest step of π.
         longest = bottleneck_distance(supply, demand, exponents)
-        # A converted promise stays ε times a distance of documents, as T is.
+        # A converted promise must remain ε times a distance of documents, and T is one.
         if self.converted:
             return longest
-        # The second is proved where it is computed. The smaller of two bounds is one.
+        # `mixture_exponent` proves the second bound. The smaller of two bounds is a
+        # bound.
         return min(longest, mixture_exponent(supply, demand, exponents))
 
     def _drawn_log_proba(
         self, mechanism: TableMechanism, *documents: np.ndarray
     ) -> list[np.ndarray]:
-        """ln Pr of every z from one redrawn word with its noise, of each document.
+        """Compute ln Pr[z | document] of one redrawn noisy word, for every z.
 
-        An unknown word that is kept has a place of its own, after the vocabulary.
+        Unknown words that are kept get columns of their own, after the vocabulary.
         """
         clear = np.unique(np.concatenate(documents))
         clear, logs = clear[clear < 0], []
@@ -339,7 +342,7 @@ class WordPart(Part):
         return logs
 
     def _code_exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """The same for codes: an unknown word that is kept is released as it is."""
+        """Compute exponents between codes; kept unknown words stay unchanged."""
         costs = np.where(x[:, None] == y, 0.0, math.inf)
         rows, columns = np.flatnonzero(x >= 0), np.flatnonzero(y >= 0)
         if len(rows) and len(columns):
@@ -349,13 +352,13 @@ class WordPart(Part):
     # -- with a small δ --------------------------------------------------------
 
     def losses(self, x: Any, y: Any) -> LossDistribution:
-        """A bound on the privacy loss of all releases.
+        """Bound the privacy loss of all releases by a distribution.
 
-        Released words have independent noise, so in a text their losses add up. A bag
-        is a function of the text, whatever the order in which it is written down, so
-        the sum over any matching is a bound; here the one that is cheapest in
-        exponents. The redrawn words of a document are independent, each from the same
-        mixture: `_drawn_loss`.
+        Released words have independent noise, so their losses add up in a text. A bag
+        is a function of the text, for any order in which it is written down. The sum
+        over any matching is therefore a bound, and we use the matching that is cheapest
+        in exponents. Redrawn words are independent draws from one mixture
+        (`_drawn_loss`).
         """
         one, two = self._read(x, y)
         if drawn := self._drawn(x):
@@ -365,20 +368,21 @@ class WordPart(Part):
         x, y, counts, _ = self._matched(one, two)
         moved = x != y
         losses = self._pair_losses(x[moved], y[moved])
-        alike: Counter[LossDistribution] = Counter()  # equal ones are one object
+        # Equal losses are the same object. Counting them saves most convolutions.
+        alike: Counter[LossDistribution] = Counter()
         for loss, n in zip(losses, counts[moved].tolist(), strict=True):
             alike[loss] += n
         total = LossDistribution.total(loss.times(n) for loss, n in alike.items())
         return total.times(self.releases)
 
     def _drawn_loss(self, one: np.ndarray, two: np.ndarray) -> LossDistribution:
-        """A bound on the privacy loss of one redrawn word.
+        """Bound the privacy loss of one redrawn word.
 
-        Where the mechanism's distributions are known in full, so is the mixture's, and
-        its loss. Elsewhere a redrawn word comes from a pair of words, one of each
-        document, drawn by a plan that moves one's word frequencies to the other's, and
-        the loss is bounded by that where the pair is seen; here the plan is the
-        cheapest one with the smallest possible longest step.
+        If the mechanism's distributions are known in full, the mixture and its loss are
+        known as well. Otherwise, a plan that moves the word frequencies of one document
+        to those of the other draws a pair of words, one from each document. The loss is
+        at most the loss if this pair is revealed. We use the cheapest plan with the
+        smallest possible longest step.
         """
         if isinstance(self.mechanism, TableMechanism):
             both = self._drawn_log_proba(self.mechanism, one, two)
@@ -393,7 +397,7 @@ class WordPart(Part):
         return LossDistribution.mixture(losses, plan[i, j] / plan.sum())
 
     def _pair_losses(self, x: np.ndarray, y: np.ndarray) -> list[LossDistribution]:
-        """Of pairs of codes; an unknown word that is kept is released as it is."""
+        """Bound the losses of pairs of codes; kept unknown words stay unchanged."""
         same, told = (LossDistribution.of_exponents(t, t) for t in (0.0, math.inf))
         losses = [same if equal else told for equal in x == y]
         (noisy,) = ((x != y) & (x >= 0) & (y >= 0)).nonzero()
@@ -406,12 +410,14 @@ class WordPart(Part):
     # -- on a human scale --------------------------------------------------------
 
     def bounds(self, *sizes: int) -> list[tuple[float, float]]:
-        """Exponents of so many typical words, pure and with δ: near and random ones."""
+        """Compute exponents, pure and with δ, of typical words, near and random."""
         key = *_law(self.mechanism), self.converted, self.releases, sizes
         return _bounds.get(key, lambda: self._measured(sizes))
 
     def _measured(self, sizes: tuple[int, ...]) -> list[tuple[float, float]]:
-        """From the medians of sampled words."""
+        """Compute `bounds` from the medians of sampled words."""
+        # The sample is fixed, so a guarantee prints the same numbers each time, and it
+        # depends on the public embedding only.
         table, medians, pairs = self.embedding, [], []
         sample, *others = _sampled.get(table.fingerprint, lambda: _sample_of(table))
         for ids in others:
@@ -430,7 +436,7 @@ class WordPart(Part):
 
 
 def _law(mechanism: WordMechanism) -> tuple[Hashable, ...]:
-    """Equal for equal distributions; a class written once more is another one."""
+    """Key of a distribution; redefining a class makes a different key."""
     return type(mechanism), mechanism.fingerprint
 
 
@@ -439,20 +445,20 @@ class EmbeddingError(InvalidParameterError):
 
 
 def lemma3_widest(lam: float, metric: MahalanobisMetric) -> float:
-    """The lemma's bound on the largest eigenvalue of M, by the trace of Σ."""
+    """Bound the largest eigenvalue of M by the trace of Σ, as the lemma does."""
     return float(lam * metric.spectrum.eigenvalues.sum() + 1 - lam)
 
 
 def mixture_exponent(
     supply: np.ndarray, demand: np.ndarray, exponents: np.ndarray
 ) -> float:
-    r"""An exponent between two mixtures of distributions that have pairwise exponents.
+    r"""Bound the exponent between two mixtures, given pairwise exponents.
 
-    `supply` and `demand` are whole weights of the distributions P_i in p and Q_j in q,
-    with the same sum; `exponents` are t_ij with P_i ≤ e^t_ij Q_j, inf for none. The
-    result is a t with p ≤ e^t q.
+    `supply` and `demand` are integer weights of the distributions P_i in p and Q_j in
+    q, with the same sum; `exponents` are t_ij with P_i ≤ e^t_ij Q_j, inf if there is
+    none. The result is a t with p ≤ e^t q.
 
-    With s_i = Σ_j q_j e^(−t_ij), q is at least s_i P_i. By any plan π that moves p's
+    With s_i = Σ_j q_j e^(−t_ij), q is at least s_i P_i. For any plan π that moves p's
     weights to q's,
 
     .. math::
@@ -461,19 +467,20 @@ def mixture_exponent(
         \le \sum_{ij} π_{ij} (1 - e^{-t_{ij}}) P_i
         \le \sum_{ij} π_{ij} \frac{1 - e^{-t_{ij}}}{s_i} \, q .
 
-    So t = ln(1 + c), with c the cost of the cheapest plan. Where a share g of the
-    weights moves, and t bounds all t_ij, this is at most ln(1 + g(e^t − 1)), the
-    advanced joint convexity of Balle, Barthe and Gaboardi (2018).
+    So t = ln(1 + c), with c the cost of the cheapest plan. If a share g of the weights
+    moves, and t bounds all t_ij, this is at most ln(1 + g(e^t − 1)), the advanced joint
+    convexity of Balle, Barthe and Gaboardi (2018).
     """
     with np.errstate(divide="ignore"):
         weights = np.log(demand) - np.log(demand.sum())
-        lost = np.log(-np.expm1(-exponents))  # −inf for a word that stays
+        lost = np.log(-np.expm1(-exponents))  # −inf for a word that does not move
         logs = lost - logsumexp(weights - exponents, axis=1, keepdims=True)
     at_most = float(logs[logs < np.inf].max(initial=-np.inf))
     if at_most == -np.inf:  # every move is free, or none is possible
         return 0.0 if (logs < np.inf).all() else np.inf
-    # Scaled to at most 1, and raised to e^−690 at least, for the solver. The plan need
-    # only be good: the cost of any plan is a bound, and it is computed from the logs.
+    # For the solver, costs are scaled to at most 1 and raised to at least e^−690. The
+    # plan need not be optimal: the cost of any plan is a bound, and the cost is
+    # computed from the logs.
     costs = np.exp(np.maximum(logs - at_most, -690.0))
     plan = matching_plan(supply, demand, np.where(np.isneginf(logs), 0.0, costs))
     moved = plan > 0
@@ -484,17 +491,17 @@ def mixture_exponent(
 def _counted(
     one: np.ndarray, two: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Distinct codes of both, with counts that have the same sum on both sides."""
+    """Count the distinct codes of both, scaled to the same sum on both sides."""
     words, n_words = np.unique(one, return_counts=True)
     others, n_others = np.unique(two, return_counts=True)
     if len(one) == len(two):
         return words, n_words, others, n_others
-    # Over the common denominator the frequencies are whole numbers.
+    # Over a common denominator the frequencies are integers, and no rounding occurs.
     return words, n_words * len(two), others, n_others * len(one)
 
 
 def _word_ids(embedding: WordEmbedding, words: list[str]) -> np.ndarray:
-    """Numbers of single words; of unknown ones with subwords, the nearest word's."""
+    """Get ids of single words; unknown words with subwords get the nearest word."""
     ids = DocumentReader(embedding, oov="keep").read([words]).codes
     unknown = [word for word, i in zip(words, ids, strict=True) if i < 0]
     if unknown:
@@ -506,7 +513,7 @@ def _word_ids(embedding: WordEmbedding, words: list[str]) -> np.ndarray:
 
 
 def as_document(document: Any, embedding: WordEmbedding) -> Any:
-    """A list of words, or a row of counts, which can be read several times."""
+    """Convert a document to a list of words or a row of counts, and check it."""
     if isinstance(document, str) or not isinstance(document, Iterable):
         raise InvalidParameterError(
             "x and y must be two words, two lists of words or two rows of counts, got "
@@ -519,8 +526,8 @@ def as_document(document: Any, embedding: WordEmbedding) -> Any:
             if texts and (embedding.find(texts) < 0).any():
                 raise InvalidParameterError(
                     "a document must be a list of words, got a text in it: "
-                    f"{shown_words(texts)}. Split the text into words, as known_words "
-                    "of the perturber does."
+                    f"{shown_words(texts)}. Split the text into words, for example "
+                    "with known_words of the perturber."
                 )
             return document
     row = read_bags(document, n_words=len(embedding), counts=True, name="a document")
@@ -532,7 +539,7 @@ def as_document(document: Any, embedding: WordEmbedding) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """An option as JSON holds it; of what it cannot hold, only what it is called."""
+    """Convert an option to a JSON value; anything else is stored by its name."""
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, str | bool | int | float | list | None):
         return value
@@ -541,16 +548,16 @@ def _plain(value: Any) -> Any:
 
 # -- how far typical words of an embedding are apart ----------------------------------
 
-# To show a guarantee must take no time: a fixed sample of words, and the size of the
-# vectors among which their neighbors are sought, those of the first words of the
-# embedding, mostly frequent ones.
+# Printing a guarantee must take no time. It uses a fixed sample of words, and looks for
+# their neighbors among the first vectors of the embedding, up to so many numbers. The
+# first words of an embedding are usually the frequent ones.
 _SAMPLE, _AMONG = 50, 2**20
 _sampled: Memo[tuple[np.ndarray, ...]] = Memo(8)
 _bounds: Memo[list[tuple[float, float]]] = Memo(64)
 
 
 def _sample_of(table: WordEmbedding) -> tuple[np.ndarray, ...]:
-    """Words with the nearest other word, by Euclidean distance, and a random one."""
+    """Sample words, each with its nearest other word and a random one."""
     rng = np.random.default_rng(0)
     vectors = table.vectors[: max(_SAMPLE, _AMONG // table.dim)]
     n = len(vectors)

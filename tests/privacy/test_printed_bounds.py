@@ -119,7 +119,7 @@ def test_rows_and_verdicts_are_the_bounds() -> None:
         assert which["share"] == model.found_at_most(100)
         told = (once["exponent"], swapped["exponent"])
         assert told == (model.epsilon, model.epsilon_replace)
-        said = re.search(r"more than ([\d.]+) times in", str(model))[1]
+        said = re.search(r"at most ([\d.]+)% of the", str(model))[1]
         assert float(said) >= 100 * model.right_at_most * EXACT
         if model.delta:
             said = re.search(r"δ = ([\d.e-]+)", str(model))[1]

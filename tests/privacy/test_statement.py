@@ -111,8 +111,8 @@ def sums(epsilon):
 @pytest.mark.parametrize(
     ("made", "verdict"),
     [
-        (lambda: stand_ins(4.0, 4), "WHICH DOCUMENT IT WAS IS HIDDEN."),
-        (lambda: stand_ins(4.0, 6), "WHICH DOCUMENT IT WAS IS PARTLY HIDDEN."),
+        (lambda: stand_ins(4.0, 4), "THE IDENTITY OF A DOCUMENT IS HIDDEN."),
+        (lambda: stand_ins(4.0, 6), "THE IDENTITY OF A DOCUMENT IS PARTLY HIDDEN."),
         (lambda: stand_ins(20.0, 80), "NOTHING USEFUL IS PROMISED FOR DOCUMENTS."),
         (lambda: sums(1.0), "WHETHER ONE PERSON TOOK PART IS HARD TO TELL."),
         (lambda: sums(2.0), "WHETHER ONE PERSON TOOK PART IS PARTLY HIDDEN."),
