@@ -175,8 +175,8 @@ def _words(guarantee: Any) -> Statement:
     return Statement(
         f"Noise on words: {title}.",
         _verdict(parts, tables),
-        f"{_PROVED}, with any knowledge. For typical words, the median of a sample, "
-        "the odds change at most by a factor of:",
+        f"{_PROVED}, regardless of what they know. For typical words (medians of a "
+        "sample), the odds change at most by a factor of:",
         rows,
         " ".join([note, *said]),
         [
