@@ -11,7 +11,7 @@ from palette import COLORS
 BLUE, RED, GREEN = COLORS[:3]
 GREY = "#666666"
 WIDTH = 5.6  # inches: a phone shows letters of 11 points at two thirds
-# Labels of each corpus: whoever guesses has a balanced accuracy of 1 / so many
+# Labels of each corpus: guessing one of n has a balanced accuracy of 1 / n
 LABELS = {
     "SMS": {"topic": 2},
     "tweets": {"topic": 2},
@@ -189,7 +189,7 @@ def found(rows: Rows) -> Any:
     names = [row["release"] for row in reports]
     axes.barh(names, [value for value, *_ in values], xerr=errors(values),
               color=BLUE, capsize=2)  # fmt: skip
-    axes.axvline(0.01, color=RED, linestyle=":", label="guessing, 0.01")
+    axes.axvline(0.01, color=RED, linestyle=":", label="guessing: 0.01")
     axes.invert_yaxis()
     axes.tick_params(axis="y", labelsize="small")
     axes.set(xlabel="identified among 100, at least", xlim=(0, 1.02))
@@ -208,14 +208,17 @@ def protection(rows: Rows) -> Any:
         for kind, (colour, style) in kinds.items():
             mine = [row for row in rows["protection"]
                     if (row["text"], row["release"]) == (corpus, kind)]  # fmt: skip
-            x = [with_ends(row["identified"])[0] for row in mine]
+            x = [with_ends(row["identified"]) for row in mine]
             y = [with_ends(row["topic"]) for row in mine]
-            axes.errorbar(x, [value for value, *_ in y], errors(y), fmt=style,
-                          color=colour, capsize=2, label=kind)  # fmt: skip
+            axes.errorbar([value for value, *_ in x], [value for value, *_ in y],
+                          errors(y), errors(x), fmt=style, color=colour, capsize=2,
+                          label=kind)  # fmt: skip
         guess = 1 / LABELS[corpus]["topic"]
         axes.axhline(guess, color=GREY, linestyle=":", label="guessing the topic")
-        axes.set(title=corpus, xscale="log", ylim=(0, 1), ylabel="topics kept")
-        axes.set_xticks([0.01, 0.1, 1], ["1 %", "10 %", "all"])
+        axes.axvline(0.01, color=GREY, linestyle="--", label="guessing the document")
+        axes.set(title=corpus, xscale="log", ylim=(0, 1), ylabel="topics right")
+        axes.set(xlim=(0.009, 1.1))
+        axes.set_xticks([0.01, 0.1, 1], ["1%", "10%", "all"])
         axes.minorticks_off()
         axes.grid(lw=0.4, color="#cccccc")
     panels[-1].set_xlabel("identified among 100")
@@ -272,7 +275,7 @@ def learn(rows: Rows) -> Any:
     goals = rows["learn_goals"]
     for axes, (corpus, labels) in zip(panels, LABELS.items(), strict=True):
         alone = [row for row in goals if row["texts"] == corpus]
-        axes.axhline(with_ends(alone[0]["clear"])[0], color=GREY, label="clear text")
+        axes.axhline(with_ends(alone[0]["clear"])[0], color=GREY, label="original text")
         by = {f"{many} authors": [row for row in goals
                                   if row["texts"] == f"{corpus} by {many} authors"]
               for many in (800, 300)}  # fmt: skip
@@ -331,7 +334,7 @@ FIGURES = {
     ),
     "learn": (
         learn, ["learn_goals"],
-        "Balanced accuracy against ε on four corpora, beside clear text and guessing.",
+        "Balanced accuracy against ε on four corpora, with original text and guessing.",
     ),
     "found": (
         found, ["release_report"],
@@ -339,8 +342,8 @@ FIGURES = {
     ),
     "protected": (
         protection, ["protection"],
-        "Topics kept against documents identified, on four corpora: noisy words keep "
-        "topics only where most are identified, stand-ins where hardly any is.",
+        "Topics right against documents identified, on four corpora: noisy words keep "
+        "topics only where most are identified, stand-ins where few are.",
     ),
     "statistics": (
         statistics, ["audit_alarms", "audit_power"],

@@ -73,8 +73,8 @@ def _write(path: Path, text: str) -> None:
 
 
 def _escape(text: str) -> str:
-    """Plain text, whatever it holds."""
-    return re.sub(r"([\\*`|_])", r"\\\1", text)
+    """Plain text of any kind, in the site's notation of percentages."""
+    return re.sub(r"([\\*`|_])", r"\\\1", re.sub(r"(\d) %", r"\1%", text))
 
 
 def _page(name: str) -> str:

@@ -110,10 +110,10 @@ def audit_training(
     y: Any,
     person: Any = None,
     *,
-    authors: Any = None,
-    adjacency: str = "add_remove",
     epsilon: float | None = None,
     delta: float | None = None,
+    authors: Any = None,
+    adjacency: str = "add_remove",
     n_fits: int = 1000,
     confidence: float = 0.99,
     random_state: Any = None,
@@ -139,6 +139,11 @@ def audit_training(
         none. None: several are tried in a few fits each, among them who wrote most, who
         has words or numbers farthest from all others', and who has the rarest label;
         the one who shows most is then tested in new fits.
+    epsilon : float > 0, default=None
+        The claim. None: that of ``guarantee()`` of a fitted estimator; its
+        ``epsilon_replace`` where a person is replaced.
+    delta : float in [0, 1), default=None
+        The δ of the claim; 0 where only `epsilon` is given.
     authors : array-like of shape (n_rows,), default=None
         Who wrote each row; given to ``fit``, too, where it takes authors. None: each
         row is a person.
@@ -146,11 +151,6 @@ def audit_training(
         Whether the claim is about one person more or less; or about one who is replaced
         by another, where the number of rows is taken to be public. Then as many rows of
         another person with other labels stand in for those left out.
-    epsilon : float > 0, default=None
-        The claim. None: that of ``guarantee()`` of a fitted estimator; its
-        ``epsilon_replace`` where a person is replaced.
-    delta : float in [0, 1), default=None
-        The δ of the claim; 0 where only `epsilon` is given.
     n_fits : int >= 100, default=1000
         Fits with the person, and as many without.
     confidence : float in [0.5, 1), default=0.99

@@ -106,6 +106,14 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         from is taken to be public. None: groups are k-means among the topics of the
         public documents, and directions those of their topics, with those of
         `~skdptext.preprocessing.MeanVectorEncoder` if there is an `embedding`.
+    epsilon : float > 0, default=1.0
+        Privacy parameter ε of a person added or removed.
+    delta : float in [0, 1), default=1e-6
+        Probability δ that the promise may fail, for sums of vectors; at most
+        1/`n_expected`. 0: groups only. Groups have δ = 0, whatever this says.
+    classes : array-like of shape (n_classes,), default=None
+        All labels that there may be; public. None: they are taken from `y`, with a
+        warning, as a label that only one person has shows this person.
     embedding : WordEmbedding, default=None
         Public word vectors, which say what words have in common.
     n_components : int, default=20
@@ -120,14 +128,6 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         About how many persons the rarest class has: public, a guess, and not counted.
         None: a fifth of what each would have if classes were equally frequent. With
         `epsilon` it decides what is summed.
-    epsilon : float > 0, default=1.0
-        Privacy parameter ε of a person added or removed.
-    delta : float in [0, 1), default=1e-6
-        Probability δ that the promise may fail, for sums of vectors; at most
-        1/`n_expected`. 0: groups only. Groups have δ = 0, whatever this says.
-    classes : array-like of shape (n_classes,), default=None
-        All labels that there may be; public. None: they are taken from `y`, with a
-        warning, as a label that only one person has shows this person.
     priors : {"equal", "released"}, default="equal"
         How frequent classes are in what `predict` answers for. "equal": a rare class is
         recognised as well as a frequent one, for balanced accuracy. "released": as the
@@ -248,14 +248,14 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         public_documents: Any,
         encoder: Any = None,
         *,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        classes: Any = None,
         embedding: WordEmbedding | None = None,
         n_components: int = 20,
         n_groups: Any = "auto",
         n_expected: int | None = None,
         n_rarest: int | None = None,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        classes: Any = None,
         priors: str = "equal",
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -263,14 +263,14 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
     ) -> None:
         self.public_documents = public_documents
         self.encoder = encoder
+        self.epsilon = epsilon
+        self.delta = delta
+        self.classes = classes
         self.embedding = embedding
         self.n_components = n_components
         self.n_groups = n_groups
         self.n_expected = n_expected
         self.n_rarest = n_rarest
-        self.epsilon = epsilon
-        self.delta = delta
-        self.classes = classes
         self.priors = priors
         self.random_state = random_state
         self.n_jobs = n_jobs

@@ -114,6 +114,8 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         in `fit` and in every release. None: k-means after TF-IDF, truncated SVD to 20
         directions and rows of unit length; with `public_labels`, TF-IDF and logistic
         regression, in which all labels weigh the same.
+    epsilon : float > 0, default=4.0
+        Privacy parameter ε, between any two documents.
     n_groups : int >= 2, default=None
         K, for ``grouper=None`` without labels; None: 8. As many as there are topics
         that shall survive. More groups tell more, and show more. A grouper or labels
@@ -122,8 +124,6 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         Labels of the public documents, which a classifier learns. They are the groups.
         None or NaN for a document without a label: the classifier, which learns from
         the others, assigns it to a group, where it is a stand-in like any other.
-    epsilon : float > 0, default=4.0
-        Privacy parameter ε, between any two documents.
     output : {"text", "bow", "vector", "group", "index"}, default="text"
         What is released of the stand-in: its text; the counts of its words in
         `embedding`; its vector before the last step of the grouper; only its group; or
@@ -236,9 +236,9 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         public_documents: Any,
         grouper: Any = None,
         *,
+        epsilon: float = 4.0,
         n_groups: int | None = None,
         public_labels: Any = None,
-        epsilon: float = 4.0,
         output: Literal["text", "bow", "vector", "group", "index"] = "text",
         embedding: WordEmbedding | None = None,
         random_state: Any = None,
@@ -248,9 +248,9 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
     ) -> None:
         self.public_documents = public_documents
         self.grouper = grouper
+        self.epsilon = epsilon
         self.n_groups = n_groups
         self.public_labels = public_labels
-        self.epsilon = epsilon
         self.output = output
         self.embedding = embedding
         self.random_state = random_state
