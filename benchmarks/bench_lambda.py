@@ -2,7 +2,7 @@
 
 One command::
 
-    python benchmarks/bench_lambda.py [search equal sparse scorer] [--seeds 7]
+    python benchmarks/bench_lambda.py [search equal sparse] [--seeds 7]
 
 Docstrings on two topics under the built-in vectors, and the public SMS of the tutorial
 under GloVe, in the folder named by SKDPTEXT_TEST_DATA or ../shared/data. The setting is
@@ -10,15 +10,13 @@ that of the README: 20 words a document without stop words, nine neighbors.
 
 *search*: the README's search, the same on SMS, and an attack on what each has chosen;
 it draws the figures of README and tutorial. *equal*: ε is calibrated for each λ so that
-the same share of words changes. *sparse*: which words stay, at an equal mean. *scorer*:
-what `identified_scorer` costs on a fold, and that `linkage_attack` says the same. Some
-ten minutes on a core.
+the same share of words changes. *sparse*: which words stay, at an equal mean. Some ten
+minutes on a core.
 """
 
 from __future__ import annotations
 
 import argparse
-import time
 from itertools import product
 from typing import Any
 
@@ -215,42 +213,8 @@ def sparse(options: argparse.Namespace) -> None:
     )  # fmt: skip
 
 
-def scorer(options: argparse.Namespace) -> None:
-    """CPU seconds of the scorer on a fold of 80 texts, beside the attack's."""
-    texts, _, words = corpora()["docstrings"]
-    fold = resample(texts, replace=False, n_samples=80, random_state=0)
-    reader = DPWordPerturber(words, document_length=20, stop_words="english").fit([])
-    short = [" ".join(known[:20]) for known in reader.known_words(fold)]
-    rows = []
-    for mechanism, lam, epsilon in (
-        (None, 0, 9.6),
-        (None, 0.5, 12),
-        ("exponential", 0, 3),
-    ):
-        perturber = DPWordPerturber(
-            words, mechanism=mechanism, lam=lam, epsilon=epsilon, document_length=20
-        ).fit([])
-        start = time.process_time()
-        share = identified_scorer(perturber, short)
-        middle = time.process_time()
-        attack = linkage_attack(
-            short, perturber.transform(short), mechanism=perturber, random_state=0
-        )
-        attacked = next(row for row in attack.rows if row.adversary == "likelihood")
-        rows += measuring.shown([{
-            "mechanism": mechanism or "noise", "λ": lam, "ε": epsilon,
-            "identified": share, "CPU s": middle - start,
-            "attack": attacked.value, "from": attacked.low, "to": attacked.high,
-            "attack, CPU s": time.process_time() - middle,
-        }])  # fmt: skip
-    record(
-        "lambda_scorer", rows, title="identified_scorer beside linkage_attack",
-        note="A fold of 80 docstrings, their first 20 words; one thread.",
-    )  # fmt: skip
-
-
 def main() -> None:
-    parts = {"search": search, "equal": equal, "sparse": sparse, "scorer": scorer}
+    parts = {"search": search, "equal": equal, "sparse": sparse}
     measuring.options(__doc__, parts, seeds=7)
 
 

@@ -7,15 +7,13 @@ One command, some 5 minutes of one core; every call is public, every seed fixed:
 
 Recorded are, on SMS, tweets, docstrings and fan fiction, for noisy words and for
 stand-ins: balanced accuracy, the share of documents that are identified, words changed,
-exponents and calibrated ε; what a learned model keeps; power and false alarms of the
-audits; the memory of a grid search; and times as ratios to a ruler in the same process.
-Parts may be named, as in ``record.py --compare words audits``.
+exponents and calibrated ε; and what a learned model keeps. Parts may be named, as in
+``record.py --compare words standins``.
 
 A figure that rests on draws has its sampling error beside it, and two of them may
 differ by four standard errors of the difference, for a seed may come to draw other
-noise. Other figures may differ by a part: exact ones by 1e-6, exponents with δ by 7 %,
-memory by 10 % and times by 25 %; less of these two is no failure. Data is read from the
-folder named by SKDPTEXT_TEST_DATA, or ../shared/data.
+noise. Other figures may differ by a part: exact ones by 1e-6, exponents with δ by 7%.
+Data is read from the folder named by SKDPTEXT_TEST_DATA, or ../shared/data.
 """
 
 from __future__ import annotations
@@ -24,46 +22,38 @@ import json
 import math
 import os
 import re
-import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache, partial
-from pathlib import Path
+from functools import cache
 from typing import Any
 
 import measuring
 import numpy as np
-import ot
-from real_data import DATA, GLOVE, GOOGLE, W2V, read_sms, read_stories, read_tweets
+from real_data import DATA, GLOVE, GOOGLE, read_sms, read_stories, read_tweets
 from results import RESULTS, cell, record
-from scipy.spatial.distance import cdist
 from sklearn.feature_extraction.text import (
     CountVectorizer,
     TfidfTransformer,
     TfidfVectorizer,
 )
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from skdptext import (
     DPDocumentReplacer,
     DPTextClassifier,
     DPWordPerturber,
-    WMDKNNClassifier,
     WordEmbedding,
 )
 from skdptext.attacks import KoppelAuthorClassifier
-from skdptext.audit import audit_noise_law, audit_word_privacy
 from skdptext.datasets import load_docstrings
 from skdptext.model_selection import calibrate_epsilon
 
 RELEASES = 8  # of the same documents, with other noise
 TEST, CANDIDATES = 500, 100
 SIGMAS = 4.0
-EXACT, WITH_DELTA, MEMORY, TIME = 1e-6, 0.07, 0.1, 0.25
+EXACT, WITH_DELTA = 1e-6, 0.07
 FORMS: dict[str, dict[str, Any]] = {
     "noise": {"lam": 0.5},
     "exponential": {"lam": 0.0, "mechanism": "exponential"},
@@ -377,135 +367,6 @@ def calibration() -> Iterator[Figure]:
             )
 
 
-# -- audits ----------------------------------------------------------------------------
-
-# Its claim is attained with equality, so that any excess is a violation.
-LINE = WordEmbedding(list("abcd"), [[-0.02], [0.0], [0.5], [0.52]])
-
-
-class Claimed:
-    """A perturber that promises what another one does."""
-
-    def __init__(self, perturber: Any, promise: Any) -> None:
-        self.perturb_words, self.guarantee = perturber.perturb_words, lambda: promise
-
-
-@part
-def audits() -> Iterator[Figure]:
-    """Power and false alarms."""
-
-    def caught(
-        epsilon: float, times: int, n_draws: int, confidence: float
-    ) -> list[bool]:
-        honest, ours = (
-            DPWordPerturber(
-                LINE, epsilon=e, lam=0.0, document_length=1,
-                random_state=np.random.default_rng(7),
-            ).fit([])
-            for e in (1.0, epsilon)
-        )  # fmt: skip
-        claimed = Claimed(ours, honest.guarantee())
-        options = {"n_draws": n_draws, "confidence": confidence}
-        return [
-            audit_word_privacy(claimed, [("b", "c")], random_state=i, **options)
-            .violated.any()
-            for i in range(times)
-        ]  # fmt: skip
-
-    yield share(
-        "audit of words: claims 8 % too small caught", caught(1.08, 100, 10**5, 0.99)
-    )
-    yield share("audit of words: false alarms", caught(1.0, 1000, 2000, 0.9))
-    cloud = np.random.default_rng(5).normal(size=(60, 2)) @ [[2.0, 1.2], [0.0, 0.7]]
-    words = WordEmbedding([f"w{i}" for i in range(60)], cloud)
-    noisy = DPWordPerturber(words, epsilon=1.0, lam=0.5).fit([])
-    audit = partial(audit_noise_law, noisy, n_draws=2000, alpha=0.1)
-    alarms = [audit(random_state=i).rejected for i in range(200)]
-    yield share("audit of noise: false alarms", alarms)
-
-
-# -- memory and time -------------------------------------------------------------------
-
-
-def held_mb(root: int) -> float:
-    """Memory of a process and of all that it started; what they share counts once."""
-    todo, total = [root], 0
-    while todo:
-        folder = Path(f"/proc/{todo.pop()}")
-        try:
-            todo += map(
-                int, (folder / f"task/{folder.name}/children").read_text().split()
-            )
-            found = re.search(
-                r"^Pss:\s+(\d+)", (folder / "smaps_rollup").read_text(), re.M
-            )
-        except OSError:
-            continue  # it ended
-        total += int(found[1]) if found else 0
-    return total / 1024
-
-
-def search() -> None:
-    """The grid search whose memory is measured."""
-    vectors, (texts, labels) = table(W2V), read_sms()
-    model = make_pipeline(DPWordPerturber(vectors), WMDKNNClassifier(vectors))
-    grid = {"dpwordperturber__epsilon": [10.0, 20.0, 40.0]}
-    search = GridSearchCV(model, grid, cv=2, n_jobs=2, error_score="raise")
-    search.fit(texts[:300], labels[:300])
-
-
-@part
-def memory() -> Iterator[Figure]:
-    """The most that a grid search with two workers holds."""
-    command = [sys.executable, "-c", "import record; record.search()"]
-    with subprocess.Popen(command, cwd=Path(__file__).parent) as process:
-        peak = 0.0
-        while process.poll() is None:
-            peak = max(peak, held_mb(process.pid))
-            time.sleep(0.05)
-    if process.returncode:
-        raise RuntimeError("the search failed")
-    yield figure("memory: grid search with two workers, MiB", peak, part=MEMORY)
-
-
-def ratio(name: str, run: Any, ruler: Any, repeats: int) -> Figure:
-    """Processor seconds of a call, as parts of those of a ruler before and after it."""
-    times = measuring.rounds([ruler, run, ruler], repeats, time.process_time).T
-    return figure(name, np.median(2 * times[1] / (times[0] + times[2])), part=TIME)
-
-
-@part
-def times() -> Iterator[Figure]:
-    """Releases beside the bare product, and neighbours beside brute force."""
-    vectors = table(W2V)
-    ids = np.random.default_rng(0).integers(0, len(vectors), 4096)
-    rows = [[vectors.words[i] for i in ids[j : j + 8]] for j in range(0, len(ids), 8)]
-    product = measuring.bare_product(vectors.vectors[ids], vectors.vectors)
-    for what, seed in (("fresh noise", None), ("a seed", 0)):
-        noisy = DPWordPerturber(vectors, epsilon=10.0, lam=0.5, random_state=seed).fit(
-            []
-        )
-        run = partial(noisy.transform, rows)
-        yield ratio(f"time: transform, {what}, to the bare product", run, product, 5)
-    texts, labels = read_tweets()
-    bags = CountVectorizer(vocabulary=vectors.words).transform(texts[:1600])
-    bags = bags[np.flatnonzero(np.diff(bags.indptr) > 2)]
-    knn = WMDKNNClassifier(vectors, n_neighbors=5).fit(bags[:1000], labels[:1000])
-    space = vectors.vectors.astype(float)
-
-    def brute() -> None:
-        """The loop that anybody writes, for a tenth of the queries."""
-        for query in map(bags.__getitem__, range(1000, 1010)):
-            costs = cdist(space[query.indices], space)
-            for i in range(1000):
-                ids, n = bags[i].indices, bags[i].data
-                weights = query.data / query.data.sum(), n / n.sum()
-                ot.emd2(*weights, np.ascontiguousarray(costs[:, ids]))
-
-    run = partial(knn.kneighbors, bags[1000:1100])
-    yield ratio("time: kneighbors of 100, to brute force of 10", run, brute, 3)
-
-
 # -- one file --------------------------------------------------------------------------
 
 
@@ -518,12 +379,8 @@ def compared(rows: list[Figure]) -> int:
         if old is None:
             print(f"new   {row['figure']}: {cell(row['value'])}")
             continue
-        allowed, over = (
-            max(old["tolerance"], row["tolerance"]),
-            row["value"] - old["value"],
-        )
-        less_is_well = row["figure"].startswith(("memory", "time"))
-        bad = (over if less_is_well else abs(over)) > allowed
+        allowed = max(old["tolerance"], row["tolerance"])
+        bad = abs(row["value"] - old["value"]) > allowed
         left += bad
         print(f"{'LEFT ' if bad else 'same '} {row['figure']}: {cell(old['value'])} → "
               f"{cell(row['value'])} (± {cell(allowed)})")  # fmt: skip
@@ -548,8 +405,7 @@ def main() -> None:
             "change. Identified: of 100 candidates, by likelihood, or by the TF-IDF "
             "cosine with clear text. Stand-ins: ε = 4; 8 groups, or those of public "
             "labels; read by a model of public text. Error: of sampling. "
-            "Tolerance: four errors of a difference, or a part of the figure. Times "
-            "are ratios of processor seconds, one thread."
+            "Tolerance: four errors of a difference, or a part of the figure."
         ),
     )
 
