@@ -154,7 +154,7 @@ def test_a_quick_run_writes_all_it_names(quick):
     for kind in ("md", "png"):
         for path in quick.glob(f"*.{kind}"):
             assert path.name == "index.md" or f"({path.name})" in index
-    assert len(list(quick.glob("*.png"))) == 4
+    assert len(list(quick.glob("*.png"))) == 2
     assert {path.stem for path in quick.glob("*.csv")} == {
         path.stem for path in quick.glob("*.md")
     } - {"index"}
@@ -166,14 +166,6 @@ def test_a_table_sets_the_papers_numbers_beside_ours(quick):
     assert rows[0]["ε = 10"] == "68.93 ± 17.97"
     ours = float(rows[3]["ε = 10"].split(" ± ")[0])
     assert 0 < ours < 20  # draws
-
-
-def test_scaled_epsilons_meet_the_paper_where_they_were_matched(quick):
-    """One factor, chosen at λ = 0 and ε = 10, where N_w/100 is 0.6893."""
-    rows = read(quick / "table1_scaled.csv")
-    # the factor is from other words and draws: a wide margin, no test of chance
-    ours = float(rows[3]["ε = 10"].split(" ± ")[0]) / 20
-    assert abs(ours - 0.6893) < 0.15
 
 
 def test_utility_scores_fit_their_noise(quick):

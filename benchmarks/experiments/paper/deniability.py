@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from experiments.paper import published
 from experiments.paper.plan import SEED, Plan
-from experiments.store import Cell, Store
+from experiments.store import Cell
 from record import calibrated
 from sklearn.feature_extraction.text import CountVectorizer
 
@@ -49,35 +47,23 @@ def _summary(plan: Plan, table: str, lam: float, epsilons: tuple[float, ...]) ->
             key: [of_epsilon[name][key] for of_epsilon in summaries]
             for key in summaries[0][name]
         }
-    # the words that λ is for, and the others
-    embedding = plan.vocabulary(table).embedding
-    distances = density_statistics(embedding).distances
-    order = np.argsort(distances[embedding.find(results[0].words)])
-    tenth = max(1, len(order) // 10)
-    for name, rows in (("dense", order[:tenth]), ("sparse", order[-tenth:])):
-        summary[name] = [float(r.n_unchanged[rows].mean()) for r in results]
     return summary
 
 
 def grid_cells(plan: Plan, table: str) -> dict[float, Cell]:
     """By λ: the statistics at the paper's ε, and at more where the table wants it."""
-    epsilons = (*plan.epsilons, *plan.tables[table].more_epsilons)
-    return _summary_cells(plan, table, "grid", epsilons)
-
-
-def _summary_cells(
-    plan: Plan, table: str, kind: str, epsilons: tuple[float, ...]
-) -> dict[float, Cell]:
+    spec = plan.tables[table]
+    epsilons = (*plan.epsilons, *spec.more_epsilons)
     return {
         lam: Cell(
-            f"{kind}-{table}-{lam:g}",
+            f"grid-{table}-{lam:g}",
             _settings(
                 plan,
                 table,
                 epsilons=epsilons,
                 lam=lam,
                 n_draws=plan.n_draws,
-                n_sampled=plan.tables[table].n_sampled,
+                n_sampled=spec.n_sampled,
             ),
             lambda lam=lam: _summary(plan, table, lam, epsilons),
         )
@@ -85,15 +71,13 @@ def _summary_cells(
     }
 
 
-def replicate_cells(plan: Plan, table: str, factor: float = 1.0) -> list[Cell]:
+def replicate_cells(plan: Plan, table: str) -> list[Cell]:
     """The grid again, with fresh noise each time."""
-    name = "replicate" if factor == 1 else "replicate-scaled"
-    epsilons = scaled_epsilons(plan, factor)
 
     def compute(seed: int) -> Any:
         results = [
             [_deniability(plan, table, epsilon, lam, seed) for lam in plan.lams]
-            for epsilon in epsilons
+            for epsilon in plan.epsilons
         ]
         return {
             name: [[float(getattr(r, name).mean()) for r in row] for row in results]
@@ -101,14 +85,14 @@ def replicate_cells(plan: Plan, table: str, factor: float = 1.0) -> list[Cell]:
         }
 
     settings = {
-        "epsilons": epsilons,
+        "epsilons": plan.epsilons,
         "lams": plan.lams,
         "n_draws": plan.n_draws,
         "n_sampled": plan.tables[table].n_sampled,
     }
     return [
         Cell(
-            f"{name}-{table}-{i}",
+            f"replicate-{table}-{i}",
             _settings(plan, table, replicate=i, **settings),
             lambda i=i: compute(SEED + 1 + i),
         )
@@ -116,58 +100,24 @@ def replicate_cells(plan: Plan, table: str, factor: float = 1.0) -> list[Cell]:
     ]
 
 
-def _calibrate(plan: Plan, table: str, lam: float, unchanged: float) -> float:
-    vocabulary = plan.vocabulary(table)
-    words = [[word] for word in vocabulary.sample(plan.tables[table].n_sampled)]
-    return calibrated(vocabulary.perturber(1.0, lam), words, SEED, 1 - unchanged)
-
-
-def matching_cells(plan: Plan, table: str) -> dict[tuple[float, float], Cell]:
-    """By (λ, paper's ε): the ε at which our mean N_w is the paper's."""
-    paper = plan.tables[table].paper
-    return {
-        (lam, epsilon): _calibration_cell(
-            plan,
-            table,
-            lam,
-            published.mean(paper, "n_unchanged", epsilon, lam) / 100,
-        )
-        for lam in plan.lams
-        for epsilon in plan.claimed
-    }
-
-
 def equal_cells(plan: Plan, table: str) -> dict[tuple[float, float], Cell]:
     """By (λ, share): the ε at which this share of the draws leaves words unchanged."""
-    return {
-        (lam, share): _calibration_cell(plan, table, lam, share)
-        for lam in plan.equal_lams
-        for share in plan.shares
-    }
-
-
-def _calibration_cell(plan: Plan, table: str, lam: float, share: float) -> Cell:
     n = plan.tables[table].n_sampled
-    return Cell(
-        f"match-{table}-{lam:g}-{share:.4f}",
-        _settings(plan, table, target=share, lam=lam, n_sampled=n),
-        lambda: _calibrate(plan, table, lam, share),
-    )
 
+    def compute(lam: float, share: float) -> float:
+        vocabulary = plan.vocabulary(table)
+        words = [[word] for word in vocabulary.sample(n)]
+        return calibrated(vocabulary.perturber(1.0, lam), words, SEED, 1 - share)
 
-def scale_factor(plan: Plan, table: str, store: Store) -> float:
-    """Our ε over the paper's where mean N_w agrees, at λ = 0 and ε = 10."""
-    return store.get(matching_cells(plan, table)[0.0, 10.0]) / 10
-
-
-def scaled_epsilons(plan: Plan, factor: float) -> tuple[float, ...]:
-    """The paper's ε times a factor, of few digits, as it is a name too."""
-    return tuple(float(f"{factor:.4g}") * e for e in plan.epsilons)
-
-
-def scaled_cells(plan: Plan, table: str, factor: float) -> dict[float, Cell]:
-    """By λ: the statistics at the paper's ε times one factor for the whole table."""
-    return _summary_cells(plan, table, "scaled", scaled_epsilons(plan, factor))
+    return {
+        (lam, share): Cell(
+            f"match-{table}-{lam:g}-{share:.4f}",
+            _settings(plan, table, target=share, lam=lam, n_sampled=n),
+            lambda lam=lam, share=share: compute(lam, share),
+        )
+        for lam in plan.equal_lams
+        for share in plan.equal_shares
+    }
 
 
 def density_cell(plan: Plan, table: str) -> Cell:

@@ -6,7 +6,6 @@ Six inches wide, panels one below the other, so that a phone shows letters to be
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -53,16 +52,12 @@ def _figures(plan: Plan, read: Read) -> Iterator[tuple[Any, str, str]]:
         numbers = "2 and 3" if spec.paper == "fastText" else "4 and 5"
         caption = f"Figures {numbers}: percentiles over the words, {spec.title}."
         yield percentiles(read, table), f"figure_deniability_{table}", caption
-    caption = "Mean N_w and S_w at one scale of ε per table, with the paper's."
-    yield scaled_means(plan, read), "figure_scaled", caption
     main = main_table(plan)
     for name in plan.sets:
         number = {"Disaster tweets": "Figure 6: ", "SMS spam": "Figure 7: "}
         file = f"figure_utility_{name.split()[-1].lower()}"
         caption = f"{number.get(name, '')}{name}, {plan.tables[main].title}."
         yield scores(plan, read, main, name), file, caption
-    caption = "Accuracy at equal N_w, both sides noisy."
-    yield equal(plan, read), "figure_equal", caption
 
 
 def _shrink(path: Path) -> None:
@@ -142,37 +137,6 @@ def percentiles(read: Read, table: str) -> Any:
     return figure
 
 
-def scaled_means(plan: Plan, read: Read) -> Any:
-    """Ours as lines, the paper's as crosses, at the paper's ε times a factor."""
-    # Tables 1 and 2 are of fastText, 3 and 4 of GloVe
-    numbers = {"fastText": (1, 2), "GloVe": (3, 4)}
-    figure, axes = _panels(len(plan.tables), 2, 2.4, sharex=True, sharey=True)
-    colours = _colours(len(plan.lams))
-    for i, spec in enumerate(plan.tables.values()):
-        for k, number in enumerate(numbers[spec.paper]):
-            rows, axis = read(f"table{number}_scaled"), axes[i, k]
-            for source, style in ((spec.title, "-"), ("paper", "x")):
-                mine = [row for row in rows if row["vectors"].startswith(source)]
-                for row, colour in zip(mine, colours, strict=True):
-                    means = [_numbers(row[f"ε = {e:g}"])[0] for e in plan.epsilons]
-                    last = source == "paper" and row is mine[-1]
-                    label = f"λ = {float(row['λ']):g}" if style == "-" else None
-                    label = "the paper's" if last else label
-                    axis.plot(plan.epsilons, means, style, color=colour, label=label)
-                if source != "paper":
-                    (factor,) = re.findall(r"× ([\d.]+)$", mine[0]["vectors"])
-            _epsilon_axis(axis, plan.epsilons)
-        axes[i, 0].set_title(
-            f"{spec.title}, ε × {factor}", fontsize="medium", loc="left"
-        )
-        for axis, letter in zip(axes[i], SYMBOLS, strict=True):
-            axis.set_ylabel(f"mean ${letter}$")
-    for axis in axes[-1]:
-        axis.set_xlabel("the paper's ε")
-    _legend(figure, axes[0, 0])
-    return figure
-
-
 def scores(plan: Plan, read: Read, table: str, name: str) -> Any:
     """Figures 6 and 7: scores of a set against ε, without noise, and of a guess."""
     figure, axes = _panels(len(SCORES), sharex=True)
@@ -218,36 +182,3 @@ def _draw_scores(axis: Any, rows: list[dict[str, str]], column: str) -> None:
             label=f"λ = {lam:g}",
         )
     _epsilon_axis(axis, epsilons)
-
-
-def equal(plan: Plan, read: Read) -> Any:
-    """Accuracy against λ where every λ leaves as many words unchanged."""
-    rows = read("equal_privacy")
-    panels = list(dict.fromkeys((row["data"], row["classifier"]) for row in rows))
-    figure, axes = _panels(len(panels), sharex=True)
-    colours = _colours(len(plan.equal_shares))
-    for axis, (name, key) in zip(axes[:, 0], panels, strict=True):
-        mine = [row for row in rows if (row["data"], row["classifier"]) == (name, key)]
-        for s, row in enumerate(mine):
-            values = [_numbers(row[f"λ = {lam:g}"]) for lam in plan.equal_lams]
-            middle, width = np.transpose(values)
-            axis.errorbar(
-                np.array(plan.equal_lams) + 0.02 * (s - (len(mine) - 1) / 2),
-                middle,
-                yerr=width,
-                marker=MARKERS[s],
-                markersize=4,
-                capsize=3,
-                color=colours[s],
-                label=f"mean $N_w$ = {row['mean N_w']}",
-            )
-        share = np.mean(plan.sets[name][1])
-        axis.axhline(
-            max(share, 1 - share), color="0.5", linestyle=":", label="majority"
-        )
-        axis.set_title(f"{name}, {key}", fontsize="medium")
-        axis.set_ylabel("accuracy")
-        axis.set_xticks(plan.equal_lams)
-    axes[-1, 0].set_xlabel("λ")
-    _legend(figure, axes[0, 0])
-    return figure

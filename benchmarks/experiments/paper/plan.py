@@ -41,7 +41,7 @@ class TableSpec:
 
     title: str
     file: str | None
-    # whose numbers ours stand beside, and are matched to
+    # whose numbers ours stand beside
     paper: str
     # ε beyond the paper's, where the paper's leave too little
     more_epsilons: tuple[float, ...] = ()
@@ -49,8 +49,6 @@ class TableSpec:
     n_sampled: int = 2000
     # by name of the set; empty: no classification with this table
     trials: Mapping[str, Trial] = field(default_factory=dict)
-    # with the paper's classifier of tweets, where floret is installed
-    fasttext_epsilons: tuple[float, ...] = ()
     # with Word Mover's neighbours, and at equal N_w: long
     main: bool = False
 
@@ -65,8 +63,6 @@ class Plan:
     claimed: tuple[float, ...] = published.CLAIMED
     n_draws: int = published.N_DRAWS
     # of N_w/100, at which λ are compared at equal empirical privacy
-    shares: tuple[float, ...] = (0.25, 0.5, 0.75)
-    # classifiers are tried at these of them
     equal_shares: tuple[float, ...] = (0.25, 0.75)
     equal_lams: tuple[float, ...] = (0.0, 0.5, 1.0)
     # of the comparisons beside figures 6 and 7
@@ -152,7 +148,6 @@ FULL = Plan(
                     (*published.EPSILONS, 80.0), published.LAMS, 5
                 ),
             },
-            fasttext_epsilons=(20.0, 40.0, 80.0),
             main=True,
         ),
         "glove": TableSpec(
@@ -178,13 +173,11 @@ QUICK = Plan(
             "fastText",
             n_sampled=50,
             trials={"Docstrings": Trial((5.0, 40.0), (0.0, 0.5, 1.0), 2)},
-            fasttext_epsilons=(40.0,),
             main=True,
         )
     },
     lams=(0.0, 0.5, 1.0),
     n_draws=20,
-    shares=(0.5,),
     equal_shares=(0.5,),
     equal_lams=(0.0, 1.0),
     n_replicates=3,

@@ -25,11 +25,8 @@ PARTS = (
     "density",
     "grid",
     "replicates",
-    "matching",
-    "scaled",
     "utility",
     "equal",
-    "fasttext",
 )
 
 
@@ -41,21 +38,12 @@ def cells_of(plan: Plan, part: str, table: str, store: Store) -> Iterator[Cell]:
         yield from deniability.grid_cells(plan, table).values()
     elif part == "replicates":
         yield from deniability.replicate_cells(plan, table)
-    elif part == "matching":
-        yield from deniability.matching_cells(plan, table).values()
-        yield from deniability.equal_cells(plan, table).values()
-    elif part == "scaled":
-        factor = deniability.scale_factor(plan, table, store)
-        yield from deniability.scaled_cells(plan, table, factor).values()
-        yield from deniability.replicate_cells(plan, table, factor)
     elif part == "utility":
         for name in plan.tables[table].trials:
             yield from utility.clean_cells(plan, table, name)
             yield from utility.noisy_cells(plan, table, name).values()
-    elif part == "fasttext":
-        for name in plan.sets:
-            yield from utility.fasttext_cells(plan, table, name).values()
     elif plan.tables[table].main:
+        yield from deniability.equal_cells(plan, table).values()
         for name in plan.sets:
             yield from utility.equal_cells(plan, table, name, store).values()
 

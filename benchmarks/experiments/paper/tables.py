@@ -30,8 +30,6 @@ class Grid:
     epsilons: np.ndarray
     lams: np.ndarray
     columns: dict[str, dict[str, np.ndarray]]
-    sparse: np.ndarray
-    dense: np.ndarray
 
     def paired(self, replicates: list[dict[str, Any]], statistic: str) -> np.ndarray:
         """One-sided p of λ against 0, of shape (ε, λ > 0), not yet corrected."""
@@ -43,13 +41,9 @@ class Grid:
         )
 
 
-def read_grid(plan: Plan, store: Store, table: str, *, scaled: bool = False) -> Grid:
+def read_grid(plan: Plan, store: Store, table: str) -> Grid:
     """The kept cells of a grid, put together."""
-    if scaled:
-        factor = deniability.scale_factor(plan, table, store)
-        cells = deniability.scaled_cells(plan, table, factor)
-    else:
-        cells = deniability.grid_cells(plan, table)
+    cells = deniability.grid_cells(plan, table)
     results = [store.get(cell) for cell in cells.values()]
 
     def stack(get: Any) -> np.ndarray:
@@ -65,16 +59,7 @@ def read_grid(plan: Plan, store: Store, table: str, *, scaled: bool = False) -> 
             }
             for name in deniability.STATISTICS
         },
-        stack(lambda result: result["sparse"]),
-        stack(lambda result: result["dense"]),
     )
-
-
-def read_replicates(
-    plan: Plan, store: Store, table: str, *, scaled: bool = False
-) -> list[dict[str, Any]]:
-    factor = deniability.scale_factor(plan, table, store) if scaled else 1.0
-    return list(map(store.get, deniability.replicate_cells(plan, table, factor)))
 
 
 def describe(plan: Plan, store: Store, table: str) -> str:
@@ -83,7 +68,7 @@ def describe(plan: Plan, store: Store, table: str) -> str:
     return f"{plan.tables[table].title}, {facts['words']:,} × {facts['dim']}"
 
 
-def statistic_tables(plan: Plan, store: Store, *, scaled: bool) -> list[Table]:
+def statistic_tables(plan: Plan, store: Store) -> list[Table]:
     """Tables 1 to 4: the paper's rows, then those of each of our tables."""
     tables = []
     for (paper, statistic), number in published.NUMBERS.items():
@@ -97,10 +82,8 @@ def statistic_tables(plan: Plan, store: Store, *, scaled: bool) -> list[Table]:
             rows.append(row)
         ours = [t for t in plan.tables if plan.tables[t].paper == paper]
         for table in ours:
-            grid = read_grid(plan, store, table, scaled=scaled)
+            grid = read_grid(plan, store, table)
             title = describe(plan, store, table)
-            if scaled:
-                title += f", ε × {grid.epsilons[0]:.2f}"
             summary = grid.columns[statistic]
             for j, lam in enumerate(grid.lams):
                 row = {"vectors": title, "λ": f"{lam:g}"}
@@ -110,12 +93,11 @@ def statistic_tables(plan: Plan, store: Store, *, scaled: bool) -> list[Table]:
                 rows.append(row)
         if ours:
             letter = "N_w" if statistic == "n_unchanged" else "S_w"
-            where = ", ε scaled" if scaled else ""
             tables.append(
                 Table(
-                    f"table{number}" + ("_scaled" if scaled else ""),
-                    f"Table {number}: {letter}{where}, mean ± standard deviation over "
-                    "the words",
+                    f"table{number}",
+                    f"Table {number}: {letter}, mean ± standard deviation over the "
+                    "words",
                     "",
                     rows,
                 )
@@ -145,41 +127,38 @@ def claims(plan: Plan, store: Store) -> Table:
     """Does N_w fall and S_w rise with λ, significantly, where the paper says so?"""
     rows: Rows = []
     for table in plan.tables:
-        for scaled in (False, True):
-            grid = read_grid(plan, store, table, scaled=scaled)
-            replicates = read_replicates(plan, store, table, scaled=scaled)
-            p = significance.holm(
-                [grid.paired(replicates, name) for name in deniability.STATISTICS]
+        grid = read_grid(plan, store, table)
+        replicates = list(map(store.get, deniability.replicate_cells(plan, table)))
+        p = significance.holm(
+            [grid.paired(replicates, name) for name in deniability.STATISTICS]
+        )
+        for k, statistic in enumerate(deniability.STATISTICS):
+            summary = grid.columns[statistic]
+            direction = deniability.DIRECTION[statistic]
+            ruled = significance.disjoint_intervals(
+                (summary["mean"][:, :1], summary["std"][:, :1]),
+                (summary["mean"][:, 1:], summary["std"][:, 1:]),
+                plan.n_draws,
+                direction=direction,
             )
-            for k, statistic in enumerate(deniability.STATISTICS):
-                summary = grid.columns[statistic]
-                direction = deniability.DIRECTION[statistic]
-                ruled = significance.disjoint_intervals(
-                    (summary["mean"][:, :1], summary["std"][:, :1]),
-                    (summary["mean"][:, 1:], summary["std"][:, 1:]),
-                    plan.n_draws,
-                    direction=direction,
+            monotone = (direction * np.diff(summary["mean"], axis=1) > 0).all(1)
+            for epsilon in plan.claimed:
+                i = plan.epsilons.index(epsilon)
+                mean = summary["mean"][i]
+                sound = int((p[k, i] < 0.05).sum())
+                rows.append(
+                    {
+                        "vectors": plan.tables[table].title,
+                        "ε": f"{epsilon:g}",
+                        "statistic": "N_w" if k == 0 else "S_w",
+                        "λ = 0": f"{mean[0]:.2f}",
+                        "λ = 1": f"{mean[-1]:.2f}",
+                        "monotone in λ": bool(monotone[i]),
+                        "paper's rule": f"{ruled[i].sum()} of {ruled.shape[1]}",
+                        "paired test": f"{sound} of {ruled.shape[1]}",
+                        "largest p": f"{p[k, i].max():.1e}",
+                    }
                 )
-                monotone = (direction * np.diff(summary["mean"], axis=1) > 0).all(1)
-                for epsilon in plan.claimed:
-                    i = plan.epsilons.index(epsilon)
-                    mean = summary["mean"][i]
-                    sound = int((p[k, i] < 0.05).sum())
-                    rows.append(
-                        {
-                            "vectors": plan.tables[table].title,
-                            "ε": f"{grid.epsilons[i]:.3g}",
-                            "paper's ε": f"{epsilon:g}",
-                            "scaled": scaled,
-                            "statistic": "N_w" if k == 0 else "S_w",
-                            "λ = 0": f"{mean[0]:.2f}",
-                            "λ = 1": f"{mean[-1]:.2f}",
-                            "monotone in λ": bool(monotone[i]),
-                            "paper's rule": f"{ruled[i].sum()} of {ruled.shape[1]}",
-                            "paired test": f"{sound} of {ruled.shape[1]}",
-                            "largest p": f"{p[k, i].max():.1e}",
-                        }
-                    )
     return Table(
         "claims",
         "Does λ > 0 lower N_w and raise S_w against λ = 0?",
@@ -189,26 +168,6 @@ def claims(plan: Plan, store: Store) -> Table:
         "shared between λ within a repetition, corrected by Holm for all ε, λ and "
         "both statistics of a table; significant at 0.05 for how many λ > 0, and the "
         "largest corrected p.",
-        rows,
-    )
-
-
-def matching(plan: Plan, store: Store) -> Table:
-    """At which ε our N_w is the paper's."""
-    rows: Rows = []
-    for table, spec in plan.tables.items():
-        cells = deniability.matching_cells(plan, table)
-        for lam in plan.lams:
-            row = {"vectors": describe(plan, store, table), "λ": f"{lam:g}"}
-            for epsilon in plan.claimed:
-                matched = store.get(cells[lam, epsilon])
-                row[f"as the paper's ε = {epsilon:g}"] = f"{matched:.1f}"
-            row["paper's vectors"] = spec.paper
-            rows.append(row)
-    return Table(
-        "matching",
-        "The ε at which our mean N_w is the paper's",
-        "By calibrate_epsilon.",
         rows,
     )
 
@@ -229,35 +188,11 @@ def density(plan: Plan, store: Store) -> Table:
     return Table("table5", "Table 5: density of the two vocabularies", "", rows)
 
 
-def sparse_words(plan: Plan, store: Store) -> Table:
-    """Mean N_w of the sparsest and of the densest tenth, at the matched scale."""
-    rows: Rows = []
-    for table in plan.tables:
-        grid = read_grid(plan, store, table, scaled=True)
-        for epsilon in plan.claimed:
-            i = plan.epsilons.index(epsilon)
-            row = {
-                "vectors": plan.tables[table].title,
-                "ε": f"{grid.epsilons[i]:.3g}",
-                "paper's ε": f"{epsilon:g}",
-            }
-            for name, values in (("sparsest", grid.sparse), ("densest", grid.dense)):
-                for j in (0, -1):
-                    row[f"{name} tenth, λ = {grid.lams[j]:g}"] = f"{values[i, j]:.1f}"
-            rows.append(row)
-    return Table(
-        "sparse_words", "Mean N_w of the words in sparse and in dense regions", "", rows
-    )
-
-
 def all_tables(plan: Plan, store: Store) -> list[Table]:
     """The tables on deniability, in the order of the report."""
     return [
-        *statistic_tables(plan, store, scaled=False),
-        *statistic_tables(plan, store, scaled=True),
+        *statistic_tables(plan, store),
         *(percentile_table(plan, store, table) for table in plan.tables),
         claims(plan, store),
-        matching(plan, store),
-        sparse_words(plan, store),
         density(plan, store),
     ]

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import itertools
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from experiments.fasttext import FastTextClassifier
 from experiments.paper import deniability
 from experiments.paper.plan import SEED, Plan
 from experiments.store import Cell, Store
@@ -138,59 +136,11 @@ def equal_cells(
     cells = {}
     for repeat in range(plan.few_repeats):
         for (lam, share), cell in calibrations.items():
-            if share not in plan.equal_shares:
-                continue
             epsilon = float(f"{store.get(cell):.4g}")
             cells[share, lam, repeat] = _noisy_cell(
                 plan, table, name, epsilon, lam, repeat
             )
     return cells
-
-
-def fasttext_cells(
-    plan: Plan, table: str, name: str
-) -> dict[tuple[float | None, float, int], Cell]:
-    """By (ε or None, λ, repeat): the paper's classifier of tweets, both sides noisy.
-
-    The noise is that of `noisy_cells`, so the linear classifier has seen the same
-    words. None without floret, which trains it.
-    """
-    spec = plan.tables[table]
-    wanted = spec.fasttext_epsilons and MAIN[name] == LINEAR
-    if not wanted or importlib.util.find_spec("floret") is None:
-        return {}
-
-    def compute(epsilon: float | None, lam: float, repeat: int) -> Any:
-        vocabulary = plan.vocabulary(table)
-        labels = plan.sets[name][1]
-        documents = vocabulary.documents[name]
-        if epsilon is not None:
-            documents = _perturb(plan, table, name, epsilon, lam, repeat)
-        bags = make_bags(documents, vocabulary.embedding)
-        train, test = split(labels, repeat)
-        model = FastTextClassifier(
-            vocabulary.embedding, n_epochs=5, learning_rate=0.1, random_state=0
-        )
-        model.fit(bags[train], labels[train])
-        return scores(labels[test], model.predict(bags[test]))
-
-    settings = [(None, 0.0)]
-    settings += itertools.product(spec.fasttext_epsilons, (plan.lams[0], plan.lams[-1]))
-    return {
-        (epsilon, lam, repeat): Cell(
-            f"fasttext-{table}-{_slug(name)}-{epsilon}-{lam:g}-{repeat}",
-            {
-                "fingerprint": plan.vocabulary(table).fingerprint,
-                "seed": SEED,
-                "epsilon": epsilon,
-                "lam": lam,
-                "repeat": repeat,
-            },
-            lambda e=epsilon, la=lam, r=repeat: compute(e, la, r),
-        )
-        for repeat in range(plan.few_repeats)
-        for epsilon, lam in settings
-    }
 
 
 def _perturb(

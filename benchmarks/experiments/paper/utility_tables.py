@@ -237,50 +237,6 @@ def _loss(
     return row
 
 
-def fasttext_table(plan: Plan, store: Store) -> list[Table]:
-    """fastText beside the linear classifier that stands for it; none without floret."""
-    table = main_table(plan)
-    rows: Rows = []
-    for name in plan.sets:
-        cells = utility.fasttext_cells(plan, table, name)
-        linear = read_utility(plan, store, table, name) if cells else {}
-        clean = read_clean(plan, store, table, name) if cells else {}
-        for epsilon, lam in dict.fromkeys((e, la) for e, la, _ in cells):
-            scored = [
-                store.get(c)
-                for (e, la, _), c in cells.items()
-                if (e, la) == (epsilon, lam)
-            ]
-            row: dict[str, Any] = {
-                "data": name,
-                "ε": "no noise" if epsilon is None else f"{epsilon:g}",
-                "λ": "" if epsilon is None else f"{lam:g}",
-            }
-            for metric in utility.METRICS:
-                values = (
-                    clean["covered words", utility.LINEAR, metric]
-                    if epsilon is None
-                    else linear[epsilon, lam][utility.LINEAR, "both", metric]
-                )
-                row[f"fastText, {metric}"] = _text(
-                    np.array([s[metric] for s in scored])
-                )
-                row[f"linear, {metric}"] = _text(values[: len(scored)])
-            rows.append(row)
-    if not rows:
-        return []
-    return [
-        Table(
-            "fasttext",
-            f"fastText, and the linear classifier; {describe(plan, store, table)}",
-            "Both sides noisy, the same noisy words for both; mean "
-            "and 95 % interval. fastText by floret, with the defaults of fastText: "
-            "5 epochs, learning rate 0.1, 100 dimensions.",
-            rows,
-        )
-    ]
-
-
 def equal_table(plan: Plan, store: Store) -> Table:
     """Accuracy where every λ leaves the same mean N_w."""
     table = main_table(plan)
@@ -318,5 +274,4 @@ def all_tables(plan: Plan, store: Store) -> list[Table]:
         ),
         losses(plan, store),
         equal_table(plan, store),
-        *fasttext_table(plan, store),
     ]
