@@ -31,8 +31,6 @@ exit status:
 # function; a flag has the name of the parameter that it sets. Imports of the library
 # are local, as they take seconds.
 
-from __future__ import annotations
-
 import argparse
 import inspect
 import math

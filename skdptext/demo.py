@@ -5,8 +5,6 @@ network: the texts are public documentation strings on two topics. A release sho
 the topic and hide which document it was.
 """
 
-from __future__ import annotations
-
 import argparse
 import textwrap
 import time

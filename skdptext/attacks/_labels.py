@@ -1,7 +1,5 @@
 """Whose is it, and what is it about? Classifiers that learn from other documents."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

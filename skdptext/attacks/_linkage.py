@@ -1,7 +1,5 @@
 """Which document was it? Adversaries who hold candidates and see a release."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import Any

@@ -1,7 +1,5 @@
 """Synthetic texts: which texts were they made from, and what do they copy?"""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from itertools import repeat

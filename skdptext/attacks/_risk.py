@@ -4,8 +4,6 @@ Whatever is chosen, an adversary or a threshold, is chosen on one half of the ca
 scored on the other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

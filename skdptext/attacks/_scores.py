@@ -1,7 +1,5 @@
 """What adversaries achieve, as one table; this file knows numbers and no texts."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace

@@ -1,7 +1,5 @@
 """How adversaries read texts, and which words of the originals are left."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

@@ -1,7 +1,5 @@
 """A lower bound on a privacy loss, from two samples."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How well the releases of two documents can be told apart."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from dataclasses import dataclass

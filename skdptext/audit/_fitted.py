@@ -1,7 +1,5 @@
 """What fits show, and statistics that tell those with a person from those without."""
 
-from __future__ import annotations
-
 import io
 import pickle
 from collections import Counter

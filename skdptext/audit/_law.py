@@ -1,7 +1,5 @@
 """Tests of the distribution of the noise that a mechanism draws."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How well models fitted with and without one person can be told apart."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A statistical search for pairs of words whose privacy claim does not hold."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """How likely a release of words is for each of several documents."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What every releaser offers, whatever it releases."""
 
-from __future__ import annotations
-
 from abc import ABCMeta, abstractmethod
 from copy import copy
 from typing import Any, ClassVar

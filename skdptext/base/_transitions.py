@@ -1,7 +1,5 @@
 """What each word is released as, and how often, by the public mechanism."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Where data sets are kept, and the form in which they are returned."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Word vectors trained on the docstring corpus."""
 
-from __future__ import annotations
-
 import re
 
 from skdptext.datasets._base import data_home

@@ -1,7 +1,5 @@
 """Corpus of the documentation strings that every install has."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import itertools

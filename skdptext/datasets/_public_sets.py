@@ -1,7 +1,5 @@
 """The two public sets of the 2020 paper."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

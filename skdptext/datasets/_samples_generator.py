@@ -1,7 +1,5 @@
 """Synthetic embeddings and documents."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Whether an encoder or a grouper looks at the other documents of its batch."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

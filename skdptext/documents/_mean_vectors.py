@@ -1,7 +1,5 @@
 """Documents as means of public word vectors, in the directions of public texts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Self
 

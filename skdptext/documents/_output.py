@@ -1,7 +1,5 @@
 """Releases in the form of table that they were given in, or that is asked for."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any, Literal, Self
 

@@ -1,7 +1,5 @@
 """Documents as points among topics, by scikit-learn's own steps."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

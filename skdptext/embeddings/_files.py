@@ -1,7 +1,5 @@
 """Files of embeddings: NumPy's ``.npz``, word2vec binary, and text."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import warnings

@@ -1,7 +1,5 @@
 """Exact nearest words to many points: blocked product, certified ties."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from skdptext.utils import blocks, half_squared_norms, working_memory_bytes

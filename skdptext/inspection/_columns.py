@@ -1,7 +1,5 @@
 """Columns next to the texts that say whose each row is."""
 
-from __future__ import annotations
-
 from typing import Any
 
 # Columns that agree in fewer rows have little to do with each other.

@@ -1,7 +1,5 @@
 """Shared by the displays: axes, legends, colors for color-blind readers, labels."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The report on a release: its verdict, one table, and what to know before using it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What does a release give away? A report on anybody's."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

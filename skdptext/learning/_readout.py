@@ -3,8 +3,6 @@
 Pure functions of what is released or public.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

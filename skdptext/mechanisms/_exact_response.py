@@ -1,7 +1,5 @@
 """Randomized response without rounding, over a few public groups."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from decimal import Decimal, localcontext

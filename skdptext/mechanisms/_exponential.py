@@ -1,7 +1,5 @@
 """The exponential mechanism on words, and randomized response."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Base classes of word mechanisms: how they draw, and what they promise."""
 
-from __future__ import annotations
-
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator

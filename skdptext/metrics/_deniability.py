@@ -1,7 +1,5 @@
 """Plausible deniability: how often a word stays, and how many words it may become."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any

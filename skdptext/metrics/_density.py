@@ -1,7 +1,5 @@
 """How unevenly the words of an embedding, or of a corpus, lie in space."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

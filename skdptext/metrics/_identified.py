@@ -1,7 +1,5 @@
 """How many documents are identified by an adversary who knows the mechanism."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Word Mover's Distance between documents, solved exactly."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

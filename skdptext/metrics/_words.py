@@ -1,7 +1,5 @@
 """How many words a perturber changes, as a number and as scorers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any

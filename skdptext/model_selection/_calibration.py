@@ -1,7 +1,5 @@
 """The ε at which a given share of the words of a text changes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

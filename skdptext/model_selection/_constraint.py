@@ -1,7 +1,5 @@
 """Rule for a search: the best candidate that meets constraints."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Mapping
 from typing import Any

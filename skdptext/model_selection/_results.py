@@ -1,7 +1,5 @@
 """The results of a search as a tidy table."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 

@@ -5,8 +5,6 @@ computed with it. So duplicates tie exactly, and a search sees the ties that bru
 force sees.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """scikit-learn's estimators by neighbours, with Word Mover's Distance."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

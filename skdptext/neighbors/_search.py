@@ -7,8 +7,6 @@ feasible one by at most (2 + 2 + 4)·2⁻²⁴, which is less than `_SLACK`: bou
 it off.
 """
 
-from __future__ import annotations
-
 from bisect import insort
 from math import isqrt
 from typing import Any

@@ -1,7 +1,5 @@
 """Match the words of two bags, if some matches are forbidden."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 

@@ -1,7 +1,5 @@
 """Print a guarantee on one screen: verdict, bounds on a human scale, and limits."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """A release as a function from Arrow to Arrow, which any engine can map."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import math

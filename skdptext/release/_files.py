@@ -1,7 +1,5 @@
 """Releasing files that do not fit in memory, and checking what was released."""
 
-from __future__ import annotations
-
 import json
 import os
 import warnings

@@ -1,7 +1,5 @@
 """Outputs that are claimed before any work, and appear complete or not at all."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterator

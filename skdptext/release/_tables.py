@@ -3,8 +3,6 @@
 Errors name the file, the line and the fault, and never quote what could not be read.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Shares of topics, read from released groups without bias."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from collections.abc import Sequence

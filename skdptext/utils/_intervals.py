@@ -1,7 +1,5 @@
 """Intervals of shares and means, which know nothing of what was counted."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What people read: numbers and prose in lines, HTML."""
 
-from __future__ import annotations
-
 import html
 import math
 import textwrap

@@ -1,7 +1,5 @@
 """What one process shares: warnings, files, packages, threads, memory, progress."""
 
-from __future__ import annotations
-
 import importlib
 import math
 import os
