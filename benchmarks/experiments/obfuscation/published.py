@@ -20,5 +20,3 @@ FIFTY = {
 ADVERSARIES = ("SRauth", "SRtopic", "DRauth", "DRtopic")
 # Our problem to theirs: right answers, and of how many
 MATCH = {"18 authors": (TWENTY, 20), "40 authors": (FIFTY, 50)}
-# Table 2: distances of five unmodified snippets to their three nearest known texts
-NEAREST = (2.112, 1.618, 1.844, 1.913, 1.798)

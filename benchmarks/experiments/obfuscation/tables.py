@@ -14,7 +14,6 @@ from experiments.obfuscation.attack import load_problem, load_scene
 from experiments.obfuscation.clusters import NOTE
 from experiments.obfuscation.grid import EPSILONS, KEEP_SEEDS, SEEDS
 from experiments.obfuscation.published import ADVERSARIES, MATCH
-from experiments.obfuscation.text_tables import nearest_texts, one_text_under_noise
 from results import record
 
 INTERVALS = f"Several releases of a snippet count as their mean, once. {NOTE}"
@@ -26,8 +25,6 @@ def write_tables(marks: Marks) -> None:
     unknown_words(marks)
     claims(marks)
     adversaries(marks)
-    nearest_texts()
-    one_text_under_noise()
 
 
 def write_quick(marks: Marks) -> None:
