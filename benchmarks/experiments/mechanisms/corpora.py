@@ -16,7 +16,6 @@ from skdptext import WordEmbedding
 
 N_WORDS = 3000  # of each embedding, the most frequent ones
 MAX_DOCUMENTS = 1000  # of each half of a corpus
-AUTHORED = ("fan fiction", "docstrings")
 
 
 @dataclass(frozen=True)

@@ -20,15 +20,11 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from skdptext.attacks import similarities, texts_of
-from skdptext.metrics import found_among, plausible_deniability
+from skdptext.metrics import plausible_deniability
 from skdptext.replacement import DPDocumentReplacer
 
 N_RELEASES = 5
-# Groups of the replaced documents; documents that are looked for, among how many, and
-# simulated draws a word of the law.
-N_GROUPS = 8
-N_FOUND, N_CANDIDATES, N_DRAWS = 300, 100, 20
+N_GROUPS = 8  # of the replaced documents
 MESSAGE, DELTA = 16, 1e-6
 N_FAR = 5000
 
@@ -145,13 +141,9 @@ def use(name: str, of: str, epsilon: float, release: int) -> dict[str, object]:
     spent = time.process_time() - start
     tokens = private.length * (len(rows) + len(private.test))
     result: dict[str, object] = {"tokens_per_s": tokens / spent}
-    known = {"noisy": train}
-    if name != REPLACED:
-        known["clean"] = clean(of, "train")
     for kind, (ours, theirs) in private.labels.items():
-        for trained_on, bags in known.items():
-            guesses = linear().fit(bags, ours[rows]).predict(test)
-            result[f"{kind}_{trained_on}"] = as_text(guesses == theirs)
+        guesses = linear().fit(train, ours[rows]).predict(test)
+        result[kind] = as_text(guesses == theirs)
     return result
 
 
@@ -180,55 +172,3 @@ def linear():
 
 def as_text(right: np.ndarray) -> str:
     return "".join("01"[int(x)] for x in right)
-
-
-def linkage(name: str, of: str, epsilon: float) -> dict[str, object]:
-    """How surely each of some test documents is found among 100, by each adversary.
-
-    Those who know no mechanism compare words; one knows it, by its estimated law.
-    """
-    private = corpus(of)
-    source = fitted(name, of, epsilon)
-    some = np.random.default_rng(7).permutation(len(private.test))[:N_FOUND]
-    texts = [private.test[i] for i in some]
-    truth = np.arange(len(texts))
-    shares: dict[str, list[np.ndarray]] = {}
-    clear: list[object] = texts
-    if name != REPLACED:
-        clear = source.known_words(texts)
-        likelihood = source.likelihood(
-            texts, n_draws=N_DRAWS, random_state=np.random.default_rng(0)
-        )
-    for release in range(N_RELEASES):
-        again = clone(source)
-        again.set_params(random_state=np.random.default_rng([8, release]))
-        noisy = again.fit([]).transform(texts)
-        if name == REPLACED:
-            law, words_of = source.log_likelihood(texts, noisy), noisy
-        else:
-            law = likelihood(noisy)
-            array = embedding(private.embedding).word_array
-            words_of = [
-                np.repeat(array[r.indices], r.data.astype(int)).tolist()
-                for r in (noisy[[i]] for i in range(len(texts)))
-            ]
-        scores = similarities(texts_of(clear), texts_of(words_of))
-        scores["mechanism"] = with_noise(law)
-        for adversary, score in scores.items():
-            right = found_among(score, truth, N_CANDIDATES)
-            shares.setdefault(adversary, []).append(right)
-    means = {k: np.mean(right, axis=0) for k, right in shares.items()}
-    half = len(texts) // 2  # the strongest is chosen on one half, scored on the other
-    strongest = max(means, key=lambda k: means[k][:half].mean())
-    return {
-        "strongest": strongest,
-        "found": float(means[strongest][half:].mean()),
-        "error": float(means[strongest][half:].std(ddof=1) / np.sqrt(half)),
-        "all": {k: float(right.mean()) for k, right in means.items()},
-    }
-
-
-def with_noise(law: np.ndarray) -> np.ndarray:
-    """Log-likelihoods in which what is impossible is merely worst."""
-    finite = np.isfinite(law)
-    return np.where(finite, law, law[finite].min(initial=0) - 1)

@@ -11,8 +11,6 @@ from experiments.mechanisms.intervals import accuracies, limits, two_sided
 from experiments.mechanisms.measure import (
     DELTA,
     MESSAGE,
-    N_CANDIDATES,
-    N_FOUND,
     N_GROUPS,
     N_RELEASES,
 )
@@ -92,19 +90,15 @@ def report_words(words: Words) -> None:
 
 
 class Use:
-    """What classifiers and adversaries make of releases, and what is sure of it."""
+    """What classifiers make of releases, and what is sure of it."""
 
     def __init__(self, store: Store, words: Words) -> None:
         self.words, self.corpora = words, words.corpora
-        self.linked: dict[tuple[str, str], Any] = {}
         self.speed: dict[tuple[str, str], float] = {}
         right: dict[tuple[str, str, str], list[np.ndarray]] = {}
         for name in in_order(words.mechanisms):
-            for (kind, _, of, *_), one in use_cells(store, name, self.corpora).items():
+            for (_, of, _), one in use_cells(store, name, self.corpora).items():
                 result = store.get(one)
-                if kind == "found":
-                    self.linked[name, of] = result
-                    continue
                 fastest = max(self.speed.get((name, of), 0.0), result["tokens_per_s"])
                 self.speed[name, of] = fastest
                 for what in result.keys() - {"tokens_per_s"}:
@@ -124,7 +118,7 @@ class Use:
         }
 
     def has(self, name: str, of: str) -> bool:
-        return (name, of, "topic_noisy") in self.draws
+        return (name, of, "topic") in self.draws
 
     def against(self) -> dict[tuple[str, str, str], tuple[float, ...]]:
         """Gain of each mechanism over the reference, its limits, and Holm's p."""
@@ -132,8 +126,8 @@ class Use:
         for name in (*self.words.mechanisms, REPLACED):
             for of in self.corpora:
                 for kind in self.ceilings[of]:
-                    mine = self.draws.get((name, of, f"{kind}_noisy"))
-                    base = self.draws.get((REFERENCE, of, f"{kind}_noisy"))
+                    mine = self.draws.get((name, of, kind))
+                    base = self.draws.get((REFERENCE, of, kind))
                     if name != REFERENCE and mine is not None and base is not None:
                         gains[name, of, kind] = mine - base
         p = holm([two_sided(gain) for gain in gains.values()])
@@ -144,8 +138,8 @@ class Use:
 
 
 def truth(of: str, what: str) -> np.ndarray:
-    """The labels of the test half that "topic_noisy" or "author" are about."""
-    return corpus(of).labels["author" if what.startswith("author") else "topic"][1]
+    """The labels of the test half."""
+    return corpus(of).labels[what][1]
 
 
 def marked(text: str) -> np.ndarray:
@@ -185,14 +179,11 @@ def summary_row(
     differs = []
     for of in use.corpora:
         for kind in use.ceilings[of]:
-            draws = use.draws.get((name, of, f"{kind}_noisy"))
+            draws = use.draws.get((name, of, kind))
             row[f"{of}: {kind}"] = None if draws is None else float(draws[0])
             if gains.get((name, of, kind), (0.0, 0.0, 0.0, 1.0))[3] < 0.05:
                 differs.append(f"{of}: {kind}")
     row[f"differs from {REFERENCE}"] = ", ".join(differs) or None
-    for of in use.corpora:
-        if cell := use.linked.get((name, of)):
-            row[f"{of}: found among {N_CANDIDATES}, at least"] = _linked_share(cell)
     return row
 
 
@@ -202,27 +193,14 @@ def use_row(
     matched = "–" if name == REPLACED else f"{100 * USED:.0f} %"
     row: dict[str, object] = {"matched": matched, "mechanism": name}
     for kind in use.ceilings[of]:
-        row[kind] = bracketed(*limits(use.draws[name, of, f"{kind}_noisy"]))
+        row[kind] = bracketed(*limits(use.draws[name, of, kind]))
         if (gain := gains.get((name, of, kind))) and name != REPLACED:
             value, low, high, p = gain
             row[f"{kind}, less {REFERENCE}"] = (
                 f"{value:+.3f} [{low:+.3f}, {high:+.3f}], "
                 f"p {f'{p:.2f}' if p >= 0.01 else '< 0.01'}"
             )
-        clear = use.draws.get((name, of, f"{kind}_clean"))
-        if clear is not None:
-            row[f"{kind}, trained on clear text"] = f"{clear[0]:.2f}"
-    if cell := use.linked.get((name, of)):
-        row |= {
-            f"found among {N_CANDIDATES}, at least": _linked_share(cell),
-            "by": cell["strongest"],
-        }
     return row | {"tokens/s": use.speed[name, of]}
-
-
-def _linked_share(cell: dict[str, Any]) -> str:
-    value, error = cell["found"], 1.96 * cell["error"]
-    return bracketed(value, max(0, value - error), min(1, value + error))
 
 
 def summary_note(use: Use) -> str:
@@ -236,13 +214,12 @@ def summary_note(use: Use) -> str:
         "balanced accuracy of a classifier trained on noisy text, the mean of "
         f"{N_RELEASES} releases; the corpora's tables have the intervals. Differs "
         f"from {REFERENCE}: p < 0.05, two-sided, in pairs over documents and releases, "
-        f"after Holm's correction for the whole table. In clear: {clear}. Found: of "
-        f"{N_FOUND} documents released as bags, by the strongest adversary, chosen on "
-        "one half of them and scored on the other. Replaced documents: the other half "
-        f"of the training text is public, in {N_GROUPS} groups made without labels; "
-        f"their ε = {REPLACED_EPSILON:g} holds between any two documents, and nobody "
-        "finds more than 0.07; what is released is all of a public text, not 3,000 "
-        "words. A dash: this success cannot be met."
+        f"after Holm's correction for the whole table. In plain text: {clear}. "
+        "Replaced documents: the other half of the training text is public, in "
+        f"{N_GROUPS} groups made without labels; their ε = {REPLACED_EPSILON:g} holds "
+        "between any two documents, and no attacker identifies more than 0.07; all of "
+        "a public text is released, not 3,000 words. A dash: this success cannot be "
+        "met."
     )
 
 

@@ -3,7 +3,7 @@
 Every mechanism is given the ε at which the best guess of a word from its release is
 right for 10, 25, 50 and 75 % of the words of public text, and the ε at which it
 promises 4 and 8 nats between a word and its nearest. At each, its words and its promise
-are measured; where half of the words are guessed, what classifiers and adversaries make
+are measured; where half of the words are guessed, what classifiers make
 of five releases of each of four corpora. The public sets that are not here are left
 out, and what is not done has no row.
 """
