@@ -1,4 +1,4 @@
-"""What every releaser offers, and what adversaries compute of the noise on words."""
+"""Base class of releasers, and the likelihood of noisy words for adversaries."""
 
 from skdptext.base._likelihood import WordLikelihood as WordLikelihood
 from skdptext.base._noise import (
@@ -18,5 +18,5 @@ from skdptext.base._transitions import (
     transitions_of as transitions_of,
 )
 
-# The names above of the form `x as x` are for the rooms beside.
+# Names imported as `x as x` are for other subpackages and have no page of their own.
 __all__ = ["BaseReleaser"]

@@ -1,4 +1,4 @@
-"""How likely a release of words is for each of several documents."""
+"""Likelihood of a release of words given each of several documents."""
 
 from typing import Any
 
@@ -11,17 +11,17 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import WordMechanism
 from skdptext.utils import is_count_matrix, read_bags
 
-# As many words stand for the whole vocabulary, where a document has none.
+# Number of words that represent the whole vocabulary if a document has no words.
 _STAND_FOR_ALL = 300
 
 
 class WordLikelihood:
-    """ln Pr[release | document] of the words of a mechanism.
+    """Compute ln Pr[release | document] for the words of a mechanism.
 
-    `written` are the known words of documents in the clear, one of which each release
-    is of; `sample_length` is what they are redrawn to, if they are, and else `ordered`
-    says whether releases have their order. Further options are those of
-    `transitions_of`. What is drawn is kept for the next call.
+    `written` are the known words of the candidate documents. If they are redrawn,
+    `sample_length` is their length; otherwise `ordered` says whether releases keep
+    their order. Further options are those of `transitions_of`. Draws are kept for the
+    next call.
     """
 
     def __init__(
@@ -43,14 +43,14 @@ class WordLikelihood:
         if self.ordered:
             frequency = np.asarray(bags.sum(axis=0)).ravel()
             self._ids = np.flatnonzero(frequency)
-            if len(self._ids):  # nothing is drawn of documents without words
+            if len(self._ids):  # documents without words need no draws
                 names = mechanism.embedding.word_array[self._ids].tolist()
                 prior = frequency[self._ids]
                 options |= {"prior": prior, "words": names}
                 self._logs = np.log(transitions_of(mechanism, **options))
         elif len(written):
-            # Redrawing takes empty ones from the whole vocabulary; words spread evenly
-            # over it stand for a large one.
+            # Empty documents are redrawn from the whole vocabulary. For a large
+            # vocabulary, words that are spread evenly over it represent it.
             n_words = bags.shape[1]
             some = np.linspace(0, n_words - 1, min(n_words, _STAND_FOR_ALL))
             bags = bags.tolil()
@@ -58,13 +58,13 @@ class WordLikelihood:
             self._logs = np.log(profiles_of(mechanism, sp.csr_array(bags), **options))
 
     def __call__(self, releases: Any) -> np.ndarray:
-        """Array of shape (n_releases, n_documents); −inf where the length is wrong."""
+        """Compute an array (n_releases, n_documents); −inf if the length is wrong."""
         n_words = len(self._embedding)
         if is_count_matrix(releases):
             if self.ordered:
                 raise InvalidParameterError(
-                    "releases must be texts or token lists where their order is used, "
-                    "got a count matrix."
+                    "releases must be texts or token lists if their order is used, got "
+                    "a count matrix."
                 )
             return self._of_bags(read_bags(releases, n_words=n_words, counts=True))
         read = read_release(releases, self._embedding)
@@ -73,7 +73,7 @@ class WordLikelihood:
         )
 
     def _of_bags(self, bags: Any) -> np.ndarray:
-        """Σ_j ln Σ_w p_d(w) Pr[z_j | w]."""
+        """Compute Σ_j ln Σ_w p_d(w) Pr[z_j | w]."""
         if not self.n_documents:
             return np.empty((bags.shape[0], 0))
         logs = np.asarray(sp.csr_array(bags) @ self._logs.T)
@@ -82,7 +82,7 @@ class WordLikelihood:
         return logs
 
     def _of_order(self, releases: EncodedDocuments) -> np.ndarray:
-        """Σ_j ln Pr[z_j | w_j]."""
+        """Compute Σ_j ln Pr[z_j | w_j]."""
         totals = np.full((len(releases), self.n_documents), -np.inf)
         for i in range(len(releases)):
             released = releases[i]

@@ -1,4 +1,4 @@
-"""Noise: keyed streams of it, and words to which it is applied in bounded blocks."""
+"""Keyed streams of noise, and noisy words in blocks of bounded memory."""
 
 from __future__ import annotations
 
@@ -27,34 +27,34 @@ from skdptext.utils import (
     working_memory_bytes,
 )
 
-# Words perturbed at a time: enough for an efficient product, few beside the embedding;
-# more where a word takes little memory.
+# Number of words perturbed at a time: enough for an efficient product, and few compared
+# with the embedding. More are taken if a word needs little memory.
 _MAX_BLOCK = 2048
 _BLOCK_BYTES = 2**24
-# Words per draw from a document's stream. No block is smaller, so that the noise of a
-# seed does not depend on working_memory.
+# Number of words per draw from a document's stream. No block is smaller. The noise of a
+# seed therefore does not depend on working_memory.
 _PIECE = 64
-# Words drawn at a time by themselves. Independent of the memory, so that the seed fixes
-# the result.
+# Number of words per draw outside a release. It does not depend on the memory either,
+# because the seed must fix the result.
 _SINGLE = 256
-# Bytes that `apply` may always take, beside those per word.
+# Bytes that `apply` may always take, in addition to those per word.
 _APPLY_BYTES = 16 * 2**20
 
 # The largest number of 64 bits
 _LAST = np.uint64(2**64 - 1)
 
 Streams = Sequence[np.random.Generator]
-# Index of a stream, and the number of words to draw for
+# Each segment is the index of a stream and the number of words to draw from it.
 Segments = list[tuple[int, int]]
 
 
 @dataclass(frozen=True)
 class NoiseRun:
-    """One noisy release of some documents."""
+    """One noisy release of documents."""
 
     mechanism: WordMechanism
     streams: NoiseStreams
-    sample_length: int | None = None  # draws from each document, which replace it
+    sample_length: int | None = None  # words drawn from each document to replace it
 
     def run(
         self,
@@ -63,21 +63,21 @@ class NoiseRun:
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> EncodedDocuments:
-        """The noisy documents; negative codes are words kept in the clear."""
+        """Perturb documents; negative codes are words that stay unchanged."""
         offsets = documents.offsets
         if self.sample_length is not None:
             offsets = np.arange(len(offsets), dtype=np.int64) * self.sample_length
-        # Either our threads or those of the product may use the cores, not both:
-        # together they would be as many as the product of their numbers.
+        # Our threads and those of the matrix product share the cores. If both used all
+        # of them, there would be as many threads as the product of the two numbers.
         of_product = blas_threads()
         n_threads = _n_threads(n_jobs, of_product)
         block, memory = self._block_size(n_threads)
         share = -(-int(offsets[-1]) // n_threads)
-        # A task holds whole documents, since a document's stream is drawn in order.
+        # A task holds whole documents, because a document's stream is drawn in order.
         tasks = runs(offsets, max(1, min(block, share)))
         n_threads = max(1, min(n_threads, len(tasks)))
         codes = np.empty(offsets[-1], dtype=np.int32)
-        # One thread here leaves the product all of its threads; several divide them.
+        # A single thread leaves all threads to the product; several divide them.
         each = max(1, of_product // n_threads)
         share_out = n_threads > 1 and of_product > 1
         with (
@@ -89,7 +89,8 @@ class NoiseRun:
             perturb = partial(self._perturb, documents, block=block, memory=memory)
             results: Iterable[np.ndarray] = map(perturb, tasks)
             if n_threads > 1:
-                # sharedmem: processes would be sent the embedding with each task
+                # Threads share the embedding. Processes would receive it with each
+                # task.
                 options = {"require": "sharedmem", "return_as": "generator"}
                 parallel = Parallel(n_jobs=n_threads, **options)
                 results = parallel(delayed(perturb)(task) for task in tasks)
@@ -99,7 +100,7 @@ class NoiseRun:
         return EncodedDocuments(codes, offsets, in_clear=documents.in_clear)
 
     def _block_size(self, n_threads: int) -> tuple[int, int]:
-        """Words at a time, and bytes that `apply` may take beside them.
+        """Compute the words per block, and the further bytes that `apply` may take.
 
         All threads together stay within working_memory.
         """
@@ -112,7 +113,7 @@ class NoiseRun:
     def _perturb(
         self, documents: EncodedDocuments, rows: slice, *, block: int, memory: int
     ) -> np.ndarray:
-        """Noisy codes of some of the documents."""
+        """Perturb some of the documents and return their codes."""
         start, stop = rows.start, rows.stop
         ends = documents.offsets[start : stop + 1]
         codes = documents.codes[ends[0] : ends[-1]]
@@ -127,16 +128,16 @@ class NoiseRun:
                 streams,
             )
             lengths = np.full(stop - start, self.sample_length)
-        # Words kept in the clear are negative. All others start as a number that no
-        # word has, so that one that got no noise could not be released.
+        # Words that stay unchanged are negative. All others start as a number that no
+        # word has: a word that got no noise can then not be released by accident.
         noisy = np.where(codes < 0, codes, np.iinfo(codes.dtype).max)
         known = np.flatnonzero(codes >= 0)
         done = 0
-        # The number of draws decides how many words get noise, and not the other way: a
-        # word without its own draw is an error below.
+        # The number of draws decides how many words get noise, not the other way round.
+        # A word without its own draw is an error below.
         for draws in self._draws(streams, _segments(streams, codes, lengths), block):
             where = known[done : done + len(draws[0])]
-            # of this thread: all together stay within the setting of the caller
+            # The limit of this thread; all threads together keep the caller's setting.
             with config_context(working_memory=memory / 2**20):
                 ids = self.mechanism.apply(codes[where], draws)
             noisy[where] = check_words(self.mechanism, ids, len(where))
@@ -149,7 +150,7 @@ class NoiseRun:
         return noisy
 
     def _open(self, documents: EncodedDocuments, start: int, stop: int) -> Streams:
-        """A stream per document, or a single one where the noise is fresh."""
+        """Open a stream per document, or a single one if the noise is fresh."""
         if self.streams.fresh:
             return [self.streams.open(b"%d" % start)]
         return [self.streams.open(each) for each in documents.stream_labels[start:stop]]
@@ -157,8 +158,9 @@ class NoiseRun:
     def _draws(
         self, streams: Streams, segments: Segments, block: int
     ) -> Iterator[Draws]:
-        """Draws in the order of the words, at most `block` at a time."""
-        # How fresh noise is divided makes no difference.
+        """Yield draws in the order of the words, at most `block` at a time."""
+        # Seeded noise is drawn in pieces of fixed size, which fixes the result. Fresh
+        # noise cannot be repeated, so it may be divided in any way.
         piece = block if self.streams.fresh else _PIECE
         pieces: list[Draws] = []
         filled = 0
@@ -182,14 +184,14 @@ def _joined(pieces: list[Draws]) -> Draws:
 
 
 def _n_threads(n_jobs: int | None, of_product: int) -> int:
-    """Number of threads; None: as many as the matrix product would take."""
+    """Number of threads; if None, as many as the matrix product would use."""
     if n_jobs is None and effective_n_jobs(None) == 1:
         return of_product
     return effective_n_jobs(n_jobs)
 
 
 def _segments(streams: Streams, codes: np.ndarray, lengths: np.ndarray) -> Segments:
-    """The number of words that each stream draws for."""
+    """Count the words that each stream draws for."""
     known = codes >= 0
     if len(streams) != len(lengths):
         return [(0, int(known.sum()))]
@@ -201,9 +203,9 @@ def _segments(streams: Streams, codes: np.ndarray, lengths: np.ndarray) -> Segme
 def draw_words(
     mechanism: WordMechanism, ids: np.ndarray, n_draws: int, rng: np.random.Generator
 ) -> Iterator[tuple[slice, np.ndarray]]:
-    """Independent noisy versions of words, a few hundred at a time.
+    """Draw independent noisy versions of words, a few hundred at a time.
 
-    Yields slices of `ids`, and the noisy words of these, of shape (n_rows, n_draws).
+    Yields slices of `ids` and their noisy words, of shape (n_rows, n_draws).
     """
     for rows in blocks(len(ids), max(1, _SINGLE // n_draws)):
         words = np.repeat(ids[rows], n_draws)
@@ -216,7 +218,9 @@ def draw_words(
 
 
 def check_draws(mechanism: WordMechanism, rng: np.random.Generator, n: int) -> Draws:
-    """Draws of `n` words, with a row for each in every array."""
+    """Draw for `n` words, and check that every array has a row for each word."""
+    # A user's mechanism may return anything. Too few rows would broadcast, and several
+    # words would share their noise.
     draws = mechanism.draw(rng, n)
     got = type(draws).__name__
     if isinstance(draws, tuple):
@@ -231,7 +235,7 @@ def check_draws(mechanism: WordMechanism, rng: np.random.Generator, n: int) -> D
 
 
 def check_words(mechanism: WordMechanism, noisy: Any, n: int) -> np.ndarray:
-    """The output of `apply` for `n` words, checked to be words of the embedding."""
+    """Check that the output of `apply` for `n` words is words of the embedding."""
     n_words = len(mechanism.embedding)
     noisy = np.asarray(noisy)
     whole = noisy.shape == (n,) and noisy.dtype.kind in "iu"

@@ -1,4 +1,4 @@
-"""What every releaser offers, whatever it releases."""
+"""Base class of all releasers."""
 
 from abc import ABCMeta, abstractmethod
 from copy import copy
@@ -21,8 +21,8 @@ from skdptext.utils import (
     shown,
 )
 
-# Two machines with different noise, of 8 groups at ε = 4, give so many equal answers
-# with a probability of 5e-4: (p² + 7 q²)³².
+# Two machines with different noise give equal answers for all canaries with probability
+# (p² + 7 q²)³², which is 5e-4 for 8 groups at ε = 4.
 _CANARY_DOCUMENTS = 32
 
 
@@ -34,20 +34,20 @@ class BaseReleaser(
     metaclass=ABCMeta,
     auto_wrap_output_keys=None,  # type: ignore[call-arg]
 ):
-    """Base class of all that release documents; what a user's own releaser inherits.
+    """Base class of estimators that release documents; inherit it for a custom one.
 
     A subclass defines `fit`, `transform`, `log_likelihood` and `guarantee`. Attacks,
-    naive Bayes, reports and releases of files take any such object; audits also take
-    one that has `transform` and `guarantee` without inheriting.
+    naive Bayes, reports and releases of files accept any such object. Audits also
+    accept objects that have `transform` and `guarantee` without inheriting.
 
     Attributes
     ----------
     output : str
-        What `transform` releases: ``"text"``, unless the subclass has a parameter of
-        this name.
+        The kind of release that `transform` makes: ``"text"``, unless the subclass has
+        a parameter of this name.
     perturbs_words : bool
-        Whether words are released one by one, by a mechanism. Such a releaser, which
-        `~skdptext.DPWordPerturber` is, also has ``embedding_``, ``mechanism_``,
+        Whether a mechanism releases words one by one. Such a releaser, like
+        `~skdptext.DPWordPerturber`, also has ``embedding_``, ``mechanism_``,
         ``mechanism_at``, ``known_words`` and ``perturb_words``.
 
     See Also
@@ -57,17 +57,17 @@ class BaseReleaser(
 
     Notes
     -----
-    *Privacy.* What `guarantee` claims is the subclass's to prove.
+    *Privacy.* The author of the subclass must prove what `guarantee` claims.
     `~skdptext.audit.audit_document_pair` tests it.
 
     *Noise.* `transform` draws from `random_state`, if the subclass has this parameter.
-    An integer is stored as a secret, which shows in no representation. To release files
+    An integer is stored as a secret and never printed. To release files
     (`~skdptext.release.DocumentRelease`), an integer `random_state` and the id of a
     document must fix its noise; `transform` then takes `document_ids`.
 
     Examples
     --------
-    One that releases documents as they are, and says so:
+    A releaser that publishes documents unchanged, and says so:
 
     >>> import numpy as np
     >>> from skdptext.base import BaseReleaser
@@ -99,7 +99,7 @@ class BaseReleaser(
     def __init_subclass__(
         cls, auto_wrap_output_keys: Any = None, **kwargs: Any
     ) -> None:
-        # scikit-learn would make data frames of lists of texts, or fail to
+        # scikit-learn would try to convert lists of texts to data frames, and fail.
         super().__init_subclass__(
             auto_wrap_output_keys=auto_wrap_output_keys,
             **kwargs,
@@ -114,7 +114,7 @@ class BaseReleaser(
         Parameters
         ----------
         X, y : ignored
-            Documents and labels, of which nothing is learned.
+            Documents and labels. Nothing is learned from them.
 
         Returns
         -------
@@ -129,7 +129,7 @@ class BaseReleaser(
         Parameters
         ----------
         X : iterable of str, or of lists of str
-            Documents to be released. A subclass may take ``document_ids``, too.
+            Documents to be released. A subclass may also take ``document_ids``.
 
         Returns
         -------
@@ -139,33 +139,34 @@ class BaseReleaser(
 
     @abstractmethod
     def log_likelihood(self, documents: Any, released: Any) -> np.ndarray:
-        """Compute ln Pr[release | document], all that an adversary needs to know.
+        """Compute ln Pr[release | document], which is all that an adversary needs.
 
         Parameters
         ----------
         documents : iterable of str, or of lists of str
             Candidates in the clear.
         released : list, matrix or ndarray
-            What `transform` released.
+            Output of `transform`.
 
         Returns
         -------
         log_likelihood : ndarray of shape (n_released, n_documents)
-            −inf for what is never released of a document.
+            −inf if a document never leads to a release.
         """
 
     @abstractmethod
     def guarantee(self) -> Any:
-        """What a release promises.
+        """State the privacy guarantee of a release.
 
         Returns
         -------
         guarantee : object
-            With ``exponent(x, y)``, a bound on the privacy loss between two documents.
-            If it also has ``found_at_most(n_candidates)``, attacks print this bound.
+            An object with ``exponent(x, y)``, a bound on the privacy loss between two
+            documents. If it also has ``found_at_most(n_candidates)``, attacks print
+            this bound.
         """
 
-    # -- what follows from it --------------------------------------------------
+    # -- what follows from these methods -----------------------------------------
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
         """Fit, and release the same documents.
@@ -195,7 +196,7 @@ class BaseReleaser(
         random_state: Any = None,
         verbose: int = 0,
     ) -> Any:
-        """Prepare the likelihood of releases, for the same candidates in many calls.
+        """Prepare the likelihood of releases for many calls with the same candidates.
 
         Parameters
         ----------
@@ -208,8 +209,8 @@ class BaseReleaser(
         Returns
         -------
         likelihood : callable
-            From releases to `log_likelihood`, of shape (n_released, n_candidates), with
-            the attributes ``n_documents`` and ``ordered``.
+            Maps releases to `log_likelihood`, of shape (n_released, n_candidates). Its
+            attributes are ``n_documents`` and ``ordered``.
         """
         return _StatedLikelihood(self, candidates)
 
@@ -234,12 +235,12 @@ class BaseReleaser(
         Parameters
         ----------
         random_state : None, int, Generator or RandomState
-            Where the copy draws its noise from.
+            Source of the noise of the copy.
 
         Returns
         -------
         releaser : object
-            A copy. A releaser without `random_state` draws as it will.
+            A copy. If the releaser has no `random_state`, its noise is unaffected.
         """
         noisy = copy(self)
         if hasattr(noisy, "random_state"):
@@ -252,8 +253,8 @@ class BaseReleaser(
         Parameters
         ----------
         rng : numpy.random.Generator, default=None
-            Seeds the noise of the copy, for an experiment that is to be repeated. None:
-            fresh noise in each call.
+            Seeds the noise of the copy, for a repeatable experiment. If None, each call
+            draws fresh noise.
 
         Returns
         -------
@@ -262,42 +263,43 @@ class BaseReleaser(
         """
         if rng is None:
             return self.seeded(None)
-        # no integer, which would give equal documents equal noise
+        # A generator, not an integer: an integer would give equal documents equal
+        # noise.
         return self.seeded(np.random.default_rng(rng.integers(2**31)))
 
     def known_texts(self) -> Any:
-        """The public texts to be looked for among those to be released.
+        """Get the public texts that must not occur among the private ones.
 
         Returns
         -------
         known : KnownTexts or None
-            `~skdptext.release.DocumentRelease` refuses to release them.
+            Texts that `~skdptext.release.DocumentRelease` refuses to release.
         """
         return None
 
     def check_release(self) -> None:
-        """Refuse to release files, if a single document could make a job fail.
+        """Refuse to release files if a single document could make a job fail.
 
         Raises
         ------
         InvalidParameterError
-            If a parameter must be another one for releases of files.
+            If a parameter does not allow a release of files.
         """
 
     def canary_documents(self) -> list[Any]:
-        """Public documents that show whether two machines draw the same noise.
+        """Make public documents that show whether two machines draw the same noise.
 
         Returns
         -------
         documents : list of str, or of lists of str
-            What `~skdptext.release.DocumentRelease` releases first on each machine,
-            under a public key.
+            Documents that `~skdptext.release.DocumentRelease` releases first on each
+            machine, under a public key.
         """
         return [f"a canary in mine {i}" for i in range(_CANARY_DOCUMENTS)]
 
 
 class _StatedLikelihood:
-    """`log_likelihood` of a releaser for some candidates, checked."""
+    """Compute `log_likelihood` of a releaser for fixed candidates, and check it."""
 
     ordered = False
 
@@ -330,14 +332,14 @@ def fitted_releaser(value: Any, documents: Any, name: str = "perturber") -> Any:
     value : BaseReleaser
         The releaser, fitted or not.
     documents : object
-        What an unfitted one is given in `fit`.
+        Documents that an unfitted releaser is fitted on.
     name : str, default="perturber"
-        The parameter that an error names.
+        Name of the parameter in errors.
 
     Returns
     -------
     releaser : BaseReleaser
-        The object itself, or a fitted copy if it was not fitted.
+        The object itself if it was fitted, else a fitted copy.
 
     Raises
     ------
@@ -347,7 +349,7 @@ def fitted_releaser(value: Any, documents: Any, name: str = "perturber") -> Any:
     check_releaser(name, value)
     if is_fitted(value):
         return value
-    with quiet(PrivacyLeakWarning):  # the documents are known to who asks
+    with quiet(PrivacyLeakWarning):  # the caller already knows the documents
         return clone(value).fit(documents)
 
 
@@ -358,7 +360,7 @@ def check_releaser(name: str, value: Any) -> None:
 
 
 def perturbs_words(releaser: Any) -> bool:
-    """Whether an object releases words one by one, as `DPWordPerturber` does."""
+    """Check whether an object releases words one by one, as `DPWordPerturber` does."""
     return isinstance(releaser, BaseReleaser) and releaser.perturbs_words
 
 

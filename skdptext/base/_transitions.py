@@ -1,4 +1,4 @@
-"""What each word is released as, and how often, by the public mechanism."""
+"""Probabilities with which a public mechanism releases each word as another."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -29,17 +29,17 @@ from skdptext.utils import (
     working_memory_bytes,
 )
 
-# Stands in for probabilities of a known distribution that are too small for float32.
+# Replaces probabilities that are too small for float32.
 _LEAST = 1e-35
-# Draws in a block: enough to keep a matrix product busy.
+# Number of draws in a block, enough to keep a matrix product busy.
 _ROWS = 512
-# Share of the draws that is spread evenly over all words, so that rare ones are drawn.
+# Share of the draws that is spread evenly over all words. Rare words are then drawn.
 _EVEN = 0.1
-# Draws that the form is judged by, and the fewest where there are so many words that
-# memory is short. Its two numbers are fitted to as many of them as have so many
-# posteriors of a word, and to the fewest at least.
+# Number of draws that judge the form, and the fewest if many words make memory short.
+# The two numbers of the form are fitted to a part of these draws, with about so many
+# posteriors in all.
 _JUDGED, _FEWEST, _FITTED = 4000, 500, 2**18
-# Draws that the form may count for, and that the prior may count for in each.
+# Candidate weights of the form and of the prior, in draws.
 _FORM, _PRIOR = np.geomspace(0.1, 1000, 21), np.geomspace(1e-3, 10, 9)
 
 
@@ -52,21 +52,21 @@ def transitions_of(
     random_state: Any = None,
     verbose: int = 0,
 ) -> np.ndarray:
-    r"""How likely a mechanism releases each word as each other one: Pr[z | w].
+    r"""Estimate Pr[z | w], the probability that a word is released as another.
 
     Parameters
     ----------
     mechanism : WordMechanism
-        Prepared.
+        A prepared mechanism.
     prior : array-like of shape (n_words,), default=None
-        How frequent the words are, in any unit, from public text: one number for each
-        of `words` if given, else for each word of the embedding. None: a uniform prior.
-        It says which words the draws are spent on.
+        Frequencies of the words in public text, in any unit: one number for each of
+        `words` if given, else for each word of the embedding. None is a uniform prior.
+        It decides which words the draws are spent on.
     words : iterable of str, default=None
-        The words that may have been written; None: all of the embedding. Time and
-        memory are proportional to their number.
+        The words that may have been written. None means all words of the embedding.
+        Time and memory are proportional to their number.
     n_draws : int, default=20
-        Simulated draws per word, on average, where the mechanism does not state its
+        Simulated draws per word, on average, if the mechanism does not state its
         probabilities; there are at least 4,000 in all.
     random_state : None, int or numpy.random.Generator, default=None
         Seeds the simulation, which is not secret.
@@ -96,17 +96,17 @@ def transitions_of(
         \Pr[w' \mid v] \propto π(w')\, e^{-ε ‖v - φ(w')‖_{RM}} ,
 
     and its mean over the draws that end at z is Pr[w' | z]. So each draw informs about
-    all words, where a count informs about one. For all other mechanisms, draws are
+    all words, while a count informs about one. For all other mechanisms, draws are
     counted.
 
-    Few draws end at any one z. A form with two numbers, fitted to the draws, stands in
-    for those that are lacking: :math:`\ln \Pr[w \mid z] = \ln π(w) + a ⟨φ(z), φ(w)⟩ - b
-    ‖φ(w)‖^2`, up to a constant for each z. For how many draws the form counts, and for
-    how many the prior, which is added lest anything be impossible, is chosen by how
-    well the posterior tells the word of each draw from all other draws.
+    Few draws end at any one z. A form with two numbers, fitted to the draws, replaces
+    missing ones: :math:`\ln \Pr[w \mid z] = \ln π(w) + a ⟨φ(z), φ(w)⟩ - b ‖φ(w)‖^2`, up
+    to a constant for each z. The prior is added as well, so that nothing is impossible.
+    The weights of the form and of the prior, in draws, are those with which the
+    posterior best predicts the word of each draw from all other draws.
 
-    *Privacy.* All of this follows from public things: embedding, mechanism, ε and λ. It
-    is what an adversary starts from.
+    *Privacy.* All of this follows from public data: embedding, mechanism, ε and λ. An
+    adversary can compute it.
     """
     ids = some_word_ids(words, mechanism.embedding).astype(np.intp)
     p = check_prior(prior, len(ids), "word of the embedding", zeros=True)
@@ -114,10 +114,10 @@ def transitions_of(
 
 
 def profiles_of(mechanism: WordMechanism, profiles: Any, **options: Any) -> np.ndarray:
-    """Word frequencies after the noise: Σ_w p(w) Pr[z | w] for each profile p.
+    """Compute word frequencies after the noise, Σ_w p(w) Pr[z | w] per profile p.
 
     `profiles`, of shape (n_profiles, n_words), are word weights of documents or
-    classes; each row is divided by its sum. Words that none holds take no time.
+    classes; each row is divided by its sum. Words without weight take no time.
     `options` are those of `transitions_of`.
     """
     n_words = len(mechanism.embedding)
@@ -144,7 +144,7 @@ def _released(
     random_state: Any = None,
     verbose: int = 0,
 ) -> np.ndarray:
-    """Rows of `profiles_of`; where `profiles` is None, of each of the words `ids`."""
+    """Compute rows of `profiles_of`, or of the words `ids` if `profiles` is None."""
     n_draws = check_integer("n_draws", n_draws, low=1)
     rng = check_rng(random_state)
     n_rows = len(ids) if profiles is None else profiles.shape[0]
@@ -152,9 +152,9 @@ def _released(
     if 4 * n_rows * n_words > memory:
         raise InvalidParameterError(
             f"documents and words must be few enough: 4 bytes for each of {n_rows} and "
-            f"each of the {n_words} words that may come out must fit into "
-            f"working_memory, {memory} bytes, got {4 * n_rows * n_words} bytes. Give "
-            "fewer, or more memory with sklearn.set_config(working_memory=...)."
+            f"{n_words} possible words must fit into working_memory, {memory} bytes, "
+            f"got {4 * n_rows * n_words} bytes. Pass fewer, or allow more memory "
+            "with sklearn.set_config(working_memory=...)."
         )
     if isinstance(mechanism, TableMechanism):
         exact = np.zeros((n_rows, n_words), dtype=np.float32)
@@ -171,7 +171,7 @@ def _released(
     of_form, of_prior = words.fit(*map(np.concatenate, zip(*judged, strict=True)))
 
     def mixed(posteriors: np.ndarray) -> np.ndarray:
-        """Of posteriors over the prior, the means over each profile."""
+        """Average the ratios of posteriors to the prior over each profile."""
         odds = posteriors / words.prior
         return odds if profiles is None else (profiles @ odds.T).T
 
@@ -189,14 +189,15 @@ def _released(
     for rows in blocks(n_words, _ROWS):
         z = np.arange(rows.start, rows.stop)
         sums[rows] += mixed(of_form * words.form(z)) + of_prior
-    # Pr[z | w] = q(z) Pr[w | z] / q(w); half a draw for what was never drawn
+    # Pr[z | w] = q(z) Pr[w | z] / q(w). Every z gets half a draw, because words that
+    # were never drawn are not impossible.
     sums *= ((ends + 0.5) / (ends + of_form + of_prior))[:, None]
     sums /= sums.sum(axis=0)
     return sums.T
 
 
 class _Words:
-    """Words drawn from a prior, their releases, and what these say of the words."""
+    """Draw words from a prior, release them, and infer the words from the releases."""
 
     def __init__(
         self, mechanism: WordMechanism, ids: np.ndarray, prior: np.ndarray
@@ -204,7 +205,8 @@ class _Words:
         self.mechanism, self.ids, self.prior = mechanism, ids, prior
         self.log_prior = np.log(prior).astype(np.float32)
         vectors = mechanism.embedding.vectors.astype(np.float64)
-        vectors -= vectors[ids].mean(axis=0)  # for float32 products
+        # Centered vectors have small norms, which keeps float32 products accurate.
+        vectors -= vectors[ids].mean(axis=0)
         if mechanism.metric is not None:
             vectors = mechanism.metric.whiten(vectors)
         self.points = vectors.astype(np.float32)
@@ -214,10 +216,10 @@ class _Words:
     def draw(
         self, rng: np.random.Generator, n: int
     ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Draws in blocks: rows of `ids`, the words z, and the posterior of all words.
+        """Yield blocks of draws: rows of `ids`, the words z, and all posteriors.
 
-        Each word is drawn as often as the prior says, to within one draw, as sums then
-        vary less than those of independent draws.
+        Each word is drawn as often as the prior says, to within one draw. Sums vary
+        less than with independent draws.
         """
         upto = np.cumsum(self.prior)
         for rows in blocks(n, _ROWS):
@@ -235,12 +237,12 @@ class _Words:
                 distances = np.sqrt(np.maximum(squares, 0))
                 logs = self.log_prior - np.float32(self.mechanism.epsilon) * distances
                 yield drawn, z, softmax(logs, axis=1)
-            else:  # all that is known is the word itself
+            else:  # without a density, only the drawn word itself is known
                 own = np.equal.outer(drawn, np.arange(len(self.ids)))
                 yield drawn, z, own.astype(np.float32)
 
     def form(self, z: np.ndarray) -> np.ndarray:
-        """The posterior of the words given what is released, by the fitted form."""
+        """Compute the posterior of the words given the release, by the fitted form."""
         a, b = self.slopes
         alike = self.points[z] @ self.written.T
         return softmax(a * alike - b * self.squares + self.log_prior, axis=1)
@@ -248,7 +250,7 @@ class _Words:
     def fit(
         self, drawn: np.ndarray, z: np.ndarray, posterior: np.ndarray
     ) -> tuple[float, float]:
-        """Fit the form, and say how many draws it and the prior count for."""
+        """Fit the form, and choose its weight and that of the prior, in draws."""
         step = min(posterior.size // _FITTED, len(z) // _FEWEST)
         some = slice(None, None, max(1, step))
         truth, unit = posterior[some], self.squares.mean() or np.float32(1)
@@ -265,12 +267,13 @@ class _Words:
         start = np.array([1.0, 0.5])
         best = minimize(loss, start, jac=True, method="L-BFGS-B", tol=1e-4)
         self.slopes = (best.x / unit).astype(np.float32)
-        # Each draw is told from all others that end at the same word.
+        # The word of each draw is predicted from all other draws that end at the same
+        # word. Leaving out the draw itself avoids rewarding overfitting.
         _, end, n_ends = np.unique(z, return_inverse=True, return_counts=True)
         row = np.arange(len(z))
         of_end = sp.csr_array((np.ones(len(z), dtype=np.float32), (end, row)))
         others = (of_end @ posterior)[end, drawn] - posterior[row, drawn]
-        hits = np.maximum(others, 0)  # rounding
+        hits = np.maximum(others, 0)  # rounding can make the difference negative
         parts = (
             self.form(z[b])[row[b] - b.start, drawn[b]] for b in blocks(len(z), _ROWS)
         )
