@@ -24,16 +24,10 @@ from skdptext import (
     WMDKNNClassifier,
     WordEmbedding,
 )
-from skdptext.attacks import (
-    KoppelAuthorClassifier,
-    WordReconstructionAttack,
-)
+from skdptext.attacks import KoppelAuthorClassifier, WordReconstructionAttack
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.neighbors import WMDKNNRegressor, WMDNeighbors, WMDNeighborsTransformer
-from skdptext.preprocessing import (
-    MeanVectorEncoder,
-    TopicWordSelector,
-)
+from skdptext.preprocessing import MeanVectorEncoder, TopicWordSelector
 from tests.mechanism_forms import forms
 
 EMBEDDING = WordEmbedding(
@@ -50,7 +44,6 @@ READERS = [
     MeanVectorEncoder(EMBEDDING, 1),
     WordReconstructionAttack(PERTURBER, n_draws=5, random_state=0),
 ]
-
 ESTIMATORS = [
     # Seeded, so that no check is left out for want of repeatability.
     DPWordPerturber("one-hot", random_state=0),
@@ -78,61 +71,42 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 
-def by_name(estimator):
-    return type(estimator).__name__
-
-
-def public_estimators():
-    """Classes derived from BaseEstimator that any public module hands out."""
-    estimators = set()
-    rooms = pkgutil.iter_modules(skdptext.__path__, "skdptext.")
-    for module in [skdptext, *(importlib.import_module(room.name) for room in rooms)]:
-        for name in getattr(module, "__all__", ()):
-            thing = getattr(module, name)
-            if inspect.isclass(thing) and issubclass(thing, BaseEstimator):
-                estimators.add(thing)
-    return {each for each in estimators if not inspect.isabstract(each)}
+def in_short(case):
+    """scikit-learn's own ids show each estimator in full: this takes half a second."""
+    is_check = hasattr(case, "func")
+    return case.func.__name__ if is_check else type(case).__name__
 
 
 def test_every_public_estimator_is_checked():
-    fitted = {each for each in public_estimators() if hasattr(each, "fit")}
-    assert fitted == {type(each) for each in ESTIMATORS}
-    assert public_estimators() - fitted == set(map(type, SETTINGS.values()))
-    # the others read matrices
-    others = {ChannelNaiveBayes, TopicWordSelector, WMDKNNClassifier, DPWordPerturber}
-    others |= {WMDKNNRegressor, WMDNeighbors, WMDNeighborsTransformer}
-    assert {type(each) for each in READERS} == fitted - others
+    public = set()
+    for room in pkgutil.iter_modules(skdptext.__path__, "skdptext."):
+        module = importlib.import_module(room.name)
+        public |= {getattr(module, name) for name in getattr(module, "__all__", ())}
+    public = {x for x in public if inspect.isclass(x) and issubclass(x, BaseEstimator)}
+    checked = {type(each) for each in [*ESTIMATORS, *SETTINGS.values()]}
+    assert {each for each in public if not inspect.isabstract(each)} == checked
 
 
 # scikit-learn's checks that cannot apply, each with its reason: all are expected to
 # fail, and one that passes fails the tests.
 EXPECTED_FAILED_CHECKS = {
-    "WMDNeighborsTransformer": {
-        "check_estimators_dtypes": (
-            "its small whole numbers make a document without words, which is refused"
-        ),
-    },
+    # its small whole numbers make a document without words, which is refused
+    ("WMDNeighborsTransformer", "check_estimators_dtypes")
 }
 if Version(sklearn.__version__) < Version("1.7.1"):
-    EXPECTED_FAILED_CHECKS["DPWordPerturber"] = {
-        "check_positive_only_tag_during_fit": (
-            "takes a fractional mean off the integers that it makes of categories"
-        ),
+    EXPECTED_FAILED_CHECKS |= {
+        # takes a fractional mean off the integers that it makes of categories
+        ("DPWordPerturber", "check_positive_only_tag_during_fit")
     }
 
-CHECKS = [
-    case for estimator in ESTIMATORS for case in estimator_checks_generator(estimator)
-]
 
-
-def in_short(case):
-    """scikit-learn's own ids show each estimator in full: this takes half a second."""
-    return by_name(case) if isinstance(case, BaseEstimator) else case.func.__name__
-
-
-@pytest.mark.parametrize(("estimator", "check"), CHECKS, ids=in_short)
+@pytest.mark.parametrize(
+    ("estimator", "check"),
+    [case for each in ESTIMATORS for case in estimator_checks_generator(each)],
+    ids=in_short,
+)
 def test_common(estimator, check):
-    if check.func.__name__ in EXPECTED_FAILED_CHECKS.get(by_name(estimator), {}):
+    if (in_short(estimator), in_short(check)) in EXPECTED_FAILED_CHECKS:
         # an xfail would be told with its whole stack, which takes a fifth of a second
         with pytest.raises((AssertionError, TypeError, ValueError)):
             check(estimator)
@@ -141,20 +115,17 @@ def test_common(estimator, check):
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.parametrize(
-    "check",
-    [
+def test_settings(setting):
+    mechanism = SETTINGS[setting]
+    for check in (
         "check_estimator_cloneable",
         "check_estimator_repr",
         "check_get_params_invariance",
         "check_no_attributes_set_in_init",
         "check_parameters_default_constructible",
         "check_set_params",
-    ],
-)
-def test_settings(setting, check):
-    mechanism = SETTINGS[setting]
-    getattr(estimator_checks, check)(by_name(mechanism), clone(mechanism))
+    ):
+        getattr(estimator_checks, check)(type(mechanism).__name__, clone(mechanism))
 
 
 # -- what scikit-learn checks with matrices, for estimators that read text --------
@@ -167,40 +138,31 @@ def answer(model):
     """What a fitted model makes of the texts, and with which probability."""
     if isinstance(model, WordReconstructionAttack):
         return model.predict(list(EMBEDDING.words)).tolist()
-    if hasattr(model, "predict"):
-        answers = [model.predict(TEXTS).tolist()]
-        if hasattr(model, "predict_proba"):
-            answers.append(model.predict_proba(TEXTS).tolist())
-        return answers
+    if hasattr(model, "predict_proba"):
+        return model.predict(TEXTS).tolist(), model.predict_proba(TEXTS).tolist()
     released = model.transform(TEXTS)
-    if hasattr(released, "toarray"):
-        released = released.toarray()
-    return released.tolist() if isinstance(released, np.ndarray) else released
+    released = released.toarray() if hasattr(released, "toarray") else released
+    return np.asarray(released).tolist()
 
 
-@pytest.mark.parametrize("estimator", [PERTURBER, *READERS], ids=by_name)
+@pytest.mark.parametrize("estimator", [PERTURBER, *READERS], ids=in_short)
 def test_reading_text(estimator):
-    before = clone(estimator).get_params(deep=False)
-    model = clone(estimator)
-    assert model.fit(TEXTS, LABELS) is model
-    assert {name: repr(value) for name, value in before.items()} == {
-        name: repr(value) for name, value in model.get_params(deep=False).items()
-    }
-    learned = {name for name in vars(model) if name not in before}
-    assert all(name.endswith("_") or name.startswith("_") for name in learned)
-    first = answer(model)
-    assert set(vars(model)) == learned | set(before)  # answers leave no trace
-    assert answer(model) == first
-    assert answer(pickle.loads(pickle.dumps(model))) == first
-    assert answer(model.fit(TEXTS, LABELS)) == first
-    assert answer(clone(model).fit(TEXTS, LABELS)) == first
-
-
-@pytest.mark.parametrize("estimator", [PERTURBER, *READERS], ids=by_name)
-def test_fitted_before_use(estimator):
-    model = clone(estimator)
+    model, before = clone(estimator), repr(estimator.get_params())
     if model.__sklearn_tags__().requires_fit:
         with pytest.raises(NotFittedError):
             answer(model)
     else:
-        assert answer(model) == answer(model.fit(TEXTS))
+        assert answer(model) == answer(clone(model).fit(TEXTS))
+    assert model.fit(TEXTS, LABELS) is model
+    assert repr(model.get_params()) == before
+    learned = set(vars(model)) - set(model.get_params(deep=False))
+    assert all(name.endswith("_") or name.startswith("_") for name in learned)
+    held, first = set(vars(model)), answer(model)
+    assert set(vars(model)) == held  # answers leave no trace
+    for again in (
+        model,
+        pickle.loads(pickle.dumps(model)),
+        clone(model).fit(TEXTS, LABELS),
+        model.fit(TEXTS, LABELS),
+    ):
+        assert answer(again) == first

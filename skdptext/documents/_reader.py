@@ -288,7 +288,6 @@ class DocumentReader:
                 "document_length", self.document_length, low=1, high=MAX_WORDS
             )
         check_option("resize", self.resize, ("truncate", "sample"))
-        check_option("oov", self.oov, ("drop", "error", "keep"))
         check_flag("lowercase", self.lowercase)
         if self.tokenizer is not None and not callable(self.tokenizer):
             raise InvalidParameterError(

@@ -167,9 +167,7 @@ def test_releases_add_up_unless_they_are_repeated():
 
 
 @refusals(
-    ({"perturber": None}, "perturber must be a word perturber, got None"),
     ({"n_draws": 0}, "n_draws must be an integer >= 1, got 0"),
-    ({"random_state": -1}, "random_state must be None, an integer >= 0"),
     ({"prior": [1.0]}, r"per word of the embedding \(3\), got shape \(1,\)"),
     ({"prior": ["a", "b", "c"]}, "one number >= 0, .* got a list"),
     ({"prior": [1.0, -1.0, 0.0]}, ">= 0, not all of them 0, .* from -1.0 to 1.0"),
@@ -181,17 +179,10 @@ def test_bad_parameters(change):
 
 
 @refusals(
-    ("a", "X must be words"),
-    ([1], "X must be words"),
-    (["a", "zzz"], "got words of 3 characters"),
+    ("a", ["a"], 1, "X must be words"),
+    (["zzz"], ["a"], 1, "got words of 3 characters"),
+    (["a"], ["a", "b"], 1, r"a word per row of X \(1\), got shape \(2,\)"),
+    (["a"], ["a"], 4, r"k must be <= .* \(3\), got 4"),
 )
-def test_bad_words(X):
-    make(n_draws=1).fit().predict(X)
-
-
-@refusals(
-    (["a", "b"], 1, r"a word per row of X \(1\), got shape \(2,\)"),
-    (["a"], 4, r"k must be <= .* \(3\), got 4"),
-)
-def test_bad_guesses(truth, k):
-    make(n_draws=1).fit().score(["a"], truth, k)
+def test_bad_words_and_guesses(X, truth, k):
+    make(n_draws=1).fit().score(X, truth, k)

@@ -21,7 +21,7 @@ from skdptext.datasets import (
     load_docstring_embedding,
     load_docstrings,
 )
-from tests.expected import refusals
+from tests.expected import refusals, refused
 from tests.processes import run_python
 
 
@@ -267,13 +267,11 @@ def test_pairs_and_frames(corpus):
 
 
 @refusals(
-    ({"topics": "text"}, r"topics must be a list of names, got 'text'"),
     ({"topics": ["algebra"]}, r"topics must be .*'linear algebra'.*got 'algebra'"),
     ({"authors": [["POT"]]}, r"authors must be .*got "),
     ({"remove": ["code"]}, r"remove must be .*'examples'.*got 'code'"),
     ({"min_words": 0}, r"min_words must be an integer >= 1, got 0"),
     ({"min_words": 10**9}, r"No document is left.*min_words=1000000000"),
-    ({"near_copies": 1}, r"near_copies must be True or False, got 1"),
     ({"as_frame": "yes"}, r"as_frame must be True or False, got 'yes'"),
 )
 def test_bad_parameters_are_named(kwargs):
@@ -334,10 +332,6 @@ def test_each_parameter_and_version_is_trained_once(tmp_path, monkeypatch):
     assert len(list(tmp_path.iterdir())) == 4
 
 
-@refusals(
-    ({"dim": 2.5}, r"dim must be an integer >= 1, got 2\.5"),
-    ({"min_count": 1001}, "min_count must be an integer >= 1 and <= 1000, got 1001"),
-    ({"n_words": 0}, "n_words must be an integer >= 1, got 0"),
-)
-def test_bad_parameters_of_vectors(kwargs):
-    load_docstring_embedding(**kwargs)
+def test_bad_parameters_of_vectors():
+    with refused("min_count must be an integer >= 1 and <= 1000, got 1001"):
+        load_docstring_embedding(min_count=1001)

@@ -20,21 +20,13 @@ from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import OutOfVocabularyWarning
 from skdptext.preprocessing import MeanVectorEncoder
 
-TEXTS = {
-    "French": "café naïve",
-    "German": "schön größer",
-    "Turkish": "İzmir ılık",
-    "Hindi": "नमस्ते हिन्दी",
-    "Korean": "한국어 문서",
-    "Thai": "สวัสดี ประเทศ",
-    "Russian": "ёлка мир",
-    "Greek": "γλώσσα ά",
-    "Hebrew": "שָׁלוֹם רַב",
-    "Arabic": "مُدَرِّس جَيِّد",
-    "Vietnamese": "người đường",
-}
+SCRIPTS = [
+    *("café naïve", "schön größer", "İzmir ılık", "नमस्ते हिन्दी बड़ा", "한국어 문서"),
+    *("สวัสดี ประเทศ", "ёлка мир", "γλώσσα ά", "שָׁלוֹם רַב", "مُدَرِّس جَيِّد"),
+    "người đường",
+]
 FORMS = ("NFC", "NFD")
-each_script = pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+each_script = pytest.mark.parametrize("text", SCRIPTS, ids=range(len(SCRIPTS)))
 
 
 def _embedding(text):
@@ -52,8 +44,8 @@ def test_words_of_an_embedding(text):
     embedding = _embedding(text)
     perturber = DPWordPerturber(embedding).fit([])
     assert perturber.known_words(_forms(text)) == [list(embedding.words[1:])] * 4
-    bags = read_release(_forms(text), embedding).bags(3).toarray()
-    assert (bags == [0, 1, 1]).all()
+    bags = read_release(_forms(text), embedding).bags(len(embedding)).toarray()
+    assert (bags == [0, *[1] * (len(embedding) - 1)]).all()
     encoder = MeanVectorEncoder(embedding, 1).fit(["other", text])
     assert np.ptp(encoder.transform(_forms(text))) == 0
     assert encoder.transform([text]) != encoder.transform(["other"])
@@ -85,8 +77,8 @@ def test_releases_do_not_tell_the_forms_of_unicode_apart(text):
 
 
 def test_an_adversary_reads_both_forms():
-    texts = [unicodedata.normalize("NFD", text) for text in TEXTS.values()]
-    words = [w for t in TEXTS.values() for w in unicodedata.normalize("NFC", t).split()]
+    texts = [unicodedata.normalize("NFD", text) for text in SCRIPTS]
+    words = [w for t in SCRIPTS for w in unicodedata.normalize("NFC", t).split()]
     embedding = WordEmbedding(words, 99.0 * np.eye(len(words)))
     perturber = DPWordPerturber(
         embedding, epsilon=100.0, mechanism="exponential", output="text", order="keep"

@@ -21,6 +21,7 @@ from sklearn.preprocessing import FunctionTransformer
 from skdptext import DPWordPerturber, WMDKNNClassifier, WordEmbedding
 from skdptext.embeddings import check_embedding, one_hot_embedding
 from skdptext.exceptions import InvalidParameterError
+from tests.documents.test_scripts import SCRIPTS
 from tests.expected import refusals
 
 WORDS = ["king", "queen", "apple"]
@@ -32,6 +33,13 @@ def table():
     return WordEmbedding(WORDS, ROWS)
 
 
+def view_of(rows):
+    """A view that is read-only, of an array that is not."""
+    view = np.array(rows, dtype=np.float32)[:]
+    view.flags.writeable = False
+    return view
+
+
 @pytest.mark.parametrize(
     "kind",
     [
@@ -40,6 +48,7 @@ def table():
         lambda rows: np.asfortranarray(np.array(rows, dtype=np.float32)),
         lambda rows: np.array(rows, dtype=np.float32),
         lambda rows: [[Fraction(x) for x in row] for row in rows],
+        view_of,
         np.ma.array,
         list,
     ],
@@ -47,6 +56,7 @@ def table():
 def test_any_real_matrix_is_stored_the_same_and_the_memory_is_not_the_callers(kind):
     given = kind(ROWS)
     table = WordEmbedding((np.str_(word) for word in WORDS), given)
+    given = getattr(given, "base", None) if kind is view_of else given
     given[0] = given[1]
     assert table.words == tuple(table) == tuple(WORDS)
     assert {type(word) for word in table.words} == {str}
@@ -61,18 +71,8 @@ def test_any_real_matrix_is_stored_the_same_and_the_memory_is_not_the_callers(ki
             table[word]
 
 
-def test_a_view_that_is_read_only_is_copied_too():
-    writable = np.array(ROWS, dtype=np.float32)
-    view = writable.view()
-    view.flags.writeable = False
-    table = WordEmbedding(WORDS, view)
-    writable[:] = 7
-    assert table.vectors.tolist() == ROWS
-
-
 @refusals(
     ("king", "words must be an iterable of str, got a str of 4 char"),
-    (None, "words must be an iterable of str, got None"),
     (np.array("king"), "words must be an iterable of str"),
     ([], "words must hold at least one word, got none"),
     (["a", b"b"], "words must be str, got a bytes at position 1"),
@@ -137,15 +137,6 @@ def test_rows_are_those_of_a_dict_as_written_or_lowercased_or_capitalised(
         assert embedding.infer(token) == (None if row < 0 else [row])
 
 
-@refusals(
-    ("king", "tokens must be an iterable of str, got a str of 4"),
-    (None, "tokens must be an iterable of str, got None"),
-    (["king", 3], "tokens must be str, got an int at position 1"),
-)
-def test_find_refuses(table, tokens):
-    table.find(tokens)
-
-
 # -- restrict -----------------------------------------------------------------------
 
 
@@ -164,7 +155,6 @@ def test_restrict(table):
 @refusals(
     (0, "words_or_n must be an integer >= 1 and <= 3, got 0"),
     (4, "words_or_n must be an integer >= 1 and <= 3, got 4"),
-    ("king", "got a str of 4 characters"),
     ([], "at least one word"),
     (["king", "king"], "words must be unique, got the same at positions 0 and 1"),
     (["king", "prince", "pear"], "got 2 unknown, the first at position 1"),
@@ -213,27 +203,11 @@ def test_copies_are_the_same_object(table):
 
 # -- Unicode ------------------------------------------------------------------------
 
-# Composed and decomposed, and a word that only one of the two writes.
-SCRIPTS = {
-    "French": "café naïve",
-    "German": "schön größer",
-    "Turkish": "İzmir ılık",
-    "Hindi": "नमस्ते हिन्दी बड़ा",
-    "Korean": "한국어 문서",
-    "Thai": "สวัสดี ประเทศ",
-    "Russian": "ёлка мир",
-    "Greek": "γλώσσα ά",
-    "Hebrew": "שָׁלוֹם",
-    "Arabic": "مُدَرِّس",
-    "Vietnamese": "người đường",
-}
 
-
-@pytest.mark.parametrize("script", SCRIPTS)
 @pytest.mark.parametrize("form", ["NFC", "NFD"])
 @pytest.mark.parametrize("suffix", [None, ".txt", ".bin", ".npz"])
-def test_words_are_found_however_they_are_composed(tmp_path, script, form, suffix):
-    words = [normalize("NFC", word) for word in SCRIPTS[script].split()]
+def test_words_are_found_however_they_are_composed(tmp_path, form, suffix):
+    words = [normalize("NFC", word) for text in SCRIPTS for word in text.split()]
     written = [normalize(form, word) for word in words]
     keyed = KeyedVectors(len(words))
     keyed.add_vectors(written, np.eye(len(words)))

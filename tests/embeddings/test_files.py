@@ -180,15 +180,14 @@ def test_what_follows_n_words_may_be_broken(tmp_path, suffix):
 # -- npz ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("dtype", "order"), [("f8", "C"), (">f4", "F"), ("f4", "F")])
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
-def test_npz_of_numpy_is_read(tmp_path, save, dtype, order):
-    vectors = np.asarray(FIXED.vectors, dtype, order=order)
-    save(tmp_path / "t.npz", words=FIXED.words, other=np.ones(3), vectors=vectors)
-    for n in (None, 2):
-        read = WordEmbedding.load(tmp_path / "t.npz", n)
-        assert_same(read, FIXED.restrict(n or len(FIXED)))
-        assert not read.vectors.flags.writeable
+def test_npz_of_numpy_is_read(tmp_path, save):
+    for dtype, order in (("f8", "C"), (">f4", "F"), ("f4", "F")):
+        vectors = np.asarray(FIXED.vectors, dtype, order=order)
+        save(tmp_path / "t.npz", words=FIXED.words, other=np.ones(3), vectors=vectors)
+        for n in (None, 2):
+            read = WordEmbedding.load(tmp_path / "t.npz", n)
+            assert_same(read, FIXED.restrict(n or len(FIXED)))
 
 
 def test_npz_of_earlier_versions_is_read(tmp_path):
@@ -215,17 +214,6 @@ def test_unknown_suffixes_and_what_is_no_path(tmp_path, name):
     with pytest.raises(InvalidParameterError, match="n_words must be an integer >= 1"):
         WordEmbedding.load(tmp_path / "t.txt", n_words=0)
     assert os.listdir(tmp_path) == []
-
-
-def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
-    with pytest.raises(FileNotFoundError, match=r"t\.bin"):
-        WordEmbedding.load(tmp_path / "t.bin")
-    FIXED.save(tmp_path / "t.bin")
-    before = (tmp_path / "t.bin").read_bytes()
-    monkeypatch.setattr(os, "replace", lambda *_: 1 / 0)  # the last step
-    with pytest.raises(ZeroDivisionError):
-        FIXED.restrict(2).save(tmp_path / "t.bin")
-    assert [each.read_bytes() for each in tmp_path.iterdir()] == [before]
 
 
 def test_saved_through_a_link_and_with_the_usual_rights(tmp_path):
@@ -281,10 +269,6 @@ def test_text(tmp_path, fault):
         refused(tmp_path / "t.vec.gz", gzip.compress(content), f", line {line}")
 
 
-def test_a_repetition_names_both_lines(tmp_path):
-    assert "line 1;" in refused(tmp_path / "t.txt", b"a 1\nb 2\na 3\n", ", line 3")
-
-
 def test_text_before_n_words_is_checked(tmp_path):
     refused(tmp_path / "t.txt", b"a 1 2\nb 1\nc 1 2\n", ", line 2", n_words=3)
     refused(tmp_path / "t.txt", b"9 1\na 1\nb 1\n", ", line 3", n_words=3)
@@ -298,23 +282,21 @@ def binary(*rows, header=None):
 
 
 A = (b"a", 1, 2)
+BINARY = {
+    "no header": [b"", b"\x80\x81\x82\x83" * 50, b"canary 0.1 0.2\n"],
+    "sizes": [b"0 2\n", b"2 0\n", b"2 99999999999\na ", b"2 " + b"9" * 5000 + b"\na "],
+    "words": [binary(A, header="2 2\n"), binary(A, header=f"{10**12} 2\n")],
+    "cut": [binary(A, (b"b", 3)), binary(A, header="2 2\n") + b"canary"],
+    "twice": [binary(A, A)],
+    "values": [binary(A, (b"b", float("nan"), 2)), binary(A, (b"canary\xff", 1, 2))],
+    "endless": [b"1 2\n" + b"x" * (3 << 20)],
+    "fastText": [b"\xba\x16\x4f\x2f\x0c\x00\x00\x00" + bytes(100)],
+}
 
 
-@pytest.mark.parametrize(
-    "contents",
-    [
-        [b"", b"\x80\x81\x82\x83" * 50, b"canary 0.1 0.2\n"],
-        [b"0 2\n", b"2 0\n", b"2 99999999999\na ", b"2 " + b"9" * 5000 + b"\na "],
-        [binary(A, header="2 2\n"), binary(A, header=f"{10**12} 2\n")],
-        [binary(A, (b"b", 3)), binary(A, header="2 2\n") + b"canary", binary(A, A)],
-        [binary(A, (b"b", float("nan"), 2)), binary(A, (b"canary\xff", 1, 2))],
-        [b"1 2\n" + b"x" * (3 << 20)],
-        [b"\xba\x16\x4f\x2f\x0c\x00\x00\x00" + bytes(100)],  # a fastText model
-    ],
-    ids=["no header", "sizes", "words", "cut", "values", "endless", "fastText"],
-)
-def test_binary(tmp_path, contents):
-    for content in contents:
+@pytest.mark.parametrize("fault", BINARY)
+def test_binary(tmp_path, fault):
+    for content in BINARY[fault]:
         refused(tmp_path / "t.bin", content)
         refused(tmp_path / "t.bin.gz", gzip.compress(content))
 
@@ -324,49 +306,45 @@ def test_a_fasttext_model_is_told_how_to_be_read():
         WordEmbedding.load(datapath("lee_fasttext_new.bin"))
 
 
-@pytest.mark.parametrize("suffix", [".vec", ".bin"])
-def test_broken_gzip(tmp_path, suffix):
+@pytest.mark.parametrize("suffix", [".vec.gz", ".bin.gz", ".npz"])
+def test_broken_archives(tmp_path, suffix):
     vectors = np.random.default_rng(0).normal(size=(2000, 20))
-    path = tmp_path / f"t{suffix}.gz"
+    path = tmp_path / f"t{suffix}"
     WordEmbedding([f"w{i}" for i in range(2000)], vectors).save(path)
     whole, middle = path.read_bytes(), path.stat().st_size // 2
     flipped = whole[:middle] + bytes(99) + whole[middle + 99 :]
-    for content in (flipped, whole[:middle], whole[:-8] + bytes(8), b"not gzip"):
+    for content in (flipped, whole[:middle], whole[:-8] + bytes(8), b"canary", b"PK"):
         refused(path, content)
 
 
 WORDS, EYE = np.array(["a", "b"]), np.eye(2)
+ARRAYS = [
+    {"words": None},
+    {"vectors": None},
+    {"words": ["a", "b", "canary"]},
+    {"words": np.array(["a", "canary"], object)},
+    {"words": [b"a", b"canary"]},
+    {"words": [1, 2]},
+    {"words": "canary"},
+    {"words": ["canary", "canary"]},
+    {"words": [["a", "b"]], "vectors": np.eye(1)},
+    {"words": np.array([], "U1"), "vectors": np.ones((0, 2))},
+    {"vectors": np.ones(2)},
+    {"vectors": np.float32([[1], [np.nan]])},
+    {"subword_buckets": np.ones((4, 3))},
+    {"subword_buckets": np.array([[1, 2], [np.nan, 1]])},
+    {"subword_buckets": EYE, "subword_lengths": (6, 3)},
+    {"subword_buckets": EYE, "subword_lengths": (3, 6, 9)},
+    {"subword_buckets": EYE, "subword_lengths": ("x", "y")},
+]
 
 
-@pytest.mark.parametrize(
-    "arrays",
-    [
-        {"words": None},
-        {"vectors": None},
-        {"words": ["a", "b", "canary"]},
-        {"words": np.array(["a", "canary"], object)},
-        {"words": [b"a", b"canary"]},
-        {"words": [1, 2]},
-        {"words": "canary"},
-        {"words": ["canary", "canary"]},
-        {"words": [["a", "b"]], "vectors": np.eye(1)},
-        {"words": np.array([], "U1"), "vectors": np.ones((0, 2))},
-        {"vectors": np.ones(2)},
-        {"vectors": np.float32([[1], [np.nan]])},
-        {"buckets": np.ones((4, 3))},
-        {"buckets": np.array([[1, 2], [np.nan, 1]])},
-        {"buckets": EYE, "lengths": (6, 3)},
-        {"buckets": EYE, "lengths": (3, 6, 9)},
-        {"buckets": EYE, "lengths": ("x", "y")},
-    ],
-)
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
-def test_npz(tmp_path, arrays, save):
-    arrays = {"words": WORDS, "vectors": EYE, "lengths": (3, 6)} | arrays
-    names = {"buckets": "subword_buckets", "lengths": "subword_lengths"}
-    held = {names.get(k, k): v for k, v in arrays.items() if v is not None}
-    save(tmp_path / "t.npz", **held)
-    refused(tmp_path / "t.npz", (tmp_path / "t.npz").read_bytes())
+def test_npz(tmp_path, save):
+    for arrays in ARRAYS:
+        held = {"words": WORDS, "vectors": EYE, "subword_lengths": (3, 6)} | arrays
+        save(tmp_path / "t.npz", **{k: v for k, v in held.items() if v is not None})
+        refused(tmp_path / "t.npz", (tmp_path / "t.npz").read_bytes())
 
 
 def npy_header(shape, descr="<f4", text=None):
@@ -377,39 +355,24 @@ def npy_header(shape, descr="<f4", text=None):
 
 
 @pytest.mark.parametrize("name", ["words", "vectors"])
-@pytest.mark.parametrize(
-    "member",
-    [
-        npy_header((2, 10**20)),
-        npy_header((2, -1)),
-        npy_header((2, 1000)),
+def test_broken_members_of_npz(tmp_path, name):
+    for member in (
+        *(npy_header((2, n)) for n in (10**20, -1, 1000)),
         npy_header((2, 1), "<V0"),
         npy_header((2,), "<U1") + b"\xff" * 8,  # no characters
-        npy_header(0, text="(" * 100),
-        npy_header(0, text=f"{'9' * 5000}"),
+        *(npy_header(0, text=text) for text in ("(" * 100, "9" * 5000)),
         b"\x93NUMPY\x01\x00\xff\xff{",
         b"canary",
-    ],
-)
-def test_broken_members_of_npz(tmp_path, name, member):
-    path = tmp_path / "t.npz"
-    np.savez(path, words=WORDS, vectors=EYE)
-    with zipfile.ZipFile(path) as good:
-        members = {each: good.read(each) for each in good.namelist()}
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for each, content in {**members, f"{name}.npy": member}.items():
-            archive.writestr(each, content)
-    refused(path, path.read_bytes())
-
-
-def test_broken_zips(tmp_path):
-    path = tmp_path / "t.npz"
-    WordEmbedding(["a", "b"], EYE).save(path)
-    whole = path.read_bytes()
-    for content in (b"", whole[: len(whole) // 2], b"PK" + bytes(50), b"canary"):
-        refused(path, content)
-    for i in (whole.index(b"a\0\0\0b"), whole.rindex(b"PK\x05\x06") + 16):
-        refused(path, whole[:i] + b"\x07" + whole[i + 1 :])  # a word, and a place
+    ):
+        np.savez(tmp_path / "good.npz", words=WORDS, vectors=EYE)
+        with (
+            zipfile.ZipFile(tmp_path / "good.npz") as good,
+            zipfile.ZipFile(tmp_path / "t.npz", "w", zipfile.ZIP_DEFLATED) as archive,
+        ):
+            for each in good.namelist():
+                broken = each == f"{name}.npy"
+                archive.writestr(each, member if broken else good.read(each))
+        refused(tmp_path / "t.npz", (tmp_path / "t.npz").read_bytes())
 
 
 @pytest.mark.no_cover

@@ -284,12 +284,7 @@ def test_search_and_figure_in_one_call():
 
 
 @refusals(
-    (NeighborhoodDisplay, ["w"], {}, "word must be a str"),
-    (NeighborhoodDisplay, "w1", {"n_neighbors": 0}, "n_neighbors must be an integer"),
-    (NeighborhoodDisplay, "w1", {"n_landed": -1}, "n_landed must be an integer >= 0"),
     (NeighborhoodDisplay, "w1", {"n_draws": 0}, "n_draws must be an integer >= 1"),
-    (PlausibleDeniabilityDisplay, "w1", {}, "words must be an iterable of str"),
-    (PlausibleDeniabilityDisplay, None, {"epsilons": 3.0}, "epsilons must be a seq"),
     (PlausibleDeniabilityDisplay, None, {"epsilons": [1, 0]}, "epsilons"),
     (PlausibleDeniabilityDisplay, None, {"lams": [1.5]}, "lams"),
 )

@@ -458,10 +458,7 @@ def test_a_model_that_remembers_is_told_from_one_that_never_saw(prose):
 
 @refusals(
     ({"released": CLEAR[:3]}, "equal length.*got 4 and 3 texts"),
-    ({"released": "abc"}, "got a single str"),
-    ({"released": None}, "got None"),
     ({"released": [*CLEAR[:3], float("nan")]}, "as document 3"),
-    ({"released": [*CLEAR[:3], ["a", 1]]}, "an int as token 1 of document 3"),
     ({"original": np.eye(4)}, "got a count matrix"),
     ({"released": np.zeros((4, 2, 2))}, "released must hold a number or a vector"),
     ({"original": ["a"], "released": ["a"]}, "at least 2 texts with words"),
@@ -473,9 +470,6 @@ def test_a_model_that_remembers_is_told_from_one_that_never_saw(prose):
     ({"labels": {"age": list("aab")}}, r"labels must hold one label per docu.* \(4\)"),
     ({"n_candidates": 1}, "n_candidates must be an integer >= 2"),
     ({"max_documents": 1}, "max_documents"),
-    ({"random_state": "x"}, "random_state"),
-    ({"mechanism": "noise"}, "mechanism must be a releaser"),
-    ({"guarantee": 1.0}, "guarantee must be a PrivacyGuarantee, got a float without"),
     ({"original": None}, "background must be given"),
     ({"background_ids": ["b"]}, "background must be given"),
     ({"original": None, "background": ["a", "b"]}, "authors .or background without"),
@@ -483,7 +477,6 @@ def test_a_model_that_remembers_is_told_from_one_that_never_saw(prose):
     ({"background": ["a", "b"], "background_ids": ["x", "y"], "authors": range(4)},
      "people of at least 2 releases, got 2 and 0"),
     ({"control": CLEAR[4:], "authors": range(4)}, "control must come with original"),
-    ({"control": CLEAR[4:], "original": None}, "control must come with original"),
     ({"control": CLEAR[4:]}, "at least 10 different texts"),
 )  # fmt: skip
 def test_bad_input(change):

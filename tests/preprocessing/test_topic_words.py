@@ -111,12 +111,10 @@ def test_before_a_perturber(small_embedding):
 
 @refusals(
     (lambda X, y: fit((X, y), n_words=0), "n_words must be an integer >= 1, got 0"),
-    (lambda X, y: fit((X, y), n_words="all"), "n_words must be an integer >= 1"),
     (lambda X, y: TopicWordSelector(tuned_on="mine").fit(X, y), "'public', 'released'"),
     (lambda X, y: fit((-X, y)), "non-negative entries only"),
     (lambda X, y: fit((X, y)).transform(-X), "non-negative entries only"),
     (lambda X, y: fit((X, ["air"] * 45)), r"2 different topics, got 1 class\."),
-    (lambda X, y: fit((X, y)).get_support(indices="yes"), "indices must be True or"),
 )
 def test_bad_input(bags, call):
     call(*bags)

@@ -451,16 +451,11 @@ def test_who_says_that_all_are_public_says_it_wherever_the_promise_is():
     ({"n_groups": 31}, "n_groups must be at most the number of public"),
     ({"n_groups": 7, "grouper": Fixed(by_length)}, "n_groups must be None beside gro"),
     ({"n_groups": 7, "public_labels": [0, 1] * 15}, "n_groups must be None beside pub"),
-    ({"output": "tokens"}, "output must be one of"),
     ({"output": "bow"}, "embedding must be given"),
-    ({"embedding": "glove"}, "embedding must be None or a WordEmbedding"),
     ({"output": "vector", "grouper": Fixed(by_length)}, "must be a pipeline"),
-    ({"allow_shared_texts": 1}, "allow_shared_texts must be"),
-    ({"verbose": -1}, "verbose must be"),
     ({"public_labels": ["a", "b"]}, r"one label per public document \(30\)"),
     ({"public_labels": [None] * 30}, "at least 2 different labels, got 0"),
     ({"public_labels": ["a"] * 29 + [None]}, "at least 2 different labels, got 1"),
-    ({"public_labels": ["a"] * 29 + [np.inf]}, "public_labels must not be missing"),
     ({"public_labels": [0, None, -1.0] * 10}, "public_labels must not be -1"),
 )
 def test_bad_parameters(public, options):
@@ -468,20 +463,14 @@ def test_bad_parameters(public, options):
 
 
 @refusals(
-    ("a secret", "public_documents must be an iterable .*, got a single str"),
     ([], "at least one document"),
-    (["secret", None], "each document of public_documents .* None as document 1"),
-    ([["secret", 3]], "an int as token 1 of document 0 of public_documents"),
     (["?", " "] * 3, "public_documents must differ in their words"),
-    never="secret",
 )
 def test_bad_public_documents(documents):
     DPDocumentReplacer(documents, n_groups=2).fit()
 
 
 @refusals(
-    ("text", None, "got None"),
-    ("text", ["secret", 3], "an int as document 1"),
     ("group", None, "released must hold one label per document, got None"),
     ("vector", ["secret"], "released must be a matrix of 12 columns"),
     ("vector", np.zeros((2, 3)), "released must be a matrix of 12 columns"),
@@ -492,11 +481,8 @@ def test_bad_releases(replacer, output, released):
 
 
 @refusals(
-    ("a secret", None, "got a single str"),
-    (["secret", None], None, "None as document 1"),
-    (["x", "y"], ["a"], "one id per document"),
-    (["x", "y"], ["a", "a"], "must differ"),
-    never="secret",
+    (["a"], "one id per document"),
+    (["a", "a"], "must differ"),
 )
-def test_bad_documents_and_ids(replacer, X, ids):
-    replacer.fit().transform(X, document_ids=ids)
+def test_bad_ids(replacer, ids):
+    replacer.fit().transform(["x", "y"], document_ids=ids)

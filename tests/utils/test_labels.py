@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -24,14 +23,8 @@ WRONG = [
     (["a", b"b", "c"], "of one kind, all text or all numbers, got text for document 0"),
     (["a", np.nan, "b"], "must not be missing, got nan for document 1"),
     (np.array([0.0, np.nan, 1.0]), "must not be missing, got nan for document 1"),
-    (
-        pd.Series(["a", pd.NA, "b"], dtype="string"),
-        "must not be missing, got a NAType for document 1",
-    ),
-    (
-        pd.to_datetime(["2020-01-01", None, "2021-01-01"]),
-        "missing, got a NaTType for document 1",
-    ),
+    (pd.Series(["a", pd.NA, "b"], dtype="string"), "got a NAType for document 1"),
+    (pd.to_datetime(["2020-01-01", None, "2021-01-01"]), "got a NaTType for document"),
     ([object(), object(), object()], "must be labels that can be sorted"),
     ([("a", "b"), ("c", "d"), ("e", "f")], "a text or a number, got a tuple for"),
     ([[1, 2], [3, 4], [5, 6]], "a text or a number, got a list for document 0"),
@@ -49,23 +42,6 @@ def test_labels_that_are_no_labels(values, message):
         as_labels("y", values)
     with refused(re.escape(message)):
         KoppelAuthorClassifier().fit(["a text", "another", "third"], values)
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        (label for label in "aba"),
-        [1, 2.0, True],
-        [Fraction(1, 2), 1, Fraction(1, 2)],
-        [np.str_("a"), "b", "a"],
-        np.array([True, False, True]),
-        pd.to_datetime(["2020-01-01", "2021-01-01", "2020-01-01"]),
-    ],
-)
-def test_labels_of_one_kind(values):
-    labels = as_labels("y", values)
-    assert labels.shape == (3,)
-    assert len(np.unique(labels)) == 2
 
 
 # -- the same labels from any library, and labels that only look alike ----------------
@@ -86,6 +62,8 @@ COLUMNS = [
     lambda x: pa.chunked_array([x[:1], x[1:]]),
     lambda x: pa.table({"label": x}),
     lambda x: list(pa.array(x)),
+    lambda x: (label for label in x),
+    lambda x: [type(np.array(x)[0])(label) for label in x],
 ]
 
 

@@ -116,33 +116,24 @@ def test_threads_of_a_release_share_those_of_the_library(small_embedding):
 # -- progress bars ----------------------------------------------------------------
 
 
-def screen(terminal):
-    """A standard error that is a terminal or not."""
-    stream = StringIO()
-    stream.isatty = lambda: terminal
-    return stream
-
-
-def closed():
-    stream = StringIO()
-    stream.close()
-    return stream
-
-
 @pytest.mark.parametrize(
     ("stream", "config", "shown"),
     [
-        (screen(True), None, [1, 2]),
-        (screen(False), None, [2]),
-        (closed(), None, [2]),
+        ("terminal", None, [1, 2]),
+        ("file", None, [2]),
+        ("closed", None, [2]),
         (None, None, []),  # of Windows without a console
-        (screen(False), {"IPKernelApp": {}}, [1, 2]),
+        ("file", {"IPKernelApp": {}}, [1, 2]),  # a notebook
     ],
-    ids=["terminal", "file", "closed", "none", "notebook"],
 )
 def test_a_bar_is_shown_on_a_terminal_and_in_a_notebook(
     stream, config, shown, monkeypatch
 ):
+    kind, stream = stream, stream and StringIO()
+    if kind == "closed":
+        stream.close()
+    elif kind:
+        stream.isatty = lambda: kind == "terminal"
     shell = config and SimpleNamespace(config=config)
     ipython = SimpleNamespace(get_ipython=lambda: shell)
     monkeypatch.setattr(sys, "stderr", stream)
