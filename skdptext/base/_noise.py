@@ -254,17 +254,18 @@ class NoiseStreams:
     Streams are derived by a keyed hash (BLAKE2b), so that those of two labels are
     independent, and no stream reveals anything about another one or about the key.
 
-    By `random_state` the 256-bit key comes from the operating system, a hash of the
-    integer, or the generator, which moves on by 32 bytes. What the release depends on
-    besides the document, the `context` (mechanism, ε, λ, embedding), enters the key, so
-    that no noise is repeated at another ε.
+    Depending on `random_state`, the 256-bit key comes from the operating system, from a
+    hash of the integer, or from the generator, which then moves on by 32 bytes. The
+    `context` (mechanism, ε, λ, embedding) enters the key. A seed therefore never
+    repeats its noise at another ε.
     """
 
     def __init__(self, random_state: Any, context: bytes) -> None:
         state = check_noise_state(random_state)
         #: Whether the same document must get the same noise in every call.
         self.repeatable = isinstance(state, int)
-        #: Whether the noise may depend on how the work is split: fresh noise hides it.
+        #: Whether the noise may depend on how the work is split, which is the case for
+        #: fresh noise only.
         self.fresh = state is None
         if state is None:
             secret = secrets.token_bytes(32)
@@ -272,19 +273,19 @@ class NoiseStreams:
             secret = str(state).encode()
         else:
             secret = state.bytes(32)
-        # Two hashes: the first makes 256 bits of any secret, the second binds them to
-        # the context. Who learns the key of one release then knows that of no other.
+        # The first hash makes 256 bits of any secret, and the second binds them to the
+        # context. Learning the key of one release then reveals no other key.
         seed = blake2b(secret, digest_size=32, person=b"skdptext-seed").digest()
         self._key = blake2b(context, key=seed, digest_size=32).digest()
 
     def labeller(
         self, ids: Sequence[Any] | None = None
     ) -> Callable[[int, bytes], bytes] | None:
-        """A function from a document's position and content to its label, or None.
+        """Make a function from a document's position and content to its label, or None.
 
-        Equal content under another of the `ids` gets another label. Without ids, it
-        gets the same, except with a Generator, whose copies (clones share its state)
-        must give different documents different noise.
+        With `ids`, equal content under different ids gets different labels. Without
+        them it gets the same label, except with a Generator: clones share its state,
+        and different documents must get different noise.
         """
         if self.fresh:
             return None
@@ -292,54 +293,54 @@ class NoiseStreams:
         def label(position: int, content: bytes) -> bytes:
             who = b""
             if ids is not None:
-                # a missing id is reported when all documents are read
+                # A missing id is reported later, when all documents are read.
                 who = _id_bytes(ids[position]) if position < len(ids) else b""
             elif not self.repeatable:
                 who = b"%d" % position
-            # The length comes first, so that no id and content can be mistaken for
-            # another id and another content that read the same end to end.
+            # The length comes first. Otherwise another id and content could read the
+            # same end to end and get the same label.
             framed = b"%d:" % len(who) + who + content
             return blake2b(framed, key=self._key, digest_size=32).digest()
 
         return label
 
     def open(self, label: bytes) -> np.random.Generator:
-        """The stream of a label, from its beginning."""
+        """Open the stream of a label at its beginning."""
         key = blake2b(label, key=self._key, digest_size=32, person=b"stream").digest()
         return _generator(key)
 
     def numbers(self, labels: Sequence[bytes]) -> Numbers:
-        """Whole numbers, one for each of many labels.
+        """Prepare whole numbers, one for each of many labels.
 
-        For a single number, the keyed hash of a label takes a twentieth of the time
-        that its stream does.
+        For a single number, the keyed hash of a label takes a twentieth of the time of
+        its stream.
         """
         return Numbers(self._key, labels)
 
 
 class Numbers:
-    """Whole numbers by keyed hashes of labels: equal labels have equal numbers."""
+    """Whole numbers from keyed hashes of labels; equal labels get equal numbers."""
 
     def __init__(self, key: bytes, labels: Sequence[bytes]) -> None:
         self._key, self._labels = key, labels
 
     def integers(self, high: Any, size: Any = None) -> np.ndarray:
-        """A number in [0, high) for each label, all of them equally likely.
+        """Draw a number in [0, high) for each label, all of them equally likely.
 
-        `high`, of one number or one for each label, is at most 2^63. `size` is as
-        NumPy's generators have it; it must be the number of labels.
+        `high`, one number or one per label, is at most 2^63. `size` exists for the
+        interface of NumPy's generators and must be the number of labels.
         """
         n = len(self._labels)
         if size not in (None, n):
             raise ValueError(f"size must be the number of labels ({n}), got {size}.")
         below = np.broadcast_to(np.asarray(high).astype(np.uint64), n)
-        # all from the largest multiple of `high` on is drawn again, or the remainder
-        # of 2^64 would make small numbers likelier
+        # Numbers from the largest multiple of `high` on are drawn again. Otherwise the
+        # remainder of 2^64 would make small numbers more likely.
         last = _LAST - (_LAST % below + np.uint64(1)) % below
         numbers = np.empty(n, dtype=np.int64)
         left = np.arange(n)
-        # A label that gets no allowed number asks again under the next salt, so that
-        # its number does not depend on which others asked with it.
+        # A label without an allowed number tries again with the next salt. Its number
+        # does not depend on the other labels of the call.
         turn = 0
         while len(left):
             salt = turn.to_bytes(8, "little")
@@ -354,7 +355,7 @@ class Numbers:
                 for i in left.tolist()
             )
             drawn = np.frombuffer(digests, dtype="<u8").reshape(len(left), 4)
-            # of the four numbers in a digest the first that is allowed
+            # The first allowed one of the four numbers in a digest is taken.
             fits = drawn <= last[left, None]
             done = fits.any(axis=1)
             rows, first = left[done], fits[done].argmax(axis=1)
@@ -364,7 +365,7 @@ class Numbers:
 
 
 def _id_bytes(identity: Any) -> bytes:
-    """An id with its type: 1, "1" and b"1" differ."""
+    """Encode an id with its type: 1, "1" and b"1" differ."""
     if isinstance(identity, str):
         return b"s" + identity.encode("utf-8", "surrogatepass")
     return b"b" + identity if isinstance(identity, bytes) else b"i%d" % identity

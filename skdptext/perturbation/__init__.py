@@ -1,4 +1,4 @@
-"""The estimator that releases documents with private words."""
+"""The estimator that replaces the words of documents by noisy ones."""
 
 from skdptext.perturbation._perturber import (
     DPWordPerturber,

@@ -60,32 +60,32 @@ from skdptext.utils import (
     warn_once,
 )
 
-# About how many words a canary perturbs; each worker does it once.
+# About how many words the canary documents have. Each worker perturbs them once.
 _CANARY_WORDS = 256
-# ε at which randomized response keeps every word
+# At this ε, randomized response keeps every word.
 _NO_NOISE = 1e6
-# Above this share of unknown words the embedding is probably the wrong one.
+# Above this share of unknown words, the embedding is probably the wrong one.
 _MANY_UNKNOWN = 0.5
-# What is released outside the guarantee
+# Warnings about what is released outside the guarantee.
 _LENGTHS = (
-    "document_length is None: the number of words of each document is released as it "
-    "is, and documents of different length are not protected from being told apart. "
-    "Set document_length to make every release of one size."
+    "document_length is None: the number of words of each document is released, and "
+    "documents of different lengths can be told from each other. Set document_length "
+    "to make all releases equally long."
 )
 _ORDER = (
-    'output is not "bow": the order of the words is released, which tells which '
-    'document it was. Use output="bow", or say order="keep" if that is meant.'
+    'output is not "bow": the order of the words is released, which helps to identify '
+    'the document. Use output="bow", or confirm with order="keep".'
 )
 _IN_CLEAR = 'oov="keep": unknown words, often names, are released in the clear.'
 _VOCABULARY = (
     "The vocabulary was taken from the columns of the documents given to fit "
-    '(embedding="one-hot"): which words there are is released, and outside the '
-    "promise. If it is public, say so: embedding=one_hot_embedding(words)."
+    '(embedding="one-hot"): the set of words is released, and is not protected. If it '
+    "is public, pass embedding=one_hot_embedding(words)."
 )
 
 
 def resolve_mechanism(mechanism: Any) -> WordMechanism:
-    """The mechanism that the parameter `mechanism` of a perturber stands for."""
+    """Get the mechanism that the parameter `mechanism` of a perturber selects."""
     if mechanism is None:
         return MahalanobisNoise()
     if isinstance(mechanism, str):
@@ -99,14 +99,14 @@ def resolve_mechanism(mechanism: Any) -> WordMechanism:
 class DPWordPerturber(ColumnOutput, BaseReleaser):
     r"""Replace each word of a document by a noisy one.
 
-    Each word stays, or becomes another word of a public vocabulary, at random. Single
-    words become deniable, similar ones more than unrelated ones; a document is *not*
-    hidden from someone who has it: for that, see `DPDocumentReplacer`. What is released
-    are counts of words, or words in order.
+    At random, each word stays or becomes another word of a public vocabulary. Single
+    words become deniable, similar ones more than unrelated ones. A document is *not*
+    hidden from someone who has it: for that, see `DPDocumentReplacer`. Releases are
+    counts of words, or words in order.
 
     The recommended setting is ``mechanism="exponential"`` with ``lam=0``, a
     `document_length`, and the ε that `~skdptext.model_selection.calibrate_epsilon`
-    finds. The default mechanism is that of the papers: noise on vectors (see Notes).
+    finds. The default mechanism is the noise on vectors of the papers (see Notes).
 
     Parameters
     ----------
@@ -119,63 +119,62 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
     epsilon : float, default=10.0
         Privacy parameter ε > 0, in nats per unit of distance in the embedding:
         smaller is more private. Its meaning depends on the scale of the embedding and
-        on the mechanism: `~skdptext.mechanisms.Exponential` changes as many words at a
-        quarter to a twelfth of it.
+        on the mechanism: `~skdptext.mechanisms.Exponential` changes as many words with
+        an ε that is four to twelve times smaller.
     lam : float, default=0.5
         Shape λ in [0, 1], from spherical to elliptical noise. 1 needs a non-singular
-        Σ. What it means for other mechanisms is described there.
+        Σ. Other mechanisms document their own meaning.
     document_length : int, default=None
         Release exactly this many words of each document. None releases the number of
         known words of each document, with a `PrivacyLeakWarning`; a row of counts may
         then have at most 10^8 words.
     resize : {"sample", "truncate"}, default=None
-        How documents are brought to `document_length`. ``"sample"``, also for None:
-        words are drawn with replacement, from the whole vocabulary if a document has
-        none. ``"truncate"``: the first words are taken, and a shorter document is an
-        error. Drawing costs more privacy: see `guarantee`.
+        How documents are brought to `document_length`. ``"sample"``, also the meaning
+        of None, draws words with replacement, from the whole vocabulary if a document
+        has none. ``"truncate"`` takes the first words and refuses shorter documents.
+        Drawing costs more privacy: see `guarantee`.
     oov : {"drop", "error", "keep"}, default="drop"
-        What to do with words unknown to the embedding. ``"keep"`` releases them in
-        clear, with a `PrivacyLeakWarning`, and needs ``output="text"``.
+        What to do with words unknown to the embedding. ``"keep"`` releases them
+        unchanged, with a `PrivacyLeakWarning`, and needs ``output="text"``.
     lowercase : bool, default=True
-        Lowercase strings before they are split into words. Every word is looked up as
-        it stands, then lowercased, then capitalised.
+        Lowercase strings before they are split into words. Every word is looked up
+        unchanged, then lowercased, then capitalized.
     stop_words : {"english"} or list of str, default=None
         Words to leave out, of strings and of token lists.
     token_pattern : str, default=None
-        Regular expression of a word. None: two letters or digits, or more, with their
-        marks, and one letter of a script other than Latin. Not used if `tokenizer` is
-        given.
+        Regular expression of a word. None accepts two or more letters or digits with
+        their marks, and single letters of scripts other than Latin. Not used if
+        `tokenizer` is given.
     tokenizer : callable, default=None
         Splits a string into words.
     output : {"bow", "tokens", "text"}, default="bow"
         Count matrix, token lists or strings; the latter two keep the order of the
         words, and so have a weaker guarantee between documents.
     order : {"keep"}, default=None
-        Tokens and text release the order of the words, unless `resize` draws them.
-        None: a `PrivacyLeakWarning` says so. ``"keep"`` acknowledges it and silences
-        the warning; nothing else changes.
+        Tokens and text release the order of the words, unless `resize` draws them. A
+        `PrivacyLeakWarning` says so; ``"keep"`` silences it and changes nothing else.
     mechanism : WordMechanism or str, default=None
-        How a word is perturbed: an object of `skdptext.mechanisms`, one that you wrote,
-        or a name such as ``"exponential"``, which stands for the class with its default
+        How a word is perturbed: an object of `skdptext.mechanisms`, your own mechanism,
+        or a name such as ``"exponential"``, which selects the class with its default
         options. If None, `~skdptext.mechanisms.MahalanobisNoise`, as in the papers.
         A grid search reaches the options of an object as ``mechanism__option``.
     random_state : None, int, Generator or RandomState, default=None
-        None: fresh noise in every call, from ChaCha20 keyed by the operating system.
-        An int: a repeatable release. The noise of a document is then derived by a
-        keyed hash from the integer, the mechanism with all its options, ε, λ, the
-        embedding and the document's words (and its id, if `transform` is given one): it
-        does not depend on the other documents, their order, or `n_jobs`, and equal
-        documents get equal releases. If one word changes, even an unknown or truncated
-        one, all words get fresh noise: releases of both versions can be averaged, and
-        their ε add up. The integer is a secret: anyone who knows it can
-        undo the noise; `secrets.randbits(128)` gives one, and `fit` warns of one below
-        2^64. Views of the estimator say ``<secret>``, and JSON refuses it, but pickles
-        hold it, and the grid of a search shows what it was given. A Generator or
-        RandomState of NumPy: a key is drawn from it in every call. A copy of it
-        (`clone` makes one) repeats the noise of a document at the same position; other
-        documents get different noise. NumPy's global RandomState is refused.
+        None draws fresh noise in every call, from ChaCha20 keyed by the operating
+        system. An int makes releases repeatable. The noise of a document is then
+        derived by a keyed hash from the integer, the mechanism with all its options, ε,
+        λ, the embedding and the document's words (and its id, if `transform` is given
+        one). It does not depend on the other documents, their order, or `n_jobs`, and
+        equal documents get equal releases. If one word changes, even an unknown or
+        truncated one, all words get fresh noise: releases of both versions can be
+        averaged, and their ε add up. The integer is a secret: anyone who knows it can
+        undo the noise. `secrets.randbits(128)` makes one, and `fit` warns of integers
+        below 2^64. Printed estimators show ``<secret>``, and JSON refuses it, but
+        pickles contain it, and so does the grid of a search. From a Generator or
+        RandomState of NumPy, every call draws a key. A copy of it (`clone` makes one)
+        repeats the noise of a document at the same position; other documents get
+        different noise. NumPy's global RandomState is refused.
     n_jobs : int, default=None
-        Threads. None: as many as the linear algebra library may use.
+        Number of threads; None uses as many as the linear algebra library may use.
     verbose : int, default=0
         Above 0, show the progress of a release on a terminal or in a notebook; above 1,
         anywhere.
@@ -212,7 +211,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
 
     See Also
     --------
-    skdptext.privacy.PrivacyGuarantee : What is promised, in numbers.
+    skdptext.privacy.PrivacyGuarantee : The promise in numbers.
     skdptext.WMDKNNClassifier : Classifies the noisy bags.
 
     Notes
@@ -228,10 +227,10 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
 
     *Privacy.* By default, for words w, w' and any output z, Pr[z | w] ≤
     exp(ε‖φ(w)−φ(w')‖_RM) Pr[z | w'], and for bags of N words the exponent is ε N times
-    their Earth Mover's distance; other mechanisms have other exponents. The
-    guarantee takes the embedding as public. Nothing is learned from X, except with
+    their Earth Mover's distance. Other mechanisms have other exponents. The guarantee
+    assumes that the embedding is public. Nothing is learned from X, except with
     ``embedding="one-hot"``, which takes its vocabulary from it. A repeatable release
-    (an integer `random_state`) shows which documents are equal.
+    (an integer `random_state`) reveals which documents are equal.
 
     *Caches.* ``Pipeline(memory=...)`` writes private texts to disk in plain text, and
     reuses noise that was drawn before: leave it None.
@@ -263,7 +262,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
     0.42
     """
 
-    # skrub then hands it one column of a data frame at a time
+    # With this attribute, skrub passes one column of a data frame at a time.
     __single_column_transformer__ = True
     perturbs_words = True
 
@@ -312,7 +311,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         Parameters
         ----------
         X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
-            Only checked; an iterator is not consumed.
+            Documents. They are only checked, and an iterator is not consumed.
         y : ignored
             Not used; here for scikit-learn's interface.
 
@@ -327,12 +326,12 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
             If a parameter or `X` breaks a rule.
         """
         self._check_parameters()
-        reader = DocumentReader.of(self, None)  # which checks how documents are read
+        reader = DocumentReader.of(self, None)  # checks the options of reading
         columns, bags = None, None
         if is_count_matrix(X, name="X"):
             bags = check_array(X, accept_sparse="csr", dtype=np.float64)
             columns = column_names(X) or bags.shape[1]
-        elif isinstance(X, Sized):  # a generator is read by `transform` alone
+        elif isinstance(X, Sized):  # only `transform` may consume a generator
             deque(read_documents(X), maxlen=0)
         embedding = check_embedding(self.embedding, one_hot_words=columns)
         if bags is not None:
@@ -340,7 +339,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
             check_columns(X, embedding)
         chosen = resolve_mechanism(self.mechanism)
         mechanism = chosen.prepare(embedding, self.epsilon, self.lam)
-        # equal documents get equal releases in a `transform` without ids only
+        # No ids are known yet. `transform` warns if equal documents get equal releases.
         self._warn_of_leaks(has_ids=True)
         # Only now is anything written: a refused fit leaves no trace.
         for name in ("feature_names_in_", "covariance_"):
@@ -357,7 +356,9 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
 
     @property
     def noise_factor_(self) -> np.ndarray:
-        """Shape of the noise; a copy, so that who overwrites it changes no noise."""
+        """Shape of the noise, as a copy."""
+        # Overwriting the array itself would change the noise without changing the
+        # promise.
         factor: np.ndarray = self.mechanism_.metric.factor
         return factor.copy()
 
@@ -372,7 +373,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         check_option("oov", self.oov, ("drop", "error", "keep"))
         if self.oov == "keep" and self.output != "text":
             raise InvalidParameterError(
-                'output must be "text" with oov="keep", since an unknown word has no '
+                'output must be "text" with oov="keep", because an unknown word has no '
                 f"column, got output={self.output!r}."
             )
         check_noise_state(self.random_state)
@@ -380,9 +381,11 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         check_n_jobs(self.n_jobs)
 
     def _check_ready(self) -> DocumentReader:
-        """The reader of documents; what is set after `fit` is checked for it."""
+        """Check parameters that may have changed since `fit`, and get the reader."""
         check_is_fitted(self, "mechanism_")
         self._check_parameters()
+        # The mechanism was prepared in `fit`. Releasing with it under another ε would
+        # break the promise that the estimator states.
         for name in ("epsilon", "lam"):
             if check_real(name, getattr(self, name)) != getattr(self.mechanism_, name):
                 raise InvalidParameterError(
@@ -391,9 +394,9 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         return DocumentReader.of(self, self.embedding_, kept=self._reader)
 
     def _warn_of_leaks(self, has_ids: bool) -> None:
-        """Say what is released outside the guarantee, and what voids it."""
+        """Warn of what is released outside the guarantee, and of what voids it."""
         fixed = self.document_length is not None
-        # words drawn from a document are not in its order
+        # Words that are drawn from a document do not show its order.
         drawn = fixed and self.resize != "truncate"
         in_order = self.output != "bow" and not drawn and self.order is None
         for is_released, leak in (
@@ -418,18 +421,18 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
             matrix has no order: the words of a row are taken in column order.
         document_ids : iterable of str, int or bytes, default=None
             A different id for each document, from the data. With an integer
-            `random_state`, equal documents of different ids then get independent
+            `random_state`, equal documents with different ids then get independent
             noise, and the release stays repeatable. It is metadata in the sense of
             scikit-learn's routing: ``set_transform_request(document_ids=True)``.
 
         Returns
         -------
         noisy : sparse matrix in CSR format, of shape (n_documents, n_words), or list
-            Counts (int64) for ``output="bow"``, which Word Mover's neighbours with
-            another embedding refuse (a copy or a slice is not checked). Lists of str
-            for ``"tokens"``, strings with the words separated by spaces for ``"text"``;
-            from a table of one column, an ndarray of shape (n_documents, 1) of these.
-            See `set_output` for data frames.
+            Counts (int64) for ``output="bow"``. Word Mover's neighbors with another
+            embedding refuse them (a copy or a slice is not checked). Lists of str for
+            ``"tokens"``, and strings of words separated by spaces for ``"text"``; for a
+            table of one column, an ndarray of these of shape (n_documents, 1). See
+            `set_output` for data frames.
 
         Raises
         ------
@@ -443,23 +446,23 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         *Privacy.* Each call is another release. With fresh noise, releasing the
         same document k times costs k ε.
 
-        *Warnings* count unknown words, and documents without a known word: these get
-        random words if `document_length` is set, as whoever reads the release must not
-        learn which they are. The counts are private, for the person who holds the
-        documents: do not hand them on with the release.
+        *Warnings* count unknown words, and documents without a known word. Such
+        documents get random words if `document_length` is set, because a recipient must
+        not learn which they are. The counts are private and meant for the holder of the
+        documents: do not publish them with the release.
         """
         reader = self._check_ready()
         ids = None if document_ids is None else check_document_ids(document_ids)
         self._warn_of_leaks(has_ids=ids is not None)
-        # The key of the noise is made before any document is read: documents choose
-        # among its streams, and have no part in the key.
+        # The key of the noise is made before any document is read. Documents choose
+        # among its streams but do not influence the key.
         streams = self._streams("transform", reader)
         sample = reader.sample_length
         label = streams.labeller(ids)
         documents = self._read(reader, X, label)
         check_number_of_ids(ids, len(documents))
         # We warn once, with two numbers. The unknown words themselves are private text.
-        about = "embedding", self.embedding_.fingerprint  # another is another question
+        about = "embedding", self.embedding_.fingerprint  # warn once per embedding
         n, n_without = len(documents), documents.n_without
         warn_without_words(n_without, n, "embedding", about)
         if documents.n_unknown > _MANY_UNKNOWN * documents.n_tokens:
@@ -480,7 +483,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         return as_column(released, X, self._container, self.output)
 
     def prepare(self, X: Any) -> Any:
-        """Read documents as a release does, without noise: the bags before it.
+        """Read documents as a release does, and return the bags without noise.
 
         Parameters
         ----------
@@ -490,9 +493,9 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         Returns
         -------
         bags : sparse matrix in CSR format, of shape (n_documents, n_words)
-            Counts (int64) of the words that get noise, whatever `output` is: cut to
-            `document_length`, or drawn if `resize` draws them. The draw is not that of
-            a release; an integer `random_state` repeats it.
+            Counts (int64) of the words that get noise, for any `output`: cut to
+            `document_length`, or drawn if `resize` draws them. The draw differs from
+            that of a release; an integer `random_state` repeats it.
 
         Raises
         ------
@@ -503,7 +506,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
 
         Notes
         -----
-        *Privacy.* None: the bags are as private as the documents. They are for texts
+        *Privacy.* None: the bags are as sensitive as the documents. Use them for texts
         that an adversary knows in the clear, and for a baseline without noise.
 
         Examples
@@ -516,7 +519,8 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         array([[2, 0, 1]])
         """
         reader = self._check_ready()
-        # Streams of its own: those of a release also make its noise.
+        # These streams differ from those of a release, which also make its noise: the
+        # same draw here and there would show which words were drawn.
         streams = self._streams("prepare", reader)
         sample = reader.sample_length
         label = streams.labeller()
@@ -525,10 +529,10 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         return self._bags(NoiseRun(unmoved, streams, sample).run(documents, n_jobs=1))
 
     def _bags(self, documents: EncodedDocuments) -> Any:
-        """Counts, which say whose words their columns are.
+        """Make counts that carry the fingerprint of the embedding of their columns.
 
-        As an attribute: the next step of a pipeline gets nothing else. A copy or a
-        slice lacks it, and is then not checked.
+        It is an attribute, because the next step of a pipeline gets nothing else. A
+        copy or a slice lacks it and is not checked.
         """
         bags = sparse_result(documents.bags(self.n_features_in_, np.int64))
         if not isinstance(self.embedding, str):  # "one-hot" does not know its words
@@ -536,10 +540,10 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         return bags
 
     def _streams(self, purpose: str, reader: DocumentReader) -> NoiseStreams:
-        """Keyed by all that the noise depends on, besides the document.
+        """Make streams keyed by all that the noise depends on, except the document.
 
-        A seed used at two values of ε must not repeat its noise: the difference of
-        the two releases would reveal the document.
+        A seed used at two values of ε must not repeat its noise, because the difference
+        of the two releases would reveal the document.
         """
         length = reader.document_length
         reading = None if length is None else int(length), reader.resize, reader.oov
@@ -592,10 +596,10 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         n_draws = check_integer("n_draws", n_draws, low=1)
         ids = word_ids(words, self.embedding_)
         streams = self._streams("perturb_words", reader)
-        # A word is a document of its copies. Its position counts, too, so that a word
-        # that occurs twice does not get the same draws twice.
+        # A word is treated as a document of its copies. Its position is part of the
+        # label: a word that occurs twice must not get the same draws twice.
         label = streams.labeller(range(len(ids)))
-        # a digest of the whole request, or each word would hash all of them
+        # The whole request is hashed once, instead of once for each word.
         asked = np.append(ids, n_draws).astype("<i8").tobytes()
         request = hashlib.blake2b(asked, digest_size=32).digest()
         documents = EncodedDocuments(
@@ -609,19 +613,19 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
     def mechanism_at(
         self, *, epsilon: float | None = None, lam: float | None = None
     ) -> WordMechanism:
-        """The mechanism prepared for another ε or λ over the same embedding.
+        """Prepare the mechanism for another ε or λ over the same embedding.
 
         Parameters
         ----------
         epsilon : float > 0, default=None
-            If None, the perturber's.
+            If None, the ε of the perturber.
         lam : float in [0, 1], default=None
-            If None, the perturber's.
+            If None, the λ of the perturber.
 
         Returns
         -------
         mechanism : WordMechanism
-            With the options that it was fitted with.
+            The mechanism with the options of the fitted one.
         """
         self._check_ready()
         own = self.mechanism_
@@ -632,7 +636,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         )
 
     def known_words(self, X: Any) -> list[list[str]]:
-        """The words of each document that a release perturbs.
+        """Get the words of each document that a release perturbs.
 
         Parameters
         ----------
@@ -642,7 +646,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         Returns
         -------
         words : list of lists of str
-            As the embedding spells them, up to `document_length` where documents are
+            Words as the embedding spells them, up to `document_length` if documents are
             truncated. They are private.
         """
         reader = self._check_ready()
@@ -656,14 +660,14 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         n_draws: int = 20,
         random_state: Any = None,
     ) -> np.ndarray:
-        r"""Compute ln Pr[release | document], all that an adversary needs to know.
+        r"""Compute ln Pr[release | document], which is all that an adversary needs.
 
         Parameters
         ----------
         documents : iterable of str, of lists of str, or count matrix
             Candidates in the clear.
         released : iterable of str, of lists of str, or count matrix
-            What `transform` released.
+            Output of `transform`.
         n_draws : int, default=20
             Draws per word of the candidates, if the probabilities of a word are not
             known in full; there are at least 4,000 in all, which take some tenths of a
@@ -683,16 +687,16 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
 
         See Also
         --------
-        likelihood : The same, for one call after the other.
+        likelihood : The same for many calls.
 
         Notes
         -----
-        For texts in order :math:`\sum_j \ln \Pr[z_j \mid w_j]`, exact where the
-        mechanism states its probabilities and else estimated from draws. For bags, and
-        for documents that are redrawn, words are taken for independent draws from the
-        document: :math:`\sum_j \ln \sum_w p_d(w) \Pr[z_j \mid w]`.
+        For texts in order it is :math:`\sum_j \ln \Pr[z_j \mid w_j]`, exact if the
+        mechanism states its probabilities and otherwise estimated from draws. For bags,
+        and for documents that are redrawn, words are treated as independent draws from
+        the document: :math:`\sum_j \ln \sum_w p_d(w) \Pr[z_j \mid w]`.
         """
-        # a count matrix has no order
+        # A count matrix has no order.
         likelihood = self.likelihood(
             documents,
             n_draws=n_draws,
@@ -710,7 +714,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         random_state: Any = None,
         verbose: int = 0,
     ) -> WordLikelihood:
-        """`log_likelihood` for the same candidates in many calls.
+        """Prepare `log_likelihood` for many calls with the same candidates.
 
         Parameters
         ----------
@@ -719,15 +723,15 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         n_draws : int, default=20
             As for `log_likelihood`.
         ordered : bool, default=None
-            Whether releases come in order. None: as `output` says.
+            Whether releases come in order. If None, `output` decides.
         random_state, verbose : object
             As for `log_likelihood`.
 
         Returns
         -------
         likelihood : callable
-            From releases to an array of shape (n_released, n_candidates), with the
-            attributes ``n_documents`` and ``ordered``.
+            Maps releases to an array of shape (n_released, n_candidates). Its
+            attributes are ``n_documents`` and ``ordered``.
         """
         reader = self._check_ready()
         check_integer("n_draws", n_draws, low=1)
@@ -741,10 +745,10 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
             verbose=verbose,
         )
 
-    # -- what is promised, and scikit-learn's conventions ----------------------
+    # -- the guarantee, and scikit-learn's conventions -------------------------
 
     def guarantee(self, n_words: int | None = None) -> PrivacyGuarantee:
-        """The exact privacy guarantee of a release.
+        """Compute the exact privacy guarantee of a release.
 
         Parameters
         ----------
@@ -755,7 +759,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         Returns
         -------
         guarantee : PrivacyGuarantee
-            What is promised, in numbers and in sentences.
+            The promise in numbers and in sentences.
         """
         reader = self._check_ready()
         if n_words is not None and self.document_length not in (None, n_words):
@@ -780,8 +784,8 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         Parameters
         ----------
         x, y : str or list of str
-            Two documents. A str is read as `transform` reads it; for the guarantee it
-            would be a word.
+            Two documents. A str is read as `transform` reads it, while the guarantee
+            itself reads it as a word.
 
         Returns
         -------
@@ -792,7 +796,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         return float(self.guarantee().exponent(x, y))
 
     def check_release(self) -> None:
-        """Refuse to release files, if one short document could make a job fail.
+        """Refuse to release files if one short document could make a job fail.
 
         Raises
         ------
@@ -802,13 +806,13 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         if DocumentReader.of(self, None).sample_length is None:
             raise InvalidParameterError(
                 'perturber must have a document_length and resize="sample": without '
-                "them one short document fails a job, or its length is released. Got "
+                "them a short document fails the job, or its length is released. Got "
                 f"document_length={shown(self.document_length)}, "
                 f"resize={shown(self.resize)}."
             )
 
     def canary_documents(self) -> list[Any]:
-        """Public documents that show whether two machines draw the same noise.
+        """Make public documents that show whether two machines draw the same noise.
 
         Returns
         -------
@@ -819,17 +823,18 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         words = self.embedding_.word_array[: 8 * n_documents].tolist()
         documents: list[Any] = [words[i : i + 8] for i in range(0, 8 * n_documents, 8)]
         if self.oov != "error":
-            documents.append(", ".join(words[:8]).title())  # to be cut into words again
+            # A text tests that both machines split it into the same words.
+            documents.append(", ".join(words[:8]).title())
         return documents
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Name the columns: what words become, or the one of texts or token lists.
+        """Get the names of the columns: words, or the column of texts or token lists.
 
         Parameters
         ----------
         input_features : array-like of one str, default=None
-            Name of the column of documents, which is that of the output if it is of
-            texts or token lists; None: ``"text"`` or ``"tokens"``. Ignored for bags.
+            Name of the column of documents, which an output of texts or token lists
+            keeps. If None, it is called ``"text"`` or ``"tokens"``. Ignored for bags.
 
         Returns
         -------
@@ -850,7 +855,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         tags.input_tags.sparse = True
         tags.input_tags.string = not counts
         tags.input_tags.positive_only = True
-        # A one-hot column is a category, and its entry a whole number.
+        # A one-hot column is a category, and its entries are whole numbers.
         tags.input_tags.categorical = counts
         tags.non_deterministic = self.random_state is None
         tags.transformer_tags.preserves_dtype = []
