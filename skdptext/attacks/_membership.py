@@ -59,10 +59,8 @@ def membership_attack(
     -------
     scores : Scores
         ``"membership"``: how often, of a training text and another, the former is
-        named; a coin does so half of the time. ``"membership, if sure"``: share of the
-        training texts above a threshold that hardly any other text reaches.
-        ``"training texts copied"`` and ``"training phrases copied"``. The last three
-        are risk minus control, (r − c)/(1 − c) [1]_.
+        named; a coin does so half of the time. ``"training texts copied"`` and
+        ``"training phrases copied"``: risk minus control, (r − c)/(1 − c) [1]_.
     epsilon : float
         Lower bound on the ε of what made the synthetic texts, which holds with 95%
         confidence [2]_; 0 if nothing follows.
@@ -114,11 +112,7 @@ def membership_attack(
     }
     table, names = np.stack(list(columns.values()), axis=1), list(columns)
     found = membership(table[: len(used)], table[len(used) :], rng)
-    area_by, sure_by = names[found.area_by], names[found.sure_by]
-    rows = [
-        Score("membership", area_by, *found[:3], 0.5, found.n),
-        Score("membership, if sure", sure_by, *found.sure[:3], 0.0, found.n),
-    ]
+    rows = [Score("membership", names[found.area_by], *found[:3], 0.5, found.n)]
     for question, parts, interval in (
         ("training texts copied", whole, share_interval),
         ("training phrases copied", spans, mean_interval),
@@ -128,7 +122,7 @@ def membership_attack(
         if len(risk) and len(base):
             excess = minus_control(risk, base, interval)
             n = min(len(risk), len(base))
-            rows.append(Score(question, "reading", *excess[:3], 0.0, n))
+            rows.append(Score(question, "reading", *excess, 0.0, n))
     return Scores(rows), found.epsilon
 
 

@@ -18,8 +18,6 @@ from skdptext.utils import (
     upper_limit,
 )
 
-# Share of the others that the adversary who is nearly sure takes for members.
-FALSE_RATE = 0.01
 # Thresholds that are tried per adversary.
 _THRESHOLDS = 200
 # How finely the ends of an interval are found, by which they are too far out.
@@ -28,22 +26,14 @@ _FINE = 1e-6
 FEWEST_CASES = 10
 
 
-class Excess(NamedTuple):
-    """A risk minus its control, with a 95 % interval, and both shares."""
-
-    value: float
-    low: float
-    high: float
-    risk: float
-    control: float
-
-
 def minus_control(
     risk: np.ndarray,
     control: np.ndarray,
     interval: Callable[[np.ndarray], tuple[float, float]] = share_interval,
-) -> Excess:
+) -> tuple[float, float, float]:
     """Risk minus control, as a share of what control leaves: (r − c)/(1 − c).
+
+    With its 95 % interval.
 
     Giomi et al. (2023), "A unified framework for quantifying privacy risk in synthetic
     data": what is also found of those whose data were not used is no fault of the
@@ -56,8 +46,7 @@ def minus_control(
     # added, as the parts are independent
     below = np.hypot(value - _excess(r_low, c), value - _excess(r, c_high))
     above = np.hypot(_excess(r_high, c) - value, _excess(r, c_low) - value)
-    low, high = max(-1.0, value - float(below)), min(1.0, value + float(above))
-    return Excess(value, low, high, r, c)
+    return value, max(-1.0, value - float(below)), min(1.0, value + float(above))
 
 
 def _excess(risk: float, control: float) -> float:
@@ -126,8 +115,6 @@ class Membership(NamedTuple):
     low: float  # its 95% interval
     high: float
     area_by: int  # which adversary
-    sure: Excess  # of members above a threshold that hardly any of the others reach
-    sure_by: int
     epsilon: float  # lower bound, which holds with 95%; 0 if nothing was found
     n: int  # cases scored on the smaller side; others, as many, had chosen
 
@@ -143,22 +130,12 @@ def membership(
     pairs = list(zip(chose_m.T, chose_o.T, strict=True))
     best = int(np.argmax([auc(m, o) for m, o in pairs]))
     area = auc(of_m[:, best], of_o[:, best])
-    sure = [_nearly_sure(m, o) for m, o in pairs]
-    few = int(np.argmax([share for share, _ in sure]))
-    risk, control = ((x[:, few] >= sure[few][1]).astype(float) for x in (of_m, of_o))
     bounds = [_best_bound(m, o) for m, o in pairs]
     shown = int(np.argmax([bound for bound, _ in bounds]))
     true, false = (int((x[:, shown] >= bounds[shown][1]).sum()) for x in (of_m, of_o))
     epsilon = max(0.0, float(epsilon_bound(true, false, len(of_m), len(of_o))))
-    return Membership(
-        area,
-        *auc_interval(area, len(of_m), len(of_o)),
-        best,
-        minus_control(risk, control),
-        few,
-        epsilon,
-        min(len(of_m), len(of_o)),
-    )
+    n, m = len(of_m), len(of_o)
+    return Membership(area, *auc_interval(area, n, m), best, epsilon, min(n, m))
 
 
 def epsilon_bound(true: Any, false: Any, n: Any, m: Any, level: float = 0.05) -> Any:
@@ -180,16 +157,6 @@ def epsilon_bound(true: Any, false: Any, n: Any, m: Any, level: float = 0.05) ->
 def _halves(x: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     order = rng.permutation(len(x))
     return x[order[: len(x) // 2]], x[order[len(x) // 2 :]]
-
-
-def _nearly_sure(members: np.ndarray, others: np.ndarray) -> tuple[float, float]:
-    """The share of members above hardly any of the others, and from which score on.
-
-    Of m others, the next one is above the k-th with probability k/(m + 1).
-    """
-    most = max(1, int(FALSE_RATE * (len(others) + 1)))
-    limit = np.nextafter(np.sort(others)[-most], np.inf)
-    return float(np.mean(members >= limit)), float(limit)
 
 
 def _best_bound(members: np.ndarray, others: np.ndarray) -> tuple[float, float]:

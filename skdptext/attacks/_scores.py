@@ -31,7 +31,6 @@ QUESTIONS = {
     "spans of 5 words": "phrases of 5 words left",
     "copies": "releases that copy an original, of any row",
     "membership": "training text told from another (a coin: 50%)",
-    "membership, if sure": "training texts recognized, 1% falsely",
     "training texts copied": "training texts copied, beyond control",
     "training phrases copied": "their phrases of 5 words, beyond control",
 }
