@@ -36,19 +36,17 @@ import inspect
 import math
 import os
 import re
-import secrets
 import sys
 import traceback
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
 from skdptext._version import __version__
 from skdptext.exceptions import InvalidParameterError
 
-_SWITCH = {"action": "store_true"}
 _TABLE = "file or folder: .csv, .jsonl or .parquet"
 # Flags whose parameter of the library has another name.
 _FLAGS = {
@@ -94,8 +92,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         message = str(error)
         if isinstance(error, OSError) and error.filename is not None:
             message = f"cannot read or write {error.filename}: {error.strerror}."
-        if re.search(r"\.(xlsx?|ods)\b", message) and "spreadsheet" not in message:
-            message += " A spreadsheet can be saved as CSV."
         print(f"skdptext {given.command}: {_in_flags(message, given)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -147,63 +143,56 @@ def _limit(text: str) -> tuple[str, float]:
 
 
 # What a flag means is the same in all commands.
-_OPTIONS: dict[str, dict[str, Any]] = {
-    "allow_shared": {"help": "accept a key file that others can read", **_SWITCH},
-    "allow_shared_texts": {
-        "help": "all public texts among the documents may be published",
-        **_SWITCH,
-    },
-    "author": {"help": "column that says who wrote each text"},
-    "background": {"help": "other texts of the people, with the same --author"},
-    "changed": {"help": "share of the words that change", "type": _number},
-    "classes": {"help": "all labels that there may be", "nargs": "+"},
-    "control": {"help": "texts that were not used to make the synthetic ones released"},
-    "delta": {
-        "help": "probability that more is lost, where classes have many people; "
-        "0 for none",
-        "type": _number,
-    },
-    "document_length": {"help": "noisy words drawn for each text", "type": int},
-    "embedding": {
-        "help": "public word vectors, or docstrings, for a trial; learn needs none"
-    },
-    "epsilon": {
-        "help": "privacy loss in nats, of a text or a person; of words, per distance",
-        "type": _number,
-    },
-    "fail_above": {
-        "help": "allow no score above its limit, such as linkage=0.1 author=0.2",
-        "nargs": "+",
-        "type": _limit,
-    },
-    "file": {"help": "new file for the key"},
-    "format": {"help": "parquet, csv, jsonl, csv.gz, jsonl.gz; else as the source"},
-    "guarantee": {"help": "_release.json of a release, or .json of a corpus"},
-    "html": {"help": "write the report to this file as well"},
-    "id": {"help": "column with ids, which are released, and match rows of a report"},
-    "json": {"help": "print the report as JSON", **_SWITCH},
-    "keep": {"help": "columns to release IN THE CLEAR", "nargs": "+"},
-    "key": {"help": "file:PATH or env:NAME; skdptext key makes one"},
-    "label": {"help": "column with the labels"},
-    "n_candidates": {"help": "originals that adversaries choose from", "type": int},
-    "n_expected": {"help": "about how many people there are", "type": int},
-    "n_groups": {"help": "groups, where there are no labels", "type": int},
-    "n_jobs": {"help": "processes", "type": int},
-    "n_rarest": {"help": "about how many people the rarest class has", "type": int},
-    "n_words": {"help": "use only the first words of the embedding", "type": int},
-    "name": {"help": "another name is another release, with its own ε"},
-    "original": {"help": f"originals; of --background, the release: {_TABLE}"},
-    "out": {"help": "new folder of a release, or new .csv file of a corpus"},
-    "output": {"help": "text, tokens, bow; with --public also group, index"},
-    "priors": {"help": "how frequent classes are in the corpus: equal, released"},
-    "public": {"help": f"public texts, stand-ins for the others: {_TABLE}"},
-    "public_label": {"help": "column with public labels, which then are the groups"},
-    "public_text": {"help": "its column with the texts, else as --text"},
-    "random_state": {"help": "seed of samples and halves", "type": int},
-    "released": {"help": "what any tool made of the originals", "nargs": "?"},
-    "source": {"help": f"texts: {_TABLE}"},
-    "stop_words": {"help": "leave out stop words", "choices": ["english"]},
-    "text": {"help": "column with the texts"},
+_HELP = {
+    "allow_shared_texts": "all public texts among the documents may be published",
+    "author": "column that says who wrote each text",
+    "background": "other texts of the people, with the same --author",
+    "changed": "share of the words that change",
+    "classes": "all labels that there may be",
+    "control": "texts that were not used to make the synthetic ones released",
+    "delta": "probability that more is lost, where classes have many people; or 0",
+    "document_length": "noisy words drawn for each text",
+    "embedding": "public word vectors, or docstrings, for a trial; learn needs none",
+    "epsilon": "privacy loss in nats, of a text or a person; of words, per distance",
+    "fail_above": "allow no score above its limit, such as linkage=0.1 author=0.2",
+    "file": "new file for the key",
+    "format": "parquet, csv, jsonl, csv.gz, jsonl.gz; else as the source",
+    "html": "write the report to this file as well",
+    "id": "column with ids, which are released, and match rows of a report",
+    "json": "print the report as JSON",
+    "keep": "columns to release IN THE CLEAR",
+    "key": "file:PATH or env:NAME; skdptext key makes one",
+    "label": "column with the labels",
+    "n_candidates": "originals that adversaries choose from",
+    "n_expected": "about how many people there are",
+    "n_groups": "groups, where there are no labels",
+    "n_jobs": "processes",
+    "n_rarest": "about how many people the rarest class has",
+    "n_words": "use only the first words of the embedding",
+    "name": "another name is another release, with its own ε",
+    "original": f"originals; of --background, the release: {_TABLE}",
+    "out": "new folder of a release, or new .csv file of a corpus",
+    "output": "text, tokens, bow; with --public also group, index",
+    "priors": "how frequent classes are in the corpus: equal, released",
+    "public": f"public texts, stand-ins for the others: {_TABLE}",
+    "public_label": "column with public labels, which then are the groups",
+    "public_text": "its column with the texts, else as --text",
+    "random_state": "seed of samples and halves",
+    "released": "what any tool made of the originals",
+    "source": f"texts: {_TABLE}",
+    "stop_words": "english: leave out its stop words",
+    "text": "column with the texts",
+}
+_SWITCH, _REAL, _WHOLE = {"action": "store_true"}, {"type": _number}, {"type": int}
+_KINDS: dict[str, dict[str, Any]] = {
+    **{name: _WHOLE for name in _HELP if name.startswith("n_")},
+    **dict.fromkeys(("document_length", "random_state"), _WHOLE),
+    **dict.fromkeys(("changed", "delta", "epsilon"), _REAL),
+    **dict.fromkeys(("allow_shared_texts", "json"), _SWITCH),
+    "classes": {"nargs": "+"},
+    "fail_above": {"nargs": "+", "type": _limit},
+    "keep": {"nargs": "+"},
+    "released": {"nargs": "?"},
 }
 _NOISE = "--embedding --n-words --stop-words"
 
@@ -228,7 +217,7 @@ def _parser() -> argparse.ArgumentParser:
         made.set_defaults(run=run)
         for flag in flags.split():
             name = flag.strip("-!").replace("-", "_")
-            options = dict(_OPTIONS[name])
+            options = {"help": _HELP[name], **_KINDS.get(name, {})}
             if flag.endswith("!"):
                 options["required"] = True
             if name in defaults:
@@ -240,7 +229,7 @@ def _parser() -> argparse.ArgumentParser:
     command(_key, "file")
     command(
         _release,
-        "source --out! --name! --key! --allow-shared --epsilon! --text --id --author "
+        "source --out! --name! --key! --epsilon! --text --id --author "
         "--keep --output --format --n-jobs --public --public-text --public-label "
         f"--n-groups --allow-shared-texts {_NOISE} --document-length",
         text="text", id="id", output="text",
@@ -258,7 +247,7 @@ def _parser() -> argparse.ArgumentParser:
     command(
         _report,
         "original released --text --id --author --label --background --control "
-        "--guarantee --n-candidates --random-state --html --json --fail-above",
+        "--n-candidates --random-state --html --json --fail-above",
         text="text", n_candidates=100, random_state=0,
     )  # fmt: skip
     return parser
@@ -342,11 +331,9 @@ def _key(given: Any) -> None:
     It is written to a new file that only you can read. Anyone who has it can undo the
     noise of a release: keep it apart from the release, and then destroy it.
     """
-    # As ReleaseKey.generate, without importing what a release needs.
-    descriptor = os.open(given.file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with open(descriptor, "w", encoding="ascii") as file:
-        file.write(secrets.token_hex(32) + "\n")
-    print(f"--key file:{Path(given.file).absolute()}")
+    from skdptext.release import ReleaseKey
+
+    print(f"--key {ReleaseKey.generate(given.file).source}")
 
 
 def _release(given: Any) -> None:
@@ -359,7 +346,7 @@ def _release(given: Any) -> None:
     from skdptext.release import DocumentRelease, ReleaseKey, release_files
     from skdptext.replacement import DPDocumentReplacer
 
-    key = ReleaseKey(given.key, allow_shared=given.allow_shared)
+    key = ReleaseKey(given.key)
     options = {"epsilon": given.epsilon, "output": given.output}
     if given.public is None:
         flags = "--public-text --public-label --n-groups --author --allow-shared-texts"
@@ -379,11 +366,12 @@ def _release(given: Any) -> None:
         texts, *labels = _read_public(given, *columns)
         releaser = DPDocumentReplacer(
             texts, public_labels=labels[0] if labels else None, n_groups=given.n_groups,
-            embedding=_embedding(given), **options,
+            embedding=_embedding(given), allow_shared_texts=given.allow_shared_texts,
+            **options,
         )  # fmt: skip
     release = DocumentRelease(
         releaser, key, given.name, text=given.text, id=given.id, author=given.author,
-        keep=given.keep or (), allow_shared_texts=given.allow_shared_texts,
+        keep=given.keep or (),
     )  # fmt: skip
     manifest = release_files(
         given.source, given.out, release, format=given.format, n_jobs=given.n_jobs,
@@ -442,12 +430,6 @@ def _learn(given: Any) -> None:
         (public,) = _read_public(given)
         flags = ["text", "label"] + ["author"] * (given.author is not None)
         texts, labels, *authors = _read(given, "source", *flags)
-        if len(set(labels)) == len(labels) or [labels] == authors:
-            n = len(set(labels))
-            raise InvalidParameterError(
-                "--label must name a column of few labels that many texts share, and "
-                f"not that of the authors, got {n} labels of {len(labels)} texts."
-            )
         _hint_at_author(given)
         shared, accepted = KnownTexts(public).count(), given.allow_shared_texts
         shared.see(texts)
@@ -560,22 +542,15 @@ def _texts(given: Any, table: Any) -> Any:
 
 
 def _proved(given: Any) -> Any:
-    """What is proved of a release: stated by --guarantee, or in the folder itself."""
+    """What is stated of a release in its folder, or of a corpus in its .json file."""
     from skdptext.privacy import PrivacyGuarantee
 
-    path = Path(given.guarantee or given.released)
-    path = path / "_release.json" if path.is_dir() else path
-    if given.guarantee is None and path.name != "_release.json":
-        return None
-    try:
+    path = Path(given.released)
+    path = path / "_release.json" if path.is_dir() else path.with_suffix(".json")
+    # there is none of another tool, and it tells little of words without vectors
+    with suppress(InvalidParameterError, OSError):
         return PrivacyGuarantee.from_json(path.read_text("utf-8"))
-    except (InvalidParameterError, OSError) as error:
-        if given.guarantee is None:  # of another tool, or of words, without vectors
-            return None
-        raise InvalidParameterError(
-            "--guarantee must be the folder of a release of stand-ins, or the .json "
-            f"file of a corpus, got {given.guarantee!r} ({error})."
-        ) from None
+    return None
 
 
 def _gate(report: Any, given: Sequence[tuple[str, float]]) -> int:

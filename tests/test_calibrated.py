@@ -61,8 +61,9 @@ def of_a_report(seed):
 def of_people(seed):
     rng = np.random.default_rng(seed)
     report = release_report(
-        None, texts(rng, 24), background=texts(rng, 24), random_state=seed
-    )
+        None, texts(rng, 24), authors=range(24), background=texts(rng, 24),
+        background_ids=range(24), random_state=seed,
+    )  # fmt: skip
     for name, score in report.scores.items():
         yield name, score.low, score.chance, max(score.high, score.chance)
 

@@ -273,7 +273,8 @@ class BaseReleaser(
         Returns
         -------
         known : KnownTexts or None
-            Texts that `~skdptext.release.DocumentRelease` refuses to release.
+            Texts that `~skdptext.release.DocumentRelease` refuses to release, unless
+            an attribute `allow_shared_texts` is True.
         """
         return None
 

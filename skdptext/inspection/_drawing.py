@@ -13,11 +13,6 @@ COLORS = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000",
 )  # fmt: skip
 MARKERS = "os^Dv<>P"
-# Around a point, a label tries these directions at each distance (in points).
-_SIDES = np.array(
-    [(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)]
-)
-_DISTANCES = (6, 14, 26, 40, 60, 90)
 
 
 def make_axes(ax: Any, n_axes: int, size: tuple[float, float]) -> list[Any]:
@@ -56,49 +51,20 @@ def add_legend(axis: Any, handles: Sequence[Any], title: str | None = None) -> A
     return axis.figure.legend(loc="outside lower center", ncols=2, **options)
 
 
-def place_labels(
-    axis: Any,
-    points: np.ndarray,
-    texts: Sequence[str],
-    lines: Sequence[Any] = (),
-    **text_style: Any,
+def add_labels(
+    axis: Any, points: np.ndarray, texts: Sequence[str], **text_style: Any
 ) -> list[Any]:
-    """Annotate points, covering as little as possible of labels, points and lines.
+    """Name points in a column to the right of the axes, each with a line to its point.
 
-    Call it last: places are computed for the present size and limits of the axes.
+    Labels at the points would cover each other where these lie close.
     """
-    axis.figure.canvas.draw()
-    point = axis.figure.dpi / 72
-    frame = np.array(axis.get_window_extent().extents)
-    # Points and pieces of lines are boxes of 6 points that no label should cover.
-    paths = [
-        line.get_transform().transform(line.get_path().interpolated(30).vertices)
-        for line in lines
-    ]
-    spots = np.concatenate([axis.transData.transform(points), *paths])
-    taken = list(np.hstack([spots - 3 * point, spots + 3 * point]))
-    offsets = np.concatenate([distance * _SIDES for distance in _DISTANCES])
-    directions = np.tile(_SIDES, (len(_DISTANCES), 1))
-    labels = []
-    for i, text in enumerate(texts):
-        label = axis.annotate(
-            text, points[i], xytext=(0, 0), textcoords="offset points",
-            ha="center", va="center", **text_style,
-        )  # fmt: skip
-        half = np.array(label.get_window_extent().size) / 2
-        centers = spots[i] + offsets * point + directions * half
-        boxes = np.hstack([centers - half, centers + half])
-        covered = _overlap(boxes[:, None], np.array(taken)).sum(axis=1)
-        outside = 4 * half.prod() - _overlap(boxes, frame)
-        away = np.linalg.norm(offsets, axis=1) * point
-        best = int((covered + 20 * outside + away).argmin())
-        label.set_position((centers[best] - spots[i]) / point)
-        taken.append(boxes[best])
-        labels.append(label)
-    return labels
-
-
-def _overlap(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Areas that boxes (x0, y0, x1, y1) share."""
-    sides = np.minimum(a[..., 2:], b[..., 2:]) - np.maximum(a[..., :2], b[..., :2])
-    return np.maximum(sides, 0).prod(axis=-1)
+    rank = np.argsort(np.argsort(-points[:, 1], kind="stable"))
+    heights = 1 - (rank + 0.5) / len(texts)
+    line = {"arrowstyle": "-", "color": "0.6", "linewidth": 0.6}
+    return [
+        axis.annotate(
+            text, point, (1.04, height), textcoords="axes fraction", va="center",
+            fontsize="small", arrowprops=line, **text_style,
+        )
+        for text, point, height in zip(texts, points, heights, strict=True)
+    ]  # fmt: skip

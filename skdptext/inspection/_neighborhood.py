@@ -11,7 +11,7 @@ from skdptext.base import NoiseStreams
 from skdptext.documents import word_ids
 from skdptext.embeddings import k_nearest_words
 from skdptext.exceptions import InvalidParameterError
-from skdptext.inspection._drawing import COLORS, add_legend, make_axes, place_labels
+from skdptext.inspection._drawing import COLORS, add_labels, add_legend, make_axes
 from skdptext.mechanisms import NoiseMechanism
 from skdptext.metrics import find_perturber
 from skdptext.utils import check_integer, check_kind, share_interval
@@ -54,6 +54,7 @@ class NeighborhoodDisplay:
     points_, words_ : matplotlib PathCollection
         The noisy vectors and the words; the area of a word grows with its share.
     labels_ : list of matplotlib Annotation
+        Each word with its share, to the right of the axes.
 
     See Also
     --------
@@ -217,27 +218,14 @@ class NeighborhoodDisplay:
         axis.title.set(fontsize="small", parse_math=False)  # "$" may be a word
         legend = add_legend(axis, [self.points_, self.words_])
         legend.legend_handles[-1].set_sizes([60])
-        # Both axes have equal scales; the words and most of the noise set the limits.
-        self.figure_.canvas.draw()
-        size = np.array(axis.get_window_extent().size)
-        noise = (
-            np.quantile(self.points, [0.02, 0.98], axis=0) if len(self.points) else []
-        )
-        seen = np.vstack([self.positions, *noise])
-        low, high = seen.min(axis=0), seen.max(axis=0)
-        reach = 0.6 * max((high - low) / size) * size
-        below, above = np.stack([-reach, reach]) + (low + high) / 2
-        axis.set(xlim=(below[0], above[0]), ylim=(below[1], above[1]), aspect="equal")
+        axis.set_aspect("equal", adjustable="datalim")
         texts = [
             f"{word} {share:.1%} ± {100 * (high - low) / 2:.1f}" if share else str(word)
             for word, share, (low, high) in zip(
                 self.words, self.shares, self.intervals, strict=True
             )
         ]
-        self.labels_ = place_labels(
-            axis, self.positions, texts, fontsize=8, zorder=4, parse_math=False,
-            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.6, "pad": 0.3},
-        )  # fmt: skip
+        self.labels_ = add_labels(axis, self.positions, texts, parse_math=False)
         self.labels_[0].set(color=COLORS[1], fontweight="bold")
         return self
 

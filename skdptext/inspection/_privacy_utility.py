@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.inspection._drawing import add_legend, make_axes, place_labels, style
+from skdptext.inspection._drawing import add_labels, add_legend, make_axes, style
 from skdptext.metrics import (
     identified_scorer,
     privacy_utility_scoring,
@@ -77,8 +77,8 @@ class PrivacyUtilityDisplay:
     rules_ : list of matplotlib Line2D
         Lines of what guessing reaches, and of the bounds.
     labels_ : list of matplotlib Annotation
-        ε along the line of the chosen candidate, which is labeled in words, or along
-        the first line.
+        ε along the line of the chosen candidate, or along the first line, to the right
+        of the axes.
     search_ : fitted search
         Only after `from_estimator`.
 
@@ -302,34 +302,28 @@ class PrivacyUtilityDisplay:
         self.ax_.yaxis.set_major_formatter(lambda value, _: _said(value, y))
         if _are_shares(x):
             self.ax_.set_xlim(-0.02, 1.02)
-        lines = [*self.lines_.values(), *self.rules_]
-        title = f"bands: 95% intervals over {self.n_splits} splits"
-        add_legend(self.ax_, lines, title if self.bands_ else None)
-        self._label(lines)
-        return self
-
-    def _label(self, lines: Sequence[Any]) -> None:
-        """Label the chosen candidate in words, and ε along its line, or the first."""
-        x, y, at = self.privacy, self.utility, self.chosen
-        group, texts = self.groups[at or 0], {}
-        if at is not None:
-            self.ax_.plot(x[at], y[at], "o", ms=14, mfc="none", mec="black", mew=1.6)
-            between = ""
+        lines, group = [*self.lines_.values(), *self.rules_], self.groups[0]
+        if (at := self.chosen) is not None:
+            group, between = self.groups[at], ""
             if self.utility_interval is not None:
                 low, high = (_said(end, y) for end in self.utility_interval[at])
                 between = f" ({low} to {high})"
-            texts[at] = (
+            label = (
                 f"chosen: ε = {self.epsilon[at]:g}, {group}\n"
                 f"{self.privacy_label.partition(' (')[0]}: {_said(x[at], x)}\n"
                 f"{self.utility_label.partition(' (')[0]}: {_said(y[at], y)}{between}"
             )
-        for row in self._rows(group):
-            texts.setdefault(row, f"ε = {self.epsilon[row]:g}")
-        spots = np.stack([x, y], axis=1)[list(texts)]
-        self.labels_ = place_labels(
-            self.ax_, spots, list(texts.values()), lines, fontsize="small",
+            look = {"ms": 14, "mfc": "none", "mec": "black", "mew": 1.6}
+            lines += self.ax_.plot(x[at], y[at], "o", label=label, **look)
+        title = f"bands: 95% intervals over {self.n_splits} splits"
+        add_legend(self.ax_, lines, title if self.bands_ else None)
+        rows = self._rows(group)
+        self.labels_ = add_labels(
+            self.ax_, np.stack([x, y], axis=1)[rows],
+            [f"ε = {epsilon:g}" for epsilon in self.epsilon[rows]],
             color=self.lines_[group].get_color(),
         )  # fmt: skip
+        return self
 
     def _rows(self, group: str) -> np.ndarray:
         """The candidates of a line, in the order of ε."""

@@ -42,11 +42,6 @@ _BY_CHANCE, _FEWEST = 0.05, 3
 # Releases whose words are known in less than this part of the usual share cannot be
 # read.
 _READABLE = 0.5
-# The person of each release, and the parameters that errors on labels name.
-_PERSON = "person of a release"
-_PARAMETERS = {
-    "author": "authors", _PERSON: "authors (or background without background_ids)"
-}  # fmt: skip
 # With fewer documents of an author in a random sample, whole authors are drawn.
 _PER_AUTHOR = 5
 _SAME_SOURCE = (
@@ -87,15 +82,14 @@ def release_report(
         order: let it hold ids.
     authors : array-like of shape (n_documents,), default=None
         Who wrote each document: adversaries who know other documents of the authors
-        infer who wrote a release.
+        infer who wrote a release; or, with `background`, the person of each release.
     labels : dict of str to array-like of shape (n_documents,), default=None
         Other labels that may be inferred, such as ``{"topic": topics}``.
     background : iterable of str or of lists of str, default=None
-        Other texts of the people, and of other people: the person of each release is to
-        be identified.
+        Other texts of the authors, and of other people: the person of each release is
+        to be identified.
     background_ids : array-like, one for each text of `background`, default=None
-        Whose text it is; `authors` then has the person of each release. None: the n-th
-        text is of the person of the n-th release.
+        Whose text it is, of `authors` or others.
     control : iterable of str or of lists of str, default=None
         Texts of the same source as `original` that were not used: which texts were the
         synthetic ones made from? Only `guarantee` goes with it.
@@ -167,23 +161,18 @@ def release_report(
                 "most: no row belongs to another."
             )
         return _on_synthetic(original, control, released, guarantee, most, seed)
-    if background is None and (original is None or background_ids is not None):
+    if background is None:
+        lacking = original is None or background_ids is not None
+    else:
+        lacking = background_ids is None or authors is None
+    if lacking:
         raise InvalidParameterError(
-            "background must be given where original is None or background_ids are "
-            "given, got None."
+            "background must come with background_ids and authors, whose texts these "
+            "and the releases are, and be given where original is None."
         )
-    if background is not None:
-        background = texts_of(documents_of("background", background))
-        if background_ids is None:  # the n-th text is of the person of the n-th release
-            asked[_PERSON] = background_ids = np.arange(len(background))
-        elif authors is None:
-            raise InvalidParameterError(
-                "authors must be given with background_ids: whose each release is."
-            )
-        else:
-            asked[_PERSON] = asked.pop("author")
     notes: list[str] = []
     original, released, asked = _matched(original, released, asked, notes)
+    people = None if background is None else asked.pop("author")
     n, rows = len(released), list[Score]()
     picked = _sample(n, most, "documents", check_rng(seed), notes, asked.get("author"))
     some = rows_of(released, picked)
@@ -203,8 +192,8 @@ def release_report(
         attack = linkage_attack(some_original, some, random_state=seed, **options)
         left = [row for row in copied(clear, noisy).rows if row.question != "copies"]
         rows += [*attack.rows, *left, copies]
-    if background is not None:
-        held, truth = _people(background, background_ids, asked.pop(_PERSON))
+    if people is not None:
+        held, truth = _people(background, background_ids, people)
         known = np.flatnonzero(truth[picked] >= 0)
         notes.append(
             f"For {len(known):,} releases texts of {len(held):,} people are held."
@@ -304,7 +293,7 @@ def _matched(
         )
     known = {
         name: as_labels(
-            _PARAMETERS.get(name, "labels"),
+            "authors" if name == "author" else "labels",
             _by_index(name, values, first), n, n_different=2,
         )[kept]
         for name, values in asked.items()
@@ -345,9 +334,10 @@ def _sample(
 
 
 def _people(
-    texts: Sequence[str], ids: Any, people: np.ndarray
+    background: Any, ids: Any, people: np.ndarray
 ) -> tuple[list[str], np.ndarray]:
     """All that is held of each person, and the number of each release's, −1 if none."""
+    texts = texts_of(documents_of("background", background))
     ids = as_labels("background_ids", ids, len(texts), of="text")
     held: dict[Any, list[str]] = {}
     for person, text in zip(ids.tolist(), texts, strict=True):

@@ -2,7 +2,6 @@
 
 import inspect
 import json
-import math
 import platform
 import re
 from collections.abc import Iterable, Mapping
@@ -22,16 +21,11 @@ from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.privacy import PrivacyGuarantee
 from skdptext.release._key import ReleaseKey
 from skdptext.release._tables import converted
-from skdptext.utils import check_flag, check_kind, import_pyarrow, kind_of, warn_once
+from skdptext.utils import check_kind, import_pyarrow, kind_of, warn_once
 
 # Columns of a bag: the ids of its words, and how often each occurs.
 _BAG = ("word_ids", "counts")
 
-# The same for all documents: a number of them would tell something.
-_SHARED = (
-    "Public texts may be among the documents to be released: the maker has accepted "
-    "that (allow_shared_texts). What of them was not public is published."
-)
 _COMPUTATIONAL = (
     "All this holds against anyone who neither has the key nor can have documents "
     "released under it, and cannot tell BLAKE2b and ChaCha20 from random bits."
@@ -81,14 +75,10 @@ class DocumentRelease:
         Further columns, which are released in the clear. If types are given, the
         columns are cast to them. With `author` among them, a warning and the manifest
         say that this names who wrote each document.
-    allow_shared_texts : bool, default=False
-        Release although public texts of the releaser are among the documents, word
-        for word: all of them are public. The manifest says so. Without it, such
-        documents are refused, since stand-ins would publish them.
 
     Attributes
     ----------
-    releaser, key, name, text, id, author, allow_shared_texts
+    releaser, key, name, text, id, author
         As given; the releaser is fitted.
     keep : dict
         Name to type, or to None.
@@ -153,7 +143,6 @@ class DocumentRelease:
     id: str = "id"
     author: str | None = None
     keep: Any = ()
-    allow_shared_texts: bool = False
     canary: str = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -173,7 +162,6 @@ class DocumentRelease:
             raise InvalidParameterError(
                 f"key must be a ReleaseKey, got {kind_of(self.key)}."
             )
-        check_flag("allow_shared_texts", self.allow_shared_texts)
         names: Any = [self.keep] if isinstance(self.keep, str) else self.keep
         check_kind(names, Iterable, "keep must be an iterable of names of columns")
         typed = names if isinstance(names, Mapping) else dict.fromkeys(names)
@@ -184,8 +172,6 @@ class DocumentRelease:
         # a copy: what is done to the object that was given does not reach it
         silent = {"verbose": 0} if hasattr(fitted, "verbose") else {}
         self._set("releaser", fitted.seeded(None).set_params(**silent))
-        if getattr(fitted, "allow_shared_texts", False):
-            self._set("allow_shared_texts", True)
         self._set("canary", self._canary())
         if self._canary() != self.canary:
             raise InvalidParameterError(
@@ -262,16 +248,12 @@ class DocumentRelease:
         Returns
         -------
         manifest : dict
-            Ready for JSON: the name, the columns, the guarantee in words, in numbers
-            and as it is stored (with mechanism, options, ε and fingerprints), the
+            Ready for JSON: the name, the columns, the guarantee in words and as it is
+            stored (with mechanism, options, ε and fingerprints), the
             canary, and versions.
         """
         unit = {} if self.author is None else {"unit": "person"}
         guarantee = self.releaser.guarantee(**unit)
-        told = getattr(self.releaser, "allow_shared_texts", False)  # by the releaser
-        accepted = self.allow_shared_texts and not told
-        if accepted and isinstance(guarantee, PrivacyGuarantee):
-            guarantee = guarantee.with_caveat(_SHARED)
         if self.author in self.keep:
             guarantee = guarantee.with_caveat(_NAMED.format(self.author))
         packages = ("numpy", "randomgen", "scikit-learn", "pyarrow")
@@ -289,7 +271,6 @@ class DocumentRelease:
                 "released_as_they_are": [self.id, *self.keep],
                 "computational": _COMPUTATIONAL,
             },
-            "allow_shared_texts": self.allow_shared_texts,
             "canary": self.canary,
             "versions": {
                 "skdptext": __version__,
@@ -333,11 +314,10 @@ class DocumentRelease:
         # We look for public texts before we release anything: a stand-in for a public
         # text would be published as if it had been private.
         read = read_batch(self, batch)
-        known = self.releaser.known_texts()
-        if known is not None:
+        if (known := self.releaser.known_texts()) is not None:
             count = known.count()
             count.see(read[1])
-            count.check(self.allow_shared_texts)
+            count.check(self.releaser.allow_shared_texts)
         return type(batch).from_arrays(self._arrays(read), names=list(self.columns))
 
     def _keyed(self) -> Any:
@@ -401,15 +381,8 @@ def told_by(guarantee: Any) -> dict[str, Any]:
     stated = {x: getattr(guarantee, x, None) for x in ("unit", "epsilon")}
     told = {"words": str(guarantee), **stated}
     if isinstance(guarantee, PrivacyGuarantee):
-        rows = guarantee.rows()
-        told["rows"] = [{name: _plain(row[name]) for name in row} for row in rows]
         told["stored"] = json.loads(guarantee.to_json())
     return told
-
-
-def _plain(value: Any) -> Any:
-    """A value as JSON holds it, which has no infinity."""
-    return str(value) if isinstance(value, float) and math.isinf(value) else value
 
 
 # -- columns -----------------------------------------------------------------------

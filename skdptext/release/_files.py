@@ -82,7 +82,7 @@ def release_files(
         Before any noise is drawn: if a parameter breaks its rule; an input cannot be
         read, or lacks a column; there are no documents; a text or a column kept is of
         the wrong type; an id is null, empty or repeated in the inputs; public texts of
-        a releaser are among the documents, unless the release has `allow_shared_texts`;
+        a releaser are among the documents, unless it has `allow_shared_texts`;
         the key is not there; or `out` is there, lies among the inputs, or is being
         written by another process.
 
@@ -223,7 +223,7 @@ class _Survey:
                 f"equal noise, got {repeated} repeated. Who wrote them is author."
             )
         if shared is not None:
-            shared.check(self.release.allow_shared_texts)
+            shared.check(self.release.releaser.allow_shared_texts)
         if n_empty:
             warnings.warn(
                 f"{n_empty:,} of {n:,} texts are empty or not a number. They are "

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 import secrets
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from hashlib import blake2b
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_flag, check_path, kind_of
+from skdptext.utils import check_path, kind_of
 
 # The digits of 256 bits, and the end of their line.
 _KEY = re.compile(rb"([0-9a-fA-F]{64})\r?\n?")
@@ -31,15 +31,13 @@ class ReleaseKey:
         user's home folder. Its content is 64 hexadecimal digits, as `generate` and
         ``secrets.token_hex(32)`` draw them; anything else is refused. Digits that were
         not drawn at random, such as a hash of a passphrase, cannot be told from a key,
-        and protect nothing.
-    allow_shared : bool, default=False
-        Accept a file that other users can read, or that belongs to another user: such
-        as a secret that a platform puts into a container, where nobody else is. Without
-        it, such a file is refused, as ssh does. It is not checked on Windows.
+        and protect nothing. A file that other users can read, or that belongs to
+        another user, is refused, as ssh does, but on Windows: give a secret that a
+        platform mounts in a container as a variable.
 
     Attributes
     ----------
-    source, allow_shared
+    source
         As given.
 
     Raises
@@ -71,15 +69,12 @@ class ReleaseKey:
     ...     len(key.derive(b"an example"))
     32
     >>> ReleaseKey("env:RELEASE_SECRET")
-    ReleaseKey(source='env:RELEASE_SECRET', allow_shared=False)
+    ReleaseKey(source='env:RELEASE_SECRET')
     """
 
     source: str
-    _: KW_ONLY
-    allow_shared: bool = False
 
     def __post_init__(self) -> None:
-        check_flag("allow_shared", self.allow_shared)
         place = self.source if isinstance(self.source, str) else ""
         if not re.fullmatch("(env|file):.+", place):  # not shown: it may be the key
             raise InvalidParameterError(
@@ -158,16 +153,11 @@ class ReleaseKey:
             raise OSError(None, "it is not a file")  # a pipe would wait for a writer
         with open(place, "rb") as file:
             status = os.fstat(file.fileno())
-            if hasattr(os, "getuid") and not self.allow_shared:
-                own = status.st_uid == os.getuid()
-                if not own or status.st_mode & 0o077:
-                    got = (
-                        f"mode {status.st_mode & 0o777:04o}" if own else "another user"
-                    )
-                    raise InvalidParameterError(
-                        "key must be in a file that only its owner can read, which you "
-                        f"are, got {self.source} of {got}. Take a new key if others "
-                        "may have read it; else chmod 600, or accept it with "
-                        "allow_shared."
-                    )
+            mode, owner = status.st_mode & 0o777, status.st_uid
+            if hasattr(os, "getuid") and (mode & 0o077 or owner != os.getuid()):
+                raise InvalidParameterError(
+                    "key must be in a file that only you can read, got one of mode "
+                    f"{mode:04o} and user {owner}, {self.source}. Take a new key if "
+                    "others may have read it; else chmod 600, or give it as env:NAME."
+                )
             return file.read(67)  # more than that shows that it is something else

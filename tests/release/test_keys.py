@@ -110,26 +110,20 @@ def test_what_is_not_64_hexadecimal_digits_is_no_key(tmp_path, monkeypatch, cont
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="Windows has no modes")
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o620, 0o602, 0o601])
-def test_a_file_that_others_can_read_is_refused_unless_allowed(tmp_path, mode):
+def test_a_file_that_others_can_read_is_refused(tmp_path, mode):
     path = write_key(tmp_path / "key")
     path.chmod(mode)
-    with refused(f"of mode {mode:04o}. Take a new"):
+    with refused(f"got one of mode {mode:04o}"):
         ReleaseKey(f"file:{path}").derive(b"x")
-    allowed = ReleaseKey(f"file:{path}", allow_shared=True)
-    path.chmod(0o600)
-    assert allowed.derive(b"x") == ReleaseKey(f"file:{path}").derive(b"x")
 
 
-def test_a_file_of_another_user_is_refused_unless_allowed(tmp_path, monkeypatch):
+def test_a_file_of_another_user_is_refused(tmp_path, monkeypatch):
     path = write_key(tmp_path / "key")
     owner = path.stat().st_uid
     # another user cannot make a file for a test
     monkeypatch.setattr(os, "getuid", lambda: owner + 1, raising=False)
-    with refused("of another user. Take a new"):
+    with refused(f"and user {owner}"):
         ReleaseKey(f"file:{path}").derive(b"x")
-    assert ReleaseKey(f"file:{path}", allow_shared=True).derive(b"x")
-    with refused("allow_shared must be"):
-        ReleaseKey(f"file:{path}", allow_shared="yes")
 
 
 def test_only_a_file_is_read_and_little_of_it(tmp_path):
