@@ -38,8 +38,9 @@ _LONG = re.compile(r"(\S{1000})\S+")
 # Words of a phrase; words of a text that is no commonplace.
 _SPAN, _SHORT = 5, 3
 # A release is clearly of an original if it has half of its weighted words and at most
-# half as much of any other; or if it is the same.
-_CLEAR, _SAME = 0.5, 0.999
+# half as much of any other; or if it is the same. Less will do where more releases are
+# like another row than like their own: of few words left, not of noise.
+_CLEAR, _LESS, _SAME = 0.5, 0.3, 0.999
 # Share of the releases that a placeholder such as [NAME] is in.
 PLACEHOLDER = 0.2
 
@@ -227,14 +228,17 @@ def of_other_rows(
     """
     words = TfidfVectorizer(analyzer=_telling, sublinear_tf=True)
     clear, noisy = words.fit_transform(original), words.transform(released)
-    found, same = np.zeros((2, len(released)), dtype=bool)
+    own, second, best = np.zeros((3, len(released)))
     source = np.zeros(len(released), dtype=int)
     for part in blocks(len(released), max(1, 10**7 // len(original))):
         like = (noisy[part] @ clear.T).toarray()
-        own = like[np.arange(len(like)), truth[part]]
-        second, best = np.partition(like, -2)[:, -2:].T
-        source[part], same[part] = like.argmax(axis=1), best > _SAME
-        alone = (second <= best / 2) | same[part]
-        found[part] = (best >= _CLEAR) & (own <= best / 2) & alone
+        own[part] = like[np.arange(len(like)), truth[part]]
+        second[part], best[part] = np.partition(like, -2)[:, -2:].T
+        source[part] = like.argmax(axis=1)
+    same = best > _SAME
+    alone = (second <= best / 2) | same
     # codes may be like one odd original, all of them
-    return found & (same | (np.bincount(source)[source] == 1))
+    other = alone & (own <= best / 2) & (same | (np.bincount(source)[source] == 1))
+    like_other, like_own = (part & (best >= _LESS) for part in (other, own == best))
+    enough = _LESS if like_other.sum() > (alone & like_own).sum() else _CLEAR
+    return other & (best >= enough)

@@ -192,6 +192,7 @@ ROWS = {
     "redacted and shuffled": [REDACTED[i] for i in ORDER],
     "capitals and shuffled": [CLEAR[i].upper() for i in ORDER],
     "words shuffled, too": [" ".join(sorted(CLEAR[i].split())) for i in ORDER],
+    "few words of each, shuffled": [" ".join(CLEAR[i].split()[:4]) for i in ORDER],
     "a quarter": CLEAR[1:10] + CLEAR[:1] + CLEAR[10:],
 }
 
@@ -200,9 +201,8 @@ ROWS = {
 def test_rows_that_do_not_belong_together_come_first(name):
     report = release_report(CLEAR, ROWS[name])
     assert report.verdict.startswith("ROWS DO NOT BELONG TOGETHER. ")
-    assert report.misplaced == pytest.approx(
-        1 / 4 if name == "a quarter" else 1, abs=0.1
-    )
+    least = {"a quarter": 0.15, "few words of each, shuffled": 0.5}.get(name, 0.9)
+    assert least < report.misplaced <= (0.35 if name == "a quarter" else 1)
     assert list(report.scores) == ["linkage", "copies"]
     # the originals of most are not among those that are attacked
     few = release_report(CLEAR, ROWS[name], max_documents=12)
