@@ -74,44 +74,6 @@ def test_covers_the_mean_over_authors_of_unequal_sizes():
     assert clusters.interval(marks, authors).share == 150 / 310
 
 
-def test_nothing_right_is_no_certainty():
-    none, authors = np.zeros((2, 18)), np.arange(18)
-    assert clusters.interval(none, authors) == (0, *clusters.wilson(0, 18))
-    assert clusters.interval(none, authors).high == pytest.approx(0.176, abs=1e-3)
-    assert clusters.interval(none + 1, authors).low == pytest.approx(0.824, abs=1e-3)
-    # texts of an author count as one where it cannot be told how alike they are
-    five = np.repeat(np.arange(18), 5)
-    assert clusters.interval(np.zeros((2, 90)), five) == clusters.interval(
-        none, authors
-    )
-    a_few = np.zeros((1, 90))
-    a_few[0, :20] = 1  # all texts of four authors
-    low, high = clusters.interval(a_few, five)[1:]
-    assert (low, high) == pytest.approx(clusters.wilson(20 / 90, 18), abs=0.05)
-    assert low <= clusters.wilson(20 / 90, 18)[0]
-    assert high >= clusters.wilson(20 / 90, 18)[1]
-
-
-def test_releases_of_a_text_are_not_further_texts():
-    rng = np.random.default_rng(3)
-    marks = clustered(rng, 0.4, 0.3)
-    many = np.repeat(marks, 10, axis=0)
-    assert clusters.interval(many, AUTHORS) == clusters.interval(marks, AUTHORS)
-
-
-def test_independent_texts_count_each():
-    # as many texts, and no more alike within an author: nearly Wilson's interval
-    rng = np.random.default_rng(4)
-    ours, single = [], []
-    for _ in range(50):
-        marks = (rng.random((1, 168)) < 0.4).astype(float)
-        low, high = clusters.interval(marks, AUTHORS)[1:]
-        alone = clusters.wilson(marks.mean(), 168)
-        ours.append(high - low)
-        single.append(alone[1] - alone[0])
-    assert 1 <= np.mean(ours) / np.mean(single) < 1.15
-
-
 def test_the_best_is_chosen_anew():
     # two adversaries, each of whom finds the other's half of the authors
     half = (AUTHORS % 2).astype(float)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import importlib
-import io
 import json
 import os
 import sys
@@ -65,6 +63,14 @@ def test_what_is_recorded_is_what_was_measured(load, tmp_path, capsys):
     assert record["versions"]["numpy"] == np.__version__
     assert record["machine"]["cores"] == os.cpu_count()
     assert results.markdown(record) in capsys.readouterr().out
+    heading, table, note, origin = results.markdown(record).split("\n\n")
+    assert (heading, note) == ("## Speed", "One thread.")
+    assert table.splitlines()[2:] == [
+        r"| a\|b_c* | 30,000 | 1.5 | – |",
+        "| two lines | – | – | yes |",
+    ]
+    assert f"numpy {np.__version__}" in origin
+    assert str(ROOT) not in record["command"]
     results.record("speed", ROWS[:1], title="Again")
     assert [result["title"] for result in results.load()] == ["Again"]
 
@@ -78,18 +84,6 @@ def test_what_cannot_be_recorded_is_refused(load, tmp_path, name, rows):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_markdown_has_a_cell_for_every_column_of_every_row(load):
-    results = load("results")
-    results.record("speed", ROWS, title="Speed", note="One thread.")
-    heading, table, note, origin = results.markdown(results.load()[0]).split("\n\n")
-    assert (heading, note) == ("## Speed", "One thread.")
-    header, rule, *lines = table.splitlines()
-    assert header == "| what | n | ratio | same |"
-    assert rule == "| --- | --- | --- | --- |"
-    assert lines == [r"| a\|b_c* | 30,000 | 1.5 | – |", "| two lines | – | – | yes |"]
-    assert f"numpy {np.__version__}" in origin
-
-
 @pytest.mark.parametrize(
     ("value", "text"),
     [
@@ -100,98 +94,6 @@ def test_markdown_has_a_cell_for_every_column_of_every_row(load):
 )  # fmt: skip
 def test_a_cell_has_the_digits_that_count(load, value, text):
     assert load("results").cell(value) == text
-
-
-def test_command_names_no_folder_of_this_machine(load, monkeypatch):
-    results = load("results")
-    script = BENCHMARKS / "bench_wmd.py"
-    monkeypatch.setattr(sys, "argv", [str(script), "--sets", "a b"])
-    results.record("speed", ROWS, title="Speed")
-    (record,) = results.load()
-    assert record["command"] == "python benchmarks/bench_wmd.py --sets 'a b'"
-
-
-# -- the documentation's page ----------------------------------------------------
-
-
-def test_page_builds_without_results(load, tmp_path, monkeypatch):
-    page = load("bench_page")
-    monkeypatch.setattr(page, "RESULTS", tmp_path / "none")
-    monkeypatch.setattr(page, "FOLDER", tmp_path / "out")
-    page.write()
-    for name in (*page.PAGES, "machines"):
-        text = (tmp_path / "out" / f"{name}.txt").read_text()
-        assert "recorded in this checkout" in text
-
-
-def as_document(text):
-    """What docutils makes of a page, with stand-ins for what Sphinx adds."""
-    from docutils import nodes
-    from docutils.core import publish_doctree
-    from docutils.parsers.rst import directives, roles
-    from docutils.parsers.rst.directives.admonitions import Admonition
-
-    # sphinx-design's, which has a title and a body like this one
-    directives.register_directive("dropdown", Admonition)
-    roles.register_generic_role("download", nodes.emphasis)
-    source = f"Page\n====\n\n{text}"
-    return publish_doctree(source, settings_overrides={"halt_level": 2})
-
-
-def test_a_table_of_a_page_shows_every_row(load):
-    from docutils import nodes
-
-    results, page = load("results"), load("bench_page")
-    results.record("a", ROWS, title="Speed", note="One_ thread.")
-    (result,) = results.load()
-    document = as_document(page.single(result))
-    (table,) = document.findall(nodes.table)
-    cells = [
-        [entry.astext() for entry in row.findall(nodes.entry)]
-        for row in table.findall(nodes.row)
-    ]
-    assert cells == [
-        ["what", "n", "ratio", "same"],
-        ["a|b_c*", "30,000", "1.5", "–"],
-        ["two lines", "–", "–", "yes"],
-    ]
-    assert "One_ thread." in document.astext()
-    assert "CSV </_benchmarks/a.csv>" in document.astext()
-
-
-def test_every_table_can_be_downloaded_with_its_note(load):
-    from docutils import nodes
-
-    results, page = load("results"), load("bench_page")
-    results.record("a", ROWS, title="Speed *and* size", note="One_ thread.\n\n|Two|.")
-    results.record("b", ROWS[:1], title="a < b > `c`")
-    records = results.load()
-    machines = [page.machine_text(result) for result in records]
-    document = as_document(page.tables(records, machines))
-    first, second = (item.astext() for item in document.findall(nodes.list_item))
-    assert "Speed *and* size </_benchmarks/a.csv>" in first
-    assert "One_ thread." in first
-    assert "|Two|." in first
-    assert "a < b > `c` </_benchmarks/b.csv>" in second
-    rows = list(csv.DictReader(io.StringIO(page.as_csv(records[0]["rows"]))))
-    assert rows == [
-        {"what": "a|b_c*", "n": "30000", "ratio": "1.5", "same": ""},
-        {"what": "two\nlines", "n": "", "ratio": "", "same": "True"},
-    ]
-
-
-@pytest.mark.slow  # the site's build draws them, too
-def test_every_part_of_the_page_has_a_figure_of_committed_numbers(
-    load, tmp_path, monkeypatch
-):
-    page = load("bench_page")
-    monkeypatch.setattr(page, "FOLDER", tmp_path)
-    by_name = {result["name"]: result for result in page.load(page.RESULTS)}
-    assert set(page.FIGURES) >= set(page.PAGES) - {"rest"}
-    for part in page.FIGURES:
-        assert f":alt: {page.FIGURES[part][2]}" in page.figure(part, by_name)
-        assert (tmp_path / f"{part}.png").stat().st_size > 10_000
-        assert "not recorded" in page.figure(part, {})
 
 
 def test_a_figure_out_of_its_tolerance_is_named(load, tmp_path, monkeypatch, capsys):
@@ -217,9 +119,6 @@ def test_a_figure_out_of_its_tolerance_is_named(load, tmp_path, monkeypatch, cap
     assert capsys.readouterr().out.count("LEFT") == 3
 
 
-# -- environments of peers -------------------------------------------------------
-
-
 def test_a_peer_gets_a_request_and_answers(load, tmp_path, monkeypatch):
     """With this Python in the place of a peer's; nothing is installed."""
     peers = load("peers")
@@ -236,20 +135,6 @@ def test_a_peer_gets_a_request_and_answers(load, tmp_path, monkeypatch):
     assert answer == {"n": 2, "threads": "3"}
     with pytest.raises(RuntimeError, match="peer: no such n"):
         peers.ask("peer", script, {"n": -1}, tmp_path)
-
-
-def test_a_peer_that_cannot_be_installed_leaves_nothing(load, tmp_path, monkeypatch):
-    peers = load("peers")
-    monkeypatch.setenv("SKDPTEXT_BENCH_PEERS", str(tmp_path))
-
-    def refuse(home, with_pip):
-        (home / "bin").mkdir(parents=True)
-        raise peers.subprocess.CalledProcessError(1, "venv", stderr="no network")
-
-    monkeypatch.setattr(peers.venv, "create", refuse)
-    with pytest.raises(peers.PeerUnavailable, match="no network"):
-        peers.python_of("scrubadub")
-    assert not (tmp_path / "scrubadub").exists()
 
 
 def test_no_adversary_is_expected_to_find_more_than_is_proved():

@@ -10,8 +10,6 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import pytest
 
-import skdptext
-
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
 DOCS = ROOT / "docs"
@@ -41,26 +39,6 @@ def test_the_workflow_stands_in_code(page):
     searched = {key.value for node in ast.walk(ast.parse(code))
                 if isinstance(node, ast.Dict) for key in node.keys}  # fmt: skip
     assert {name.rpartition("__")[2] for name in searched} >= {"lam", "epsilon"}
-
-
-def test_the_first_code_of_the_readme_is_early_and_short():
-    assert README[: README.index("```python")].count("\n") < 30
-    lines = [line for line in example().splitlines() if line.strip()]
-    assert len(lines) <= 17
-    assert max(map(len, lines)) <= 88
-
-
-def test_each_class_at_the_top_stands_in_a_notebook_that_a_page_links():
-    pages = "".join(path.read_text("utf-8") for path in DOCS.rglob("*.rst"))
-    linked = [
-        path.read_text("utf-8")
-        for path in (ROOT / "examples").glob("*.ipynb")
-        if f"/notebooks/{path.stem}" in pages
-    ]
-    for name in skdptext.__all__:
-        if isinstance(getattr(skdptext, name), type):
-            imports = rf"import (?:[\w, ]+, )?{name}\b"
-            assert any(re.search(imports, text) for text in linked), name
 
 
 def test_the_tables_of_readme_and_landing_page_are_what_was_measured():
@@ -100,12 +78,6 @@ def test_the_limit_in_bold_is_what_was_measured(page):
     changed, least = map(int, re.search(limit, text).groups())
     assert changed == round(100 * chosen["changed"])
     assert least == int(100 * attacked["at least (95%)"])
-
-
-def test_the_readme_names_the_commands_that_test():
-    makefile = (ROOT / "Makefile").read_text("utf-8")
-    for target in re.findall(r"^(test(?:-(?!oldest)\w+)?):", makefile, re.M):
-        assert f"`make {target}`" in README, target
 
 
 @pytest.mark.notebooks

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from experiment import main
 from experiments.obfuscation import corpora
-from experiments.obfuscation.accuracy import AUTHOR, TOPIC
-from experiments.obfuscation.attack import cell_of, load_problem
-from experiments.obfuscation.grid import all_settings, as_marks
-from experiments.store import Store
 
 
 def test_known_text_and_snippet_keep_their_look():
@@ -72,50 +66,6 @@ def test_quick_mode(run, tmp_path):
 def _runs(text, size=12):
     words = text.split()
     return {" ".join(words[i : i + size]) for i in range(len(words) - size + 1)}
-
-
-def test_every_setting_is_done_once_and_twice_or_more_by_seed():
-    settings = all_settings()
-    assert len(set(settings)) == len(settings) == len({s.name for s in settings})
-    # what is trained for one of a group serves all of it
-    for group in {setting.group for setting in settings}:
-        mine = [setting for setting in settings if setting.group == group]
-        trained = {(s.kind, s.epsilon) for s in mine}
-        assert len(trained) == 1
-    noisy = Counter(replace(setting, seed=0) for setting in settings if setting.epsilon)
-    assert min(noisy.values()) >= 2
-    assert {setting.seed for setting in settings if not setting.epsilon} == {0}
-
-
-def invented(setting, rng):
-    """Authors are found with no noise only, topics always."""
-    n = len(load_problem(setting.problem).author)
-    share = 0.6 * (setting.epsilon == 0)
-    names = (*AUTHOR, "DRauth other fandoms")
-    marks = {name: as_marks(rng.random(n) < share) for name in names}
-    marks |= {name: as_marks(np.ones(n)) for name in TOPIC}
-    more = {"unknown": 0.3, "length": 100}
-    return {"marks": marks, "words_changed": 1 - setting.epsilon / 100, **more}
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("files")
-def test_tables_and_figures_from_invented_marks(run, tmp_path):
-    store, rng = Store(tmp_path / "cells"), np.random.default_rng(0)
-    for setting in all_settings():
-        store.put(cell_of(setting), invented(setting, rng), 1.0)
-    _, tables = run("--report")
-    # without noise first; none of 18 found is no certainty: Wilson's interval for 18
-    first, second = tables["obfuscation_18_google"]["rows"][:2]
-    assert float(first["SRauth"][:4]) > 0.3
-    assert second["SRauth"] == "0.00 [0.00, 0.18]"
-    assert second["DRtopic"] == "1.00 [0.82, 1.00]"
-    # all 168 right is worth 36 independent texts, if those of an author are alike
-    assert tables["obfuscation_40_google"]["rows"][3]["DRtopic"] == "1.00 [0.90, 1.00]"
-    ours = tables["obfuscation_claims"]["rows"][1]
-    assert ours["ε"] == "none → 40"
-    assert "SRauth" not in ours["better than chance"]
-    assert "DRtopic informed" in ours["better than chance"]
 
 
 def test_problems_are_as_the_page_says(data_file):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from experiment import main
 from experiments.paper import published, significance
-from experiments.store import Cell, MissingCellError, Store
+from experiments.store import Cell, Store
 from matplotlib.figure import Figure
 from scipy import stats
 
@@ -58,25 +58,6 @@ def test_paired_test_sees_an_effect_that_shared_noise_would_hide():
     assert (significance.paired_p(base, shuffled, direction=1) < 0.01).mean() < 0.2
 
 
-def test_paired_test_of_saturated_counts():
-    same = np.full((5, 3), 100.0)
-    assert significance.paired_p(same, same, direction=1).tolist() == [1.0] * 3
-    assert significance.paired_p(same, same - 1, direction=-1).tolist() == [0.0] * 3
-    with pytest.raises(ValueError, match="at least 2 repetitions"):
-        significance.paired_p(same[:1], same[:1], direction=1)
-
-
-def test_the_papers_rule_is_blind_to_the_noise():
-    """Words that move together: no spread between them, and all is significant."""
-    base, other = simulate(np.random.default_rng(2), 1, 0.0)
-    assert significance.disjoint_intervals(
-        (min(base[0, 0], other[0, 0]), 0.0),
-        (max(base[0, 0], other[0, 0]), 0.0),
-        100,
-        direction=1,
-    )
-
-
 def test_holm():
     adjusted = significance.holm([[0.01, 0.04], [0.03, 0.005]])
     np.testing.assert_allclose(adjusted, [[0.03, 0.06], [0.06, 0.02]])
@@ -114,16 +95,6 @@ def test_cells_are_kept_until_their_settings_change(tmp_path, monkeypatch):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "b.json"]
 
 
-def test_no_cell_begins_after_the_deadline(tmp_path):
-    there, missing = Cell("there", {}, lambda: 1), Cell("missing/λ = 0", {}, lambda: 2)
-    Store(tmp_path).get(there)
-    late = Store(tmp_path, time.monotonic() - 1)
-    assert late.get(there) == 1
-    with pytest.raises(MissingCellError, match="missing"):
-        late.get(missing)
-    assert Store(tmp_path / "none").get(missing) == 2
-
-
 # -- a run --------------------------------------------------------------------------
 
 
@@ -147,17 +118,6 @@ def quick(built_in, tmp_path_factory):
 def read(path):
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
-
-
-def test_a_quick_run_writes_all_it_names(quick):
-    index = (quick / "index.md").read_text("utf-8")
-    for kind in ("md", "png"):
-        for path in quick.glob(f"*.{kind}"):
-            assert path.name == "index.md" or f"({path.name})" in index
-    assert len(list(quick.glob("*.png"))) == 2
-    assert {path.stem for path in quick.glob("*.csv")} == {
-        path.stem for path in quick.glob("*.md")
-    } - {"index"}
 
 
 def test_a_table_sets_the_papers_numbers_beside_ours(quick):
@@ -201,9 +161,3 @@ def test_a_report_waits_for_its_cells(tmp_path, capsys, option):
     assert main(["paper", "--quick", "--out", str(tmp_path), *option]) == 3
     assert "the same command goes on" in capsys.readouterr().out
     assert not list(tmp_path.iterdir())
-
-
-def test_what_no_unit_is_named_is_refused(capsys):
-    with pytest.raises(SystemExit):
-        main(["paper", "--quick", "--only", "docstringz"])
-    assert "none of docstrings" in capsys.readouterr().err

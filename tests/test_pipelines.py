@@ -14,7 +14,6 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 
 from skdptext import DPWordPerturber, WMDKNNClassifier, WordEmbedding
-from skdptext.exceptions import EmptyDocumentWarning
 from skdptext.metrics import words_changed_scorer
 from skdptext.model_selection import best_under_constraint
 from tests.expected import leaks_allowed, refused
@@ -85,20 +84,6 @@ def test_pipeline_tells_spam_through_the_noise(frequent, messages, name):
     for step in model:
         if hasattr(step, "embedding"):
             assert clone(step).embedding is frequent
-
-
-def test_messages_that_lose_all_their_words_do_not_stop_a_pipeline(built_in, messages):
-    texts, labels = messages
-    texts = ["zzzqqq", *texts[:60], "", "qqqzzz"]
-    labels = [labels[0], *labels[:60], labels[1], labels[0]]
-    model = pipelines(built_in)["wmd"]
-    with pytest.warns(EmptyDocumentWarning):
-        model.fit(texts, labels)
-    with pytest.warns(
-        EmptyDocumentWarning, match="hold no word and get the answer for all"
-    ):
-        predicted = model.predict(["", *texts[1:4]])
-    assert set(predicted) <= set(labels)
 
 
 def test_search_over_epsilon_and_lambda(frequent, messages):
