@@ -24,7 +24,7 @@ def responses(rng, epsilon, n, k=4):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("n_scores", [1, 30])
+@pytest.mark.parametrize("n_scores", [1, 10])
 @pytest.mark.parametrize("delta", [0.0, 0.1])
 def test_it_exceeds_the_true_loss_no_more_often_than_stated(n_scores, delta):
     """Of events that attain it, with as many statistics as one likes.
@@ -55,12 +55,6 @@ def test_it_comes_close_on_either_side_of_a_score():
         bound, column = bound_and_column(*scores, 0.99)
         assert 0.95 < bound <= 1.0
         assert column == 1
-
-
-def test_samples_of_one_distribution_show_nothing():
-    rng = np.random.default_rng(2)
-    p, q = rng.normal(size=(2, 3000, 40))
-    assert lower_bound(p, q, 1 - 1e-6) == 0
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.2])
