@@ -82,7 +82,6 @@ _UNWATCHED = {
         "perturbation/test_randomness",
         "privacy/test_bag_bound",
         "privacy/test_exact_laws",
-        "privacy/test_printed_bounds",
         "replacement/test_replacement_law",
         "test_benchmark_intervals",
         "test_fasttext",

@@ -90,7 +90,7 @@ def test_randomness_is_never_global():
                  "check_random_state(rng)", "stats.gamma.rvs(3.0)",
                  "numpy.random.RandomState(0)"):  # fmt: skip
         assert shared.search(code), code
-    recognises = "skdptext.utils._random"  # to refuse it
+    recognises = "skdptext.utils._validation"  # to refuse it
     found = {name: shared.findall(source) for name, source in SOURCES.items()}
     assert {name for name, uses in found.items() if uses} <= {recognises}
 
@@ -111,7 +111,7 @@ def test_filters_of_warnings_are_changed_in_one_place():
     """All threads share them; the command line and the demo own their process."""
     changes = r"warnings\.(catch_warnings|\w*filter|resetwarnings)|from warnings import"
     found = {name for name, source in SOURCES.items() if re.search(changes, source)}
-    assert found == {f"skdptext.{name}" for name in ("utils._messages", "cli", "demo")}
+    assert found == {f"skdptext.{name}" for name in ("utils._system", "cli", "demo")}
 
 
 def test_imports_work_without_extras_and_load_nothing_late():

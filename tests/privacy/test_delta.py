@@ -20,7 +20,6 @@ from tests.laws import (
     enumerated,
     largest_loss,
     losses,
-    nearest_on_a_line,
     uncovered,
 )
 
@@ -89,28 +88,19 @@ def guarantee_of(rows, *, known=True, ordered=True, drawn=None):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("never", [0.0, 0.15])
 @pytest.mark.parametrize("known", [True, False])
-def test_texts_by_enumeration(seed, never, known):
+def test_texts_and_bags_by_enumeration(seed, never, known):
+    """Laws that are no metric's, and not symmetric; bags are matched by exponents."""
     rows = tables(seed, never)[0]
-    guarantee = guarantee_of(rows, known=known)
     for x, y in (("a", "b"), ("b", "a"), ("abca", "bbda")):
         one, two = (law(d, rows, ordered=True) for d in (x, y))
         asked = (x, y) if len(x) == 1 else (list(x), list(y))
-        exponents = assert_holds(guarantee, *asked, one, two)
+        exponents = assert_holds(guarantee_of(rows, known=known), *asked, one, two)
         for delta, t in zip(DELTAS, exponents, strict=True):
             if known and t > 0:  # nothing is lost but what the grid takes
                 assert uncovered(one, two, min(t, 60) - 0.02) > delta
-
-
-@pytest.mark.no_cover
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("known", [True, False])
-def test_bags_by_enumeration(seed, known):
-    """Laws that are no metric's, and not symmetric; matched by exponents."""
-    rows = tables(seed)[0]
-    guarantee = guarantee_of(rows, known=known, ordered=False)
     bags = list(itertools.combinations_with_replacement("abcd", 2))
-    rng = np.random.default_rng(seed)
-    for i, j in rng.integers(len(bags), size=(5, 2)):
+    guarantee = guarantee_of(rows, known=known, ordered=False)
+    for i, j in np.random.default_rng(seed).integers(len(bags), size=(5, 2)):
         one, two = (law(bags[k], rows, ordered=False) for k in (i, j))
         assert_holds(guarantee, list(bags[i]), list(bags[j]), one, two)
 
@@ -155,35 +145,6 @@ def test_compositions_by_enumeration(known):
     twice = (enumerated([of_both[0]] * 2) for of_both in (one, two))
     assert_holds(a.compose(2), x, y, *twice)
     assert_holds(a.compose(b), x, y, enumerated(one), enumerated(two))
-
-
-@pytest.mark.no_cover
-@settings(max_examples=25)
-@given(
-    positions=st.lists(st.integers(0, 12), min_size=4, max_size=4, unique=True),
-    x=st.lists(st.sampled_from("abcd"), min_size=2, max_size=2),
-    y=st.lists(st.sampled_from("abcd"), min_size=2, max_size=2),
-    ordered=st.booleans(),
-    drawn=st.sampled_from([None, 2]),
-    epsilon=st.sampled_from([0.3, 1.0]),
-    lam=st.sampled_from([0.0, 0.5]),
-)
-def test_noise_on_a_line_by_enumeration(positions, x, y, ordered, drawn, epsilon, lam):
-    """The noise is Laplace noise, and each word's law a difference of its values."""
-    at = np.array(positions) / 4
-    rows = nearest_on_a_line(at, epsilon)
-    table = WordEmbedding(list("abcd"), at[:, None])
-    perturber = DPWordPerturber(
-        table,
-        epsilon=epsilon,
-        lam=lam,
-        document_length=drawn or 2,
-        resize="sample" if drawn else "truncate",
-        output="tokens" if ordered else "bow",
-        token_pattern=r"\w",
-    )
-    one, two = (law(d, rows, ordered=ordered, drawn=drawn) for d in (x, y))
-    assert_holds(perturber.fit([]).guarantee(), x, y, one, two)
 
 
 # -- what it is asked of -------------------------------------------------------------

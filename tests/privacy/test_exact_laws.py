@@ -36,6 +36,7 @@ from tests.laws import (
     largest_loss,
     nearest_on_a_line,
     on_a_line,
+    uncovered,
     vickrey_rule,
 )
 
@@ -146,9 +147,10 @@ def random_law(seed):
     kind=st.sampled_from([None, "half", "exact", "response", "Vickrey", "stated"]),
     share=st.sampled_from([0.1, 0.3, 1.0]),
     seed=st.integers(0, 10**6),
+    delta=st.sampled_from([0.0, 1e-4, 0.01, 0.3]),
 )
 def test_no_release_loses_more_than_is_promised(
-    x, y, options, epsilon, lam, positions, kind, share, seed
+    x, y, options, epsilon, lam, positions, kind, share, seed, delta
 ):
     """By an exact law of words, which each kind of mechanism has of its own."""
     table = WordEmbedding(WORDS, np.array(positions)[:, None])
@@ -195,6 +197,11 @@ def test_no_release_loses_more_than_is_promised(
     # what shows is known to show
     if largest_loss(first, second) == math.inf:
         assert claim == math.inf
+    # nor does it with a small δ, at a lower exponent
+    t = guarantee.exponent(x, y, delta=delta)
+    assert t <= claim
+    if t < math.inf:
+        assert uncovered(first, second, t) <= delta * (1 + 1e-9) + 1e-12
 
 
 def test_the_enumeration_follows_the_library():

@@ -16,7 +16,7 @@ from scipy.linalg import eigh
 from scipy.optimize import linear_sum_assignment
 from scipy.special import gammainc
 
-from skdptext import DPWordPerturber, WordEmbedding
+from skdptext import WordEmbedding
 from skdptext.documents import DocumentReader
 from skdptext.mechanisms import MahalanobisNoise
 from skdptext.privacy import PrivacyGuarantee
@@ -222,20 +222,6 @@ def test_utility_in_another_metric_is_a_lower_bound(small_embedding, lam, other)
 
 
 # -- from a perturber, in words, refused ---------------------------------------------
-
-
-def test_perturber_hands_on_what_it_does(small_embedding):
-    def told(n_words=None, **params):
-        perturber = DPWordPerturber(small_embedding, epsilon=4.0, lam=0.2, **params)
-        made = perturber.fit([]).guarantee(n_words)
-        return made.epsilon, made.lam, made.n_words, made.ordered, made.resampled
-
-    assert told() == (4.0, 0.2, None, False, False)
-    assert told(output="tokens") == told(output="text") == (4.0, 0.2, None, True, False)
-    for resize in ("truncate", "sample"):
-        drawn = resize == "sample"
-        assert told(document_length=9, resize=resize) == (4.0, 0.2, 9, False, drawn)
-    assert told(3) == (4.0, 0.2, 3, False, False)
 
 
 @refusals(

@@ -1,19 +1,22 @@
-"""What a guarantee says: rows against brute force, and the verdicts of these."""
+"""What a guarantee says: rows by brute force, verdicts, and bounds rounded up."""
 
 from __future__ import annotations
 
+import html
 import math
+import re
 
 import numpy as np
 import pytest
 
-from skdptext import DPDocumentReplacer, WordEmbedding
+from skdptext import DPDocumentReplacer, DPWordPerturber, WordEmbedding
 from skdptext.learning._guarantee import LearningPart
 from skdptext.mechanisms import LossDistribution
 from skdptext.privacy import PrivacyGuarantee
+from skdptext.privacy._statement import odds_factor
+from skdptext.utils import percent_up, rounded_up
 from tests.channels import guaranteed
 from tests.laws import metric_matrix
-from tests.privacy.test_printed_bounds import seen
 from tests.privacy.test_stored_guarantees import KINDS, perturber
 
 
@@ -61,41 +64,25 @@ def test_rows_of_a_table_with_a_far_mean():
     assert near["exponent"] == pytest.approx(nearest, rel=1e-4)
 
 
-VERDICTS = {
+VERDICTS = [
     # of two words that are so far apart: random and nearest are the same
-    (0.1, 2): "SINGLE WORDS ARE DENIABLE. TYPICAL DOCUMENTS ARE DENIABLE.",
-    (0.9, 10): "SINGLE WORDS ARE DENIABLE. TYPICAL DOCUMENTS ARE PARTLY DENIABLE.",
-    (4.6, 1): (
-        "SINGLE WORDS ARE PARTLY DENIABLE. TYPICAL DOCUMENTS ARE PARTLY DENIABLE."
-    ),
-    (4.6, None): (
-        "SINGLE WORDS ARE PARTLY DENIABLE. NOTHING USEFUL IS PROMISED FOR DOCUMENTS."
-    ),
+    (0.1, 2, "SINGLE WORDS ARE DENIABLE. TYPICAL DOCUMENTS ARE DENIABLE."),
+    (0.9, 10, "SINGLE WORDS ARE DENIABLE. TYPICAL DOCUMENTS ARE PARTLY DENIABLE."),
+    (4.6, None, "SINGLE WORDS ARE PARTLY DENIABLE. NOTHING USEFUL IS PROMISED FOR"),
     # the odds of neighbours change by more than a factor of 100
-    (4.61, None): (
-        "SINGLE WORDS ARE DENIABLE ONLY AGAINST VERY SIMILAR ONES. NOTHING USEFUL IS "
-        "PROMISED FOR DOCUMENTS."
-    ),
-    (50.0, 1): "NOTHING USEFUL IS PROMISED, FOR SINGLE WORDS OR FOR DOCUMENTS.",
-}
+    (4.61, None, "SINGLE WORDS ARE DENIABLE ONLY AGAINST VERY SIMILAR ONES. NOTHING"),
+    (50.0, 1, "NOTHING USEFUL IS PROMISED, FOR SINGLE WORDS OR FOR DOCUMENTS."),
+]
 
 
-@pytest.mark.parametrize(("epsilon", "n_words"), VERDICTS)
-def test_the_verdict_is_what_the_numbers_come_to(epsilon, n_words):
+@pytest.mark.parametrize(("epsilon", "n_words", "verdict"), VERDICTS)
+def test_the_verdict_is_what_the_numbers_come_to(epsilon, n_words, verdict):
     table = WordEmbedding(["a", "b"], [[0.0], [1.0]])
     options = {"epsilon": epsilon, "lam": 0.0, "document_length": n_words}
     said = str(perturber(table, **options).guarantee()).split("\n\n")[1]
-    assert " ".join(said.split()).startswith(VERDICTS[epsilon, n_words])
+    assert " ".join(said.split()).startswith(verdict)
     relied_on = "Do not rely on this release" in said
     assert relied_on == ("NOTHING USEFUL" in said)
-
-
-def test_words_that_have_neighbours_are_deniable_among_them_only():
-    """Two words each lie close together, and pairs far apart."""
-    places = np.repeat(np.arange(20) * 100.0, 2) + np.tile([0.0, 1.0], 20)
-    table = WordEmbedding([f"w{i}" for i in range(40)], places[:, None])
-    said = str(perturber(table, epsilon=3.0, lam=0.0).guarantee())
-    assert "SINGLE WORDS ARE PARTLY DENIABLE, AGAINST SIMILAR WORDS ONLY." in said
 
 
 def stand_ins(epsilon, groups):
@@ -135,3 +122,122 @@ def test_one_statement_as_text_and_as_html(name):
         for row in guarantee.rows():
             assert row["what"] in in_line
             assert math.isfinite(row.get("exponent", row.get("share", 0.0)))
+
+
+# -- every printed bound is rounded up -------------------------------------------------
+
+RNG = np.random.default_rng(0)
+# What decimals lose when they are read again, and bounds when they are computed
+EXACT = 1 - 4e-12
+RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+
+
+def log_of(text):
+    """The logarithm of what is printed: 1,234 or 2.3·10⁵ or ∞."""
+    if text == "∞":
+        return math.inf
+    digits, _, power = text.replace(",", "").partition("·10")
+    return math.log(float(digits)) + int(power.translate(RAISED) or 0) * math.log(10)
+
+
+def number(text):
+    return math.exp(log_of(text))
+
+
+def test_rounding():
+    """2,000 numbers of each size; no more is added than a step of the last digit."""
+    for bound in np.exp(RNG.uniform(-12, 6.9, 2000)).tolist():
+        assert bound * EXACT <= float(rounded_up(bound, 3)) <= 1.0101 * bound
+        assert bound * EXACT <= float(rounded_up(bound)) <= 1.00101 * bound
+        share = bound / 1000
+        assert share * EXACT <= float(percent_up(share)[:-1]) / 100 <= share + 0.001001
+    for exponent in RNG.uniform(0, 600, 2000).tolist():
+        printed = log_of(odds_factor(exponent))
+        assert exponent - 1e-9 <= printed <= exponent + math.log(1.101)
+    assert odds_factor(math.inf) == "∞"
+    assert rounded_up(0.25, 3) == "0.25"  # what is exact stays as it is
+    assert percent_up(0.05) == "5.0%"
+
+
+def seen(guarantee):
+    """What a notebook shows, without the tags."""
+    view = re.sub(r"<style>.*?</style>", "", guarantee._repr_html_(), flags=re.DOTALL)
+    return html.unescape(re.sub(r"<[^>]+>", " ", view))
+
+
+def of_stand_ins(epsilon):
+    k = int(RNG.integers(2, 12))
+    public = [f"topic{i}" for i in range(k)]
+    releaser = DPDocumentReplacer(public, public_labels=range(k), epsilon=epsilon)
+    return releaser.fit().guarantee().compose(int(RNG.integers(1, 4)))
+
+
+def of_models(epsilon):
+    delta = float(10 ** RNG.uniform(-9, -4))
+    pure = ("person", epsilon, 0.0, 0)
+    both = ("person", epsilon, delta, 40)
+    return PrivacyGuarantee.of([LearningPart(*(pure if RNG.random() < 0.5 else both))])
+
+
+def of_words(mechanism):
+    vectors = np.random.default_rng(2).standard_normal((60, 5))
+    embedding = WordEmbedding([f"w{i}" for i in range(60)], vectors)
+    options = {"mechanism": mechanism, "document_length": 7, "resize": "sample"}
+    perturber = DPWordPerturber(embedding, lam=0, **options)
+    return lambda e: perturber.set_params(epsilon=e).fit([]).guarantee()
+
+
+ODDS = r"\s*(no useful bound|\S+)\s+exponent ([\d.,]+)(?: \(([\d.,]+)\))?"
+
+
+@pytest.mark.parametrize(
+    "make", [of_stand_ins, of_models, of_words(None), of_words("exponential")]
+)
+def test_every_row(make):
+    """On every page each bound is at least the number that it stands for."""
+    for epsilon in RNG.uniform(0.05, 12, 16).tolist():
+        guarantee = make(epsilon)
+        told = re.search(r"epsilon=([\d.]+)", repr(guarantee))[1]
+        assert float(told) >= guarantee.epsilon * EXACT
+        for page in (str(guarantee), seen(guarantee)):
+            for row in guarantee.rows():
+                beside = page.partition(row["what"])[2]
+                if "share" in row:
+                    share = re.match(r"\s*([\d.]+)%", beside)[1]
+                    assert float(share) >= 100 * row["share"] * EXACT
+                    continue
+                odds, pure, lower = re.match(ODDS, beside).groups()
+                assert number(pure) >= row["exponent"] * EXACT
+                assert number(lower or pure) >= row["exponent_with_delta"] * EXACT
+                useless = row["delta"] and row["exponent_with_delta"] > 20
+                assert (odds == "no useful bound") == bool(useless)
+                assert useless or log_of(odds) >= row["exponent"] - 1e-9
+
+
+def test_rows_and_verdicts_are_the_bounds():
+    for epsilon in RNG.uniform(0.05, 8, 16).tolist():
+        stand_ins, model = of_stand_ins(epsilon), of_models(epsilon)
+        *found, odds = stand_ins.rows()
+        shares = [row["share"] for row in found]
+        assert shares == [stand_ins.found_at_most(n) for n in (10, 100, 1000)]
+        assert odds["exponent"] == stand_ins.epsilon
+        said = re.search(r"identifies more than (\d+) on average", str(stand_ins))[1]
+        assert int(said) >= 100 * shares[1] * EXACT
+        right, which, once, swapped = model.rows()
+        assert right["share"] == model.right_at_most
+        assert which["share"] == model.found_at_most(100)
+        told = (once["exponent"], swapped["exponent"])
+        assert told == (model.epsilon, model.epsilon_replace)
+        said = re.search(r"at most ([\d.]+)% of the", str(model))[1]
+        assert float(said) >= 100 * model.right_at_most * EXACT
+        if model.delta:
+            said = re.search(r"δ = ([\d.e-]+)", str(model))[1]
+            assert float(said) >= model.delta * EXACT
+
+
+def test_guarantees_side_by_side():
+    stand_in, model = stand_ins(1.23456, 3), sums(1.0)
+    both = stand_in.compose(model)
+    printed = re.findall(r"ε = ([\d.]+)", str(both))
+    for n, epsilon in zip((1, 10), printed, strict=False):
+        assert float(epsilon) >= both.epsilon_of(n)[0] * EXACT
