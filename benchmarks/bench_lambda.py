@@ -119,7 +119,7 @@ def search(options: argparse.Namespace) -> None:
         some = resample(texts, n_samples=100, replace=False, random_state=0)
         noise = found.best_estimator_["noise"].set_params(output="text", order="keep")
         attack = linkage_attack(
-            some, noise.transform(some), mechanism=noise, random_state=0
+            some, noise.transform(some), releaser=noise, random_state=0
         )
         best, setting = attack["linkage"], found.best_params_
         attacked += measuring.shown([{

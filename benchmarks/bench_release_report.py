@@ -167,7 +167,7 @@ def table_of_releases(_: Any) -> None:
         made = time.process_time() - started
         report = release_report(
             texts, released, authors=authors, labels={"topic": labels},
-            mechanism=mechanism,
+            releaser=mechanism,
         )  # fmt: skip
         link, words = report.scores["linkage"], report.scores["words"]
         author, topic = report.scores["author"], report.scores["topic"]

@@ -273,6 +273,17 @@ def _describe(app, page, template, context, doctree):
     context["metatags"] = tags
 
 
+def _keep_together(app, doctree):
+    """No line ends within λ = 0 or ε = 1."""
+    for text in list(doctree.findall(nodes.Text)):
+        if not isinstance(text.parent, nodes.literal | nodes.literal_block | nodes.raw):
+            said = re.sub(
+                r"\b(\w) = (?=[\d∞])", "\\1\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}", text
+            )
+            if said != text:
+                text.parent.replace(text, nodes.Text(said))
+
+
 def _edit(app, page, template, context, doctree):
     """Where the source of a page is, in the repository; some pages are made."""
     folder = page.rpartition("/")[0]
@@ -301,5 +312,6 @@ def setup(app):
     app.connect("html-page-context", _describe)
     app.connect("html-page-context", _anchor)
     app.connect("html-page-context", _edit)
+    app.connect("doctree-read", _keep_together)
     app.connect("autodoc-skip-member", _own_members_only)
     app.connect("missing-reference", _link_public_name)

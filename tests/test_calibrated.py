@@ -43,7 +43,7 @@ def of_linkage(seed):
     )  # fmt: skip
     given = texts(np.random.default_rng(seed), 24)
     released = source.fit_transform(given)
-    scores = linkage_attack(given, released, mechanism=source, random_state=seed)
+    scores = linkage_attack(given, released, releaser=source, random_state=seed)
     for row in scores.rows:
         yield row.adversary, row.low, row.chance, row.high
 

@@ -40,7 +40,7 @@ def label_attack(
     *,
     name: str = "author",
     groups: Any = None,
-    mechanism: Any = None,
+    releaser: Any = None,
     adversaries: Mapping[str, Any] | None = None,
     n_splits: int = 5,
     random_state: int = 0,
@@ -63,7 +63,7 @@ def label_attack(
         What the labels are; the question of the scores.
     groups : array-like of shape (n_documents,), default=None
         Documents of a group are held out together. None: equal texts are.
-    mechanism : releaser, default=None
+    releaser : releaser, default=None
         What made the releases; `released` has the form that its `output` names.
         Naive Bayes that knows it is one more attacker.
     adversaries : dict of str to classifier of texts, default=None
@@ -134,9 +134,9 @@ def label_attack(
         trials.append(
             ("linear model of the numbers", svm, numbers, {"releases": numbers})
         )
-    if mechanism is not None and original is not None:
-        mechanism = fitted_releaser(mechanism, original, "mechanism")
-        bayes = ChannelNaiveBayes(mechanism, random_state=random_state)
+    if releaser is not None and original is not None:
+        releaser = fitted_releaser(releaser, original, "releaser")
+        bayes = ChannelNaiveBayes(releaser, random_state=random_state)
         trials.append((_INFORMED, bayes, original, {"releases": released}))
     right = {view: {by: np.zeros(n) for by, *_ in trials} for view in views}
     with quiet(Warning):  # of labels with few documents, and of what is known to leak

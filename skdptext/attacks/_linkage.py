@@ -49,7 +49,7 @@ def linkage_attack(
     released: Any,
     *,
     truth: Any = None,
-    mechanism: Any = None,
+    releaser: Any = None,
     adversaries: Mapping[str, Adversary] | None = None,
     n_candidates: int = 100,
     random_state: Any = None,
@@ -68,7 +68,7 @@ def linkage_attack(
     truth : array-like of int, shape (n_released,), default=None
         The row of `original` that each release belongs to. Several releases may belong
         to one: to other texts of the same person, for example. None: the same row.
-    mechanism : releaser, default=None
+    releaser : releaser, default=None
         What made the releases, such as a `~skdptext.DPWordPerturber`; `released` has
         the form that its `output` names. The attacker who knows it picks the most
         likely original.
@@ -124,7 +124,7 @@ def linkage_attack(
     ...     embedding, mechanism="exponential", lam=0, epsilon=4.0, document_length=10,
     ...     resize="truncate", output="text", random_state=0)
     >>> released = perturber.fit_transform(texts)
-    >>> scores = linkage_attack(texts, released, mechanism=perturber, random_state=0)
+    >>> scores = linkage_attack(texts, released, releaser=perturber, random_state=0)
     >>> scores["linkage"].low > scores["linkage"].chance
     True
     """
@@ -172,10 +172,10 @@ def linkage_attack(
             found |= _translations(clear, released) | _word_for_word(clear, noisy)
         found = {name: _tied(score) for name, score in found.items()}
         found = {"all, learned": _learned(found, rows, seed)} | found
-    if mechanism is not None:
+    if releaser is not None:
         with quiet(PrivacyLeakWarning, OutOfVocabularyWarning, EmptyDocumentWarning):
-            mechanism = fitted_releaser(mechanism, original, "mechanism")
-            likelihood = mechanism.likelihood(original, random_state=seed)
+            releaser = fitted_releaser(releaser, original, "releaser")
+            likelihood = releaser.likelihood(original, random_state=seed)
             found["likelihood"] = likelihood(released)
     right = {name: found_among(_tied(score), rows, n) for name, score in found.items()}
     return Scores(scored("linkage", right, 1 / n, seed))

@@ -59,7 +59,7 @@ def release_report(
     background: Any = None,
     background_ids: Any = None,
     control: Any = None,
-    mechanism: Any = None,
+    releaser: Any = None,
     guarantee: Any = None,
     n_candidates: int = 100,
     max_documents: int = 1000,
@@ -93,7 +93,7 @@ def release_report(
     control : iterable of str or of lists of str, default=None
         Texts of the same source as `original` that were not used: which texts were the
         synthetic ones made from? Only `guarantee` goes with it.
-    mechanism : releaser, default=None
+    releaser : releaser, default=None
         What made the releases: adversaries who know it join, and its guarantee is
         reported. `released` has the form that its `output` names.
     guarantee : PrivacyGuarantee, default=None
@@ -154,7 +154,7 @@ def release_report(
         )
     asked = _asked(authors, labels)
     if control is not None:
-        given = authors, labels, background, background_ids, mechanism
+        given = authors, labels, background, background_ids, releaser
         if original is None or any(x is not None for x in given):
             raise InvalidParameterError(
                 "control must come with original and released, and with guarantee at "
@@ -185,10 +185,10 @@ def release_report(
         if other.mean() > _BY_CHANCE and other.sum() >= min(_FEWEST, len(other)):
             row = read_off("linkage", other, 1 / n)
             return ReleaseReport(Scores([row, copies]), notes, misplaced=row.value)
-        if mechanism is not None:
-            mechanism = fitted_releaser(mechanism, original, "mechanism")
-            guarantee = mechanism.guarantee() if guarantee is None else guarantee
-        options = {"mechanism": mechanism, "n_candidates": n_candidates}
+        if releaser is not None:
+            releaser = fitted_releaser(releaser, original, "releaser")
+            guarantee = releaser.guarantee() if guarantee is None else guarantee
+        options = {"releaser": releaser, "n_candidates": n_candidates}
         attack = linkage_attack(some_original, some, random_state=seed, **options)
         left = [row for row in copied(clear, noisy).rows if row.question != "copies"]
         rows += [*attack.rows, *left, copies]
@@ -217,7 +217,7 @@ def release_report(
         if len(set(number[again])) > 1:
             rows += label_attack(
                 original and rows_of(some_original, again), rows_of(some, again),
-                number[again], name=name, mechanism=mechanism, random_state=seed,
+                number[again], name=name, releaser=releaser, random_state=seed,
             ).rows  # fmt: skip
     scores, unread = Scores(rows), _unread(clear, noisy)
     notes = [*_proved(guarantee, n_candidates, scores), *notes, *unread]

@@ -63,7 +63,7 @@ def test_equal_texts_and_groups_are_held_out_together():
 def test_custom_classifiers_and_the_mechanism_join():
     released = Teller(6.0).fit().transform(TEXTS)
     scores = label_attack(
-        TEXTS, released, LENGTHS, name="length", mechanism=Teller(6.0),
+        TEXTS, released, LENGTHS, name="length", releaser=Teller(6.0),
         adversaries={"always the same": DummyClassifier()},
     )  # fmt: skip
     value = {row.adversary: row.value for row in scores.rows}

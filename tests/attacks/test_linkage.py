@@ -199,7 +199,7 @@ def test_who_knows_the_mechanism_finds_more():
         order="keep", random_state=0,
     )  # fmt: skip
     released = perturber.fit_transform(CLEAR)
-    scores = linkage_attack(CLEAR, released, mechanism=perturber, random_state=0)
+    scores = linkage_attack(CLEAR, released, releaser=perturber, random_state=0)
     value = {row.adversary: row.value for row in scores.rows}
     assert scores["linkage"].adversary == "likelihood"
     assert value["likelihood"] > value["words in common"] + 0.1
@@ -211,7 +211,7 @@ def test_no_leak_is_told_to_the_attacker(recwarn):
     source.fit(bags)
     recwarn.clear()
     with pytest.raises(ValueError, match="original must hold texts"):
-        linkage_attack(bags, bags, mechanism=source)
+        linkage_attack(bags, bags, releaser=source)
     assert not [w for w in recwarn if issubclass(w.category, PrivacyLeakWarning)]
 
 

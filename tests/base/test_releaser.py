@@ -72,7 +72,7 @@ def test_adversaries_take_it():
     released = Teller().fit().transform(TEXTS)
     for releaser in (teller, clone(teller).fit()):
         # the best finds one of the 12 of a length, if the answer is honest
-        scores = linkage_attack(TEXTS, released, mechanism=releaser, random_state=0)
+        scores = linkage_attack(TEXTS, released, releaser=releaser, random_state=0)
         best = next(row for row in scores.rows if row.adversary == "likelihood")
         assert best.low <= 1 / 12
         assert best.value <= 2 / 24 + 1e-9
@@ -83,7 +83,7 @@ def test_adversaries_take_it():
 def test_a_report_takes_it():
     authors = np.array(["ann", "bob"])[np.arange(24) % 2]
     released = Teller(6.0).fit().transform(TEXTS)
-    report = release_report(TEXTS, released, authors=authors, mechanism=Teller(6.0))
+    report = release_report(TEXTS, released, authors=authors, releaser=Teller(6.0))
     # length tells the author, and the adversary who knows the release reads it
     assert report.scores["author"].value > 0.9
 
@@ -133,7 +133,7 @@ class Narrow(Teller):
 
 
 def attacked(releaser):
-    return linkage_attack(TEXTS, TEXTS, mechanism=releaser)
+    return linkage_attack(TEXTS, TEXTS, releaser=releaser)
 
 
 def files(releaser):
@@ -147,7 +147,7 @@ def files(releaser):
     (attacked, Narrow(), "an array of shape"),
     (files, object(), "releaser must be a releaser"),
     (attacked, object(), "must be a releaser"),
-    (lambda thing: release_report(TEXTS, TEXTS, mechanism=thing), "an object", "mech"),
+    (lambda thing: release_report(TEXTS, TEXTS, releaser=thing), "an object", "rel"),
     (find_perturber, Teller(), "exactly one word perturber"),
 )
 def test_what_cannot_serve_is_refused(use, releaser):

@@ -84,7 +84,7 @@ def test_an_adversary_reads_both_forms():
         embedding, epsilon=100.0, mechanism="exponential", output="text", order="keep"
     )
     released = perturber.fit_transform(texts)
-    rows = linkage_attack(texts, released, mechanism=perturber, random_state=0).rows
+    rows = linkage_attack(texts, released, releaser=perturber, random_state=0).rows
     assert next(row.value for row in rows if row.adversary == "likelihood") == 1
 
 

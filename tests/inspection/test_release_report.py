@@ -156,7 +156,7 @@ def test_stand_ins_are_identified_no_more_often_than_is_proved(prose):
     guarantee = replacer.guarantee()
     by_mechanism, told = (
         release_report(private, released, n_candidates=10, **given)
-        for given in ({"mechanism": replacer}, {"guarantee": guarantee})
+        for given in ({"releaser": replacer}, {"guarantee": guarantee})
     )
     bound = guarantee.found_at_most(10)
     assert by_mechanism.scores["linkage"].low <= bound

@@ -179,7 +179,7 @@ def test_what_the_strongest_found_at_least_is_seldom_above_the_bound(
     bound = fitted.guarantee().found_at_most(len(texts))
     above = {"value": 0, "low": 0}
     for _ in range(repeats):
-        scores = linkage_attack(texts, fitted.transform(texts), mechanism=fitted)
+        scores = linkage_attack(texts, fitted.transform(texts), releaser=fitted)
         for name in above:
             above[name] += getattr(scores["linkage"], name) > bound
     assert above["value"] > repeats / 4
