@@ -79,7 +79,7 @@ def test_they_are_notebooks_with_their_outputs(path):
 
 
 def test_every_number_in_prose_is_computed_or_a_setting_in_the_code():
-    no_result = r"`[^`]*`|https?://\S+|\b(19|20)\d\d\b|\b95 %|\b100\b|\b0\.50\b"
+    no_result = r"`[^`]*`|https?://\S+|\b(19|20)\d\d\b|\b95 ?%|\b100\b|\b0\.50\b"
     number = r"(?<![\w.])\d+(?:\.\d+)?"
     for path in NOTEBOOKS:
         settings = set(re.findall(number, source(path).replace("_", "")))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +13,12 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.release import DocumentRelease, ReleaseKey
+from skdptext import DPDocumentReplacer, DPWordPerturber, WordEmbedding
+from skdptext.release import DocumentRelease, ReleaseKey, release_files
 from tests.releases import secrets_of, write_key
 
 N = 400
+PAGE = Path(__file__).parents[2] / "docs" / "howto" / "large_files.rst"
 
 
 @pytest.fixture(scope="session")
@@ -73,3 +76,38 @@ def files_with_the_key(release, *folders):
                 if any(form in held for form in forms):
                     holders.append(path)
     return holders
+
+
+def run_page(sign, **names):
+    """Run the page's blocks of code that hold these words; the names they set."""
+    blocks = re.findall(
+        r"^\.\. code-block:: python\n\n((?:   .*\n|\n)+)", PAGE.read_text("utf-8"), re.M
+    )
+    (block,) = (block for block in blocks if sign in block)
+    exec(compile(textwrap.dedent(block), f"large_files.rst, {sign}", "exec"), names)
+    return names
+
+
+@pytest.fixture(scope="session")
+def by_person(documents, tmp_path_factory):
+    """A release of stand-ins, a file with 100 authors, and what one process makes."""
+    folder = tmp_path_factory.mktemp("persons")
+    write_key(folder / "key")
+    words = (f"word{i}" for i in range(N))
+    replacer = DPDocumentReplacer(
+        [f"{word} public" for word in words], epsilon=2.0, n_groups=4
+    )
+    key = ReleaseKey(f"file:{folder / 'key'}")
+    release = DocumentRelease(replacer.fit(), key, "persons", author="author")
+    authors = pa.array([f"person {i % 100}" for i in range(N)])
+    parquet.write_table(
+        documents.append_column("author", authors), folder / "in.parquet"
+    )
+    release_files(folder / "in.parquet", folder / "out", release)
+    return release, str(folder / "in.parquet"), released(folder / "out")
+
+
+def released(folder):
+    """Of the files of a release, or of several."""
+    files = sorted(Path(folder).rglob("part-*.parquet"))
+    return digest(pa.concat_tables(map(parquet.read_table, files)))

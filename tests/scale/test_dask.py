@@ -20,7 +20,8 @@ from pyarrow import dataset
 from skdptext import WordEmbedding
 from skdptext.neighbors import WMDNeighbors
 from tests.releases import secrets_of
-from tests.scale.conftest import digest, files_with_the_key
+from tests.scale.conftest import digest, files_with_the_key, run_page
+from tests.scale.conftest import released as digest_of
 
 pytestmark = pytest.mark.scale
 
@@ -117,3 +118,29 @@ def test_neighbours_of_partitions(client):
     want = model.kneighbors(X)
     assert np.array_equal(distances, want[0])
     assert np.array_equal(rows, want[1])
+
+
+def test_the_page(client, release, source, expected, tmp_path):
+    run_page(
+        "documents.map_partitions",
+        client=client,
+        release=release,
+        source=str(source),
+        out=str(tmp_path / "out"),
+    )
+    assert digest(dataset.dataset(tmp_path / "out").to_table()) == expected
+
+
+def test_the_page_with_authors(client, by_person, tmp_path):
+    release, source, want = by_person
+    (tmp_path / "out").mkdir()
+    run_page(
+        "documents.shuffle",
+        client=client,
+        release=release,
+        n_parts=4,
+        source=source,
+        by_author=str(tmp_path / "parts"),
+        out=str(tmp_path / "out"),
+    )
+    assert digest_of(tmp_path / "out") == want

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import pickle
 
-import pyarrow as pa
 import pytest
-from pyarrow import parquet
+from pyarrow import dataset, parquet
 
-from tests.scale.conftest import digest, files_with_the_key
+from tests.scale.conftest import digest, files_with_the_key, run_page
 
 
-def test_polars_collects_and_joins_with_itself(release, source, expected):
+def test_polars_collects_and_joins_with_itself(release, source, expected, tmp_path):
     pl = pytest.importorskip("polars", reason="polars is not installed")
     schema = pl.from_arrow(release.schema.empty_table()).schema
     lazy = pl.scan_parquet(source).map_batches(
@@ -25,25 +24,22 @@ def test_polars_collects_and_joins_with_itself(release, source, expected):
     joined = lazy.join(lazy, on="id", suffix="_again").collect()
     assert (joined["text"] == joined["text_again"]).all()
     assert digest(joined.to_arrow()) == expected
+    out = tmp_path / "out.parquet"
+    run_page("import polars", release=release, source=source, out=out)
+    assert digest(parquet.read_table(out)) == expected
 
 
 @pytest.mark.scale
 def test_duckdb_streams(release, source, expected, tmp_path):
-    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
-    for i in range(2):
-        batches = duckdb.connect().sql(f"from '{source}'").to_arrow_reader(64)
-        released = pa.RecordBatchReader.from_batches(
-            release.schema, map(release, batches)
-        )
-        with duckdb.connect() as out:
-            out.register("released", released)
-            out.sql(f"copy (from released) to '{tmp_path / f'{i}.parquet'}'")
-        assert digest(parquet.read_table(tmp_path / f"{i}.parquet")) == expected
+    pytest.importorskip("duckdb", reason="duckdb is not installed")
+    for out in (tmp_path / "once", tmp_path / "again"):
+        run_page("import duckdb", release=release, source=source, out=out)
+        assert digest(dataset.dataset(out).to_table()) == expected
 
 
 @pytest.mark.scale
 def test_datasets_keeps_the_texts_in_its_cache_but_no_key(
-    release, source, expected, tmp_path
+    release, source, expected, tmp_path, monkeypatch
 ):
     datasets = pytest.importorskip("datasets", reason="datasets is not installed")
     cache = tmp_path / "cache"
@@ -55,6 +51,10 @@ def test_datasets_keeps_the_texts_in_its_cache_but_no_key(
     first = parquet.read_table(source)["text"][0].as_py().encode()
     clear = [p for p in cache.rglob("*.arrow") if first in p.read_bytes()]
     assert clear, "the guide says that its cache holds the texts in the clear"
+    out = tmp_path / "out.parquet"
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", cache)
+    run_page("import datasets", release=release, source=str(source), out=str(out))
+    assert digest(parquet.read_table(out)) == expected
 
 
 @pytest.mark.scale

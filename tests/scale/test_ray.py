@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pyarrow import dataset
 
-from tests.scale.conftest import digest, files_with_the_key
+from tests.scale.conftest import digest, files_with_the_key, run_page
 
 pytestmark = pytest.mark.scale
 
@@ -32,6 +32,9 @@ def test_written_then_counted(cluster, release, source, expected, tmp_path):
     )
     released.write_parquet(str(tmp_path / "out"))
     assert released.count() == 400
+    out = str(tmp_path / "page")
+    run_page("import ray", release=release, source=str(source), out=out)
+    assert digest(dataset.dataset(out).to_table()) == expected
     assert digest(dataset.dataset(tmp_path / "out").to_table()) == expected
     session = ray._private.worker.global_worker.node.get_session_dir_path()
     assert files_with_the_key(release, session) == []

@@ -16,7 +16,7 @@ import pytest
 from pyarrow import dataset
 
 from tests.releases import secrets_of
-from tests.scale.conftest import digest, files_with_the_key
+from tests.scale.conftest import digest, files_with_the_key, released, run_page
 
 pytestmark = pytest.mark.scale
 
@@ -118,6 +118,32 @@ def test_written_twice(frame, expected, tmp_path):
     assert frame.count() == 400
 
 
+def test_the_page(spark, release, source, expected, tmp_path):
+    run_page(
+        "documents.mapInArrow",
+        spark=spark,
+        release=release,
+        source=str(source),
+        out=str(tmp_path / "out"),
+    )
+    assert digest(dataset.dataset(tmp_path / "out").to_table()) == expected
+
+
+def test_the_page_with_authors(spark, by_person, tmp_path):
+    release, source, want = by_person
+    (tmp_path / "out").mkdir()
+    run_page(
+        "documents.repartition",
+        spark=spark,
+        release=release,
+        n_parts=4,
+        source=source,
+        by_author=str(tmp_path / "parts"),
+        out=str(tmp_path / "out"),
+    )
+    assert released(tmp_path / "out") == want
+
+
 def test_an_executor_is_killed_and_a_cache_is_evicted(spark, frame, expected):
     cached = frame.persist()
     assert digest(cached.toArrow()) == expected
@@ -193,13 +219,12 @@ def test_a_stream_that_fails_after_the_write_is_written_again(
 
     schema = from_arrow_schema(release.schema)
     out, fails = tmp_path / "out", [True]
+    written = run_page("def write", release=release, schema=schema, out=str(out))
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "0.parquet").write_bytes(source.read_bytes())
 
     def write(batch, number):
-        batch.mapInArrow(lambda it: map(release, it), schema).write.mode(
-            "overwrite"
-        ).parquet(str(out / f"batch={number}"))
+        written["write"](batch, number)
         if fails.pop():
             fails.append(False)
             raise RuntimeError("after the write")
