@@ -269,8 +269,6 @@ def _read(given: Any, place: str, *flags: str) -> list[list[Any]]:
         message = re.sub("^columns(?= must)", asked, str(error))
         message = re.sub("^source(?= must)", there, message)
         raise InvalidParameterError(message) from None
-    if not read[0]:
-        raise InvalidParameterError(f"{there} must hold documents, got none.")
     return [
         [value or "" for value in values]
         if flag.endswith("text")
@@ -479,32 +477,25 @@ def _report(given: Any) -> int:
     if given.background is not None and given.author is None:
         raise InvalidParameterError("--author must be given with --background.")
     options: dict[str, Any] = {"guarantee": _proved(given)}
+    places = ["original", "released"][given.original is None :]
     columns: list[str] = []
-    original = None
     if given.control is not None:
         _refuse(given, "--id --author --label --background", "with --control.")
-        (options["control"],) = _read(given, "control", "text")
-        (original,), (released,) = (
-            _read(given, place, "text") for place in ("original", "released")
-        )
+        lists = [_read(given, place, "text")[0] for place in (*places, "control")]
+        options["control"] = lists.pop()
     else:
-        asked = [flag for flag in ("author", "label") if getattr(given, flag)]
-        first = _table(
-            given, "released" if given.original is None else "original", asked
-        )
-        released = _texts(given, first)
+        first, *others = tables = [_table(given, place) for place in places]
         if given.author is not None:
             options["authors"] = first[given.author]
         if given.label is not None:
             options["labels"] = {given.label: first[given.label]}
-        if given.original is not None:
-            second = _table(given, "released", [])
-            original, released = released, _texts(given, second)
-            if first.index.is_unique and set(first.index) == set(second.index):
-                tables = first, second.reindex(first.index)
-                columns = column_sentences(
-                    *(x.drop(columns=given.text) for x in tables)
-                )
+        texts = [table[given.text] for table in tables]
+        lists = texts if given.id is not None else [x.tolist() for x in texts]
+        for other in others:
+            if first.index.is_unique and set(first.index) == set(other.index):
+                pair = first, other.reindex(first.index)
+                columns = column_sentences(*(x.drop(columns=given.text) for x in pair))
+    original, released = [None, *lists][-2:]
     if given.background is not None:
         held = _read(given, "background", "text", "author")
         options["background"], options["background_ids"] = held
@@ -519,13 +510,15 @@ def _report(given: Any) -> int:
     return _gate(report, given.fail_above) if given.fail_above else 0
 
 
-def _table(given: Any, place: str, flags: list[str]) -> Any:
-    """All columns of a source; its rows are named by --id."""
+def _table(given: Any, place: str) -> Any:
+    """All columns of a source, whose rows are named by --id."""
     import pandas as pd
 
     from skdptext.release import column_names, read_columns
 
-    flags = ["text", *(["id"] if given.id is not None else []), *flags]
+    first = place == "original" or given.original is None
+    flags = ["text", "id"] + ["author", "label"] * first
+    flags = [flag for flag in flags if getattr(given, flag) is not None]
     read = _read(given, place, *flags)
     named = [getattr(given, flag) for flag in flags]
     table = pd.DataFrame(dict(zip(named, read, strict=True)))
@@ -534,11 +527,6 @@ def _table(given: Any, place: str, flags: list[str]) -> Any:
     if rest:
         table[rest] = list(zip(*read_columns(source, rest), strict=True))
     return table if given.id is None else table.set_index(given.id)
-
-
-def _texts(given: Any, table: Any) -> Any:
-    """Texts that are matched by --id, or in their order."""
-    return table[given.text] if given.id is not None else table[given.text].tolist()
 
 
 def _proved(given: Any) -> Any:
