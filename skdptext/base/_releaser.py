@@ -247,26 +247,6 @@ class BaseReleaser(
             noisy.random_state = random_state
         return noisy
 
-    def fresh(self, rng: np.random.Generator | None = None) -> Any:
-        """Copy the fitted releaser, with noise that no release has used.
-
-        Parameters
-        ----------
-        rng : numpy.random.Generator, default=None
-            Seeds the noise of the copy, for a repeatable experiment. If None, each call
-            draws fresh noise.
-
-        Returns
-        -------
-        releaser : object
-            A copy, as `seeded` makes it.
-        """
-        if rng is None:
-            return self.seeded(None)
-        # A generator, not an integer: an integer would give equal documents equal
-        # noise.
-        return self.seeded(np.random.default_rng(rng.integers(2**31)))
-
     def known_texts(self) -> Any:
         """Get the public texts that must not occur among the private ones.
 

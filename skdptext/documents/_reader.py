@@ -17,7 +17,6 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from skdptext.embeddings import WordEmbedding, check_columns, nearest_words, plain_words
 from skdptext.exceptions import InvalidParameterError, OutOfVocabularyWarning
 from skdptext.utils import (
-    MAX_WHOLE_WORDS,
     MAX_WORDS,
     check_flag,
     check_integer,
@@ -158,6 +157,10 @@ def _is_word(word: str) -> bool:
 # Documents whose words are looked up at a time: to do so for each by itself would take
 # most of the time.
 _TOGETHER = 128
+
+# Words of one document of counts, a large library's worth, and of all that are read
+# together: 4 bytes each, and as much again for what follows.
+_MAX_WHOLE, _MAX_ALL = 10**8, 10**9
 
 #: From a document's position and content to the digest that its noise is drawn from.
 Label = Callable[[int, bytes], bytes]
@@ -308,17 +311,8 @@ class DocumentReader:
             )
 
     @classmethod
-    def of(
-        cls,
-        estimator: Any,
-        embedding: WordEmbedding | None,
-        kept: DocumentReader | None = None,
-    ) -> DocumentReader:
-        """The reader that an estimator's parameters describe.
-
-        `kept` is one that they described before, over the same embedding. It is
-        returned if they still do: a new one costs as much as a short document.
-        """
+    def of(cls, estimator: Any, embedding: WordEmbedding | None) -> DocumentReader:
+        """The reader that an estimator's parameters describe."""
         options = {
             name: getattr(estimator, name)
             for name in _OPTIONS
@@ -327,10 +321,6 @@ class DocumentReader:
         if options.get("resize") is None:
             has_length = options.get("document_length") is not None
             options["resize"] = "sample" if has_length else "truncate"
-        if kept is not None and all(
-            getattr(kept, name) is value for name, value in options.items()
-        ):
-            return kept
         return cls(embedding, **options)
 
     @property
@@ -355,8 +345,13 @@ class DocumentReader:
 
     def _read_counts(self, X: Any, label: Label | None) -> EncodedDocuments:
         bags = read_bags(
-            X, n_words=len(self.embedding), counts=True, max_words=MAX_WHOLE_WORDS
+            X, n_words=len(self.embedding), counts=True, max_words=_MAX_WHOLE
         )
+        if bags.sum() > _MAX_ALL:
+            raise InvalidParameterError(
+                f"X must hold at most {_MAX_ALL} words in all, got {bags.sum():.0f}: "
+                "give fewer documents at a time."
+            )
         check_columns(X, self.embedding)
         ids, counts = bags.indices.astype(np.int32), bags.data.astype(np.int64)
         labels = [

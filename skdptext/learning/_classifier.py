@@ -23,7 +23,6 @@ from skdptext.documents import (
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.learning._features import (
-    GRID,
     Copies,
     PublicFeatures,
     add_documents,
@@ -32,7 +31,6 @@ from skdptext.learning._features import (
     grouping,
     is_grouper,
 )
-from skdptext.learning._guarantee import LearningPart
 from skdptext.learning._readout import (
     by_shares,
     draw_corpus,
@@ -45,7 +43,7 @@ from skdptext.mechanisms import (
     gaussian_sigma,
     laplace_scale,
 )
-from skdptext.privacy import PrivacyGuarantee
+from skdptext.privacy import GRID, LearningPart, PrivacyGuarantee
 from skdptext.utils import (
     CheckedParameters,
     DocLinked,

@@ -20,11 +20,9 @@ from sklearn.frozen import FrozenEstimator
 
 from skdptext.documents import MeanVectorEncoder, check_rows_alone, topic_encoder
 from skdptext.exceptions import InvalidParameterError
+from skdptext.privacy import GRID
 from skdptext.utils import is_fitted, kind_of
 
-# Steps of the grid for a contribution of norm 1. Its square, and the sums over 2^33
-# people, fit into 64 bits.
-GRID = 2**30
 # Part of the unit length of a vector that counts the documents of a class.
 CONSTANT = 0.3
 

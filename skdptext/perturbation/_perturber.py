@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections import deque
 from collections.abc import Callable, Iterable, Sized
-from dataclasses import replace
 from numbers import Integral
 from typing import Any, Literal
 
@@ -326,7 +325,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
             If a parameter or `X` breaks a rule.
         """
         self._check_parameters()
-        reader = DocumentReader.of(self, None)  # checks the options of reading
+        DocumentReader.of(self, None)  # checks the options of reading
         columns, bags = None, None
         if is_count_matrix(X, name="X"):
             bags = check_array(X, accept_sparse="csr", dtype=np.float64)
@@ -349,7 +348,6 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
             validate_data(self, X, skip_check_array=True)
         self.mechanism_ = mechanism
         self.embedding_ = embedding
-        self._reader = replace(reader, embedding=embedding)
         if mechanism.metric is not None:
             self.covariance_ = mechanism.metric.spectrum.covariance
         return self
@@ -391,7 +389,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
                 raise InvalidParameterError(
                     f"{name} was changed after fit, call fit again."
                 )
-        return DocumentReader.of(self, self.embedding_, kept=self._reader)
+        return DocumentReader.of(self, self.embedding_)
 
     def _warn_of_leaks(self, has_ids: bool) -> None:
         """Warn of what is released outside the guarantee, and of what voids it."""

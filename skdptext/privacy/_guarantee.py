@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from operator import attrgetter
 from typing import Any
@@ -16,7 +16,7 @@ from scipy.special import gammainc
 from skdptext.documents import DocumentReader
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import LossDistribution, NoiseMechanism, WordMechanism
-from skdptext.privacy._part import Part
+from skdptext.privacy._parts import LearningPart, Part, ReplacementPart
 from skdptext.privacy._statement import statement_of
 from skdptext.privacy._words import EmbeddingError, WordPart, as_document, lemma3_widest
 from skdptext.utils import (
@@ -28,6 +28,10 @@ from skdptext.utils import (
 )
 
 FORMAT, VERSION = "skdptext guarantee", 1
+# All kinds of parts by name. Files store the name.
+_KINDS: dict[str, type[Part]] = {
+    part.kind: part for part in (WordPart, ReplacementPart, LearningPart)
+}
 # The most that a file may hold. Real guarantees are far smaller.
 _MOST_PARTS, _MOST_TEXT = 100, 2**20
 # Errors that reading an arbitrary file may raise.
@@ -863,7 +867,7 @@ class PrivacyGuarantee:
             stored = x["guarantee"]["stored"] if "guarantee" in x else x
             if not len(stored["parts"]) <= _MOST_PARTS:
                 raise ValueError
-            made = cls.of(Part.read(each, embedding) for each in stored["parts"])
+            made = cls.of(_read_part(each, embedding) for each in stored["parts"])
             # A file is accepted only if it is exactly what this version would write, to
             # the type of every number. No edited file can state another promise.
             text, again = (
@@ -933,6 +937,15 @@ def _groups(parts: Iterable[Any]) -> list[list[Any]]:
     for part in parts:
         groups.setdefault((part.kind, part.unit), []).append(part)
     return list(groups.values())
+
+
+def _read_part(stored: Mapping[str, Any], embedding: Any) -> Part:
+    """Make the part that was stored; raises ValueError or the like if wrong."""
+    options = dict(stored)
+    kind = _KINDS[options.pop("kind")]
+    common = {name: options.pop(name) for name in ("releases", "caveats")}
+    common["caveats"] = tuple(common["caveats"])
+    return kind.of_options(options, embedding, **common)
 
 
 def _largest_within(total: Any, allowed: float) -> float:

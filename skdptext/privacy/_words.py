@@ -25,7 +25,7 @@ from skdptext.mechanisms import (
     check_exponents,
 )
 from skdptext.privacy._matching import bottleneck_distance, matching_plan
-from skdptext.privacy._part import Part
+from skdptext.privacy._parts import Part
 from skdptext.privacy._statement import DELTA
 from skdptext.utils import (
     Memo,

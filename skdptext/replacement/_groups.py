@@ -28,7 +28,7 @@ from skdptext.documents import (
     words_of,
 )
 from skdptext.exceptions import InvalidParameterError
-from skdptext.replacement._guarantee import MOST_GROUPS
+from skdptext.privacy import MOST_GROUPS
 from skdptext.utils import as_labels, is_fitted, kind_of, quiet
 
 # Directions of topics in which clusters are found. On docstrings, SMS, tweets and fan

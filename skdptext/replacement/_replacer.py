@@ -29,7 +29,7 @@ from skdptext.documents import (
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import ExactResponse
-from skdptext.privacy import PrivacyGuarantee
+from skdptext.privacy import PrivacyGuarantee, ReplacementPart
 from skdptext.replacement._answers import (
     PersonAnswers,
     answer,
@@ -42,7 +42,6 @@ from skdptext.replacement._groups import (
     check_grouper,
     encoder_of,
 )
-from skdptext.replacement._guarantee import ReplacementPart
 from skdptext.utils import (
     REPEATABLE,
     as_labels,

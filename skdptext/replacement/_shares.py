@@ -10,8 +10,7 @@ import numpy as np
 from scipy.special import bdtr, gammaln, xlog1py, xlogy
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.privacy import PrivacyGuarantee
-from skdptext.replacement._guarantee import ReplacementPart
+from skdptext.privacy import PrivacyGuarantee, ReplacementPart
 from skdptext.utils import (
     as_labels,
     check_kind,

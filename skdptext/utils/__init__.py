@@ -1,81 +1,8 @@
 """Small helpers with no knowledge of words or mechanisms."""
 
-from skdptext.utils._intervals import (
-    half_width as half_width,
-    lower_limit as lower_limit,
-    share_interval as share_interval,
-    upper_limit as upper_limit,
-)
-from skdptext.utils._messages import (
-    SITE as SITE,
-    DocLinked as DocLinked,
-    Fragment as Fragment,
-    bullets as bullets,
-    lined_up as lined_up,
-    page as page,
-    percent_up as percent_up,
-    rounded_up as rounded_up,
-    table as table,
-    wrapped as wrapped,
-)
-from skdptext.utils._system import (
-    Memo as Memo,
-    bisect as bisect,
-    blas_threads as blas_threads,
-    blocks as blocks,
-    half_squared_norms as half_squared_norms,
-    import_gensim as import_gensim,
-    import_pandas as import_pandas,
-    import_pyarrow as import_pyarrow,
-    limit_blas_threads as limit_blas_threads,
-    progress_bar as progress_bar,
-    replacing as replacing,
-    quiet as quiet,
-    warn_once as warn_once,
-    runs as runs,
-    sparse_result as sparse_result,
-    working_memory_bytes as working_memory_bytes,
-)
-from skdptext.utils._validation import (
-    MAX_WHOLE_WORDS as MAX_WHOLE_WORDS,
-    MAX_WORDS as MAX_WORDS,
-    as_array as as_array,
-    as_labels as as_labels,
-    check_classes as check_classes,
-    check_flag as check_flag,
-    check_indices as check_indices,
-    check_integer as check_integer,
-    check_kind as check_kind,
-    check_matrix as check_matrix,
-    check_methods as check_methods,
-    check_n_jobs as check_n_jobs,
-    check_numbers as check_numbers,
-    check_option as check_option,
-    check_path as check_path,
-    check_prior as check_prior,
-    check_real as check_real,
-    check_told_apart as check_told_apart,
-    composed as composed,
-    is_column_of_documents as is_column_of_documents,
-    is_count_matrix as is_count_matrix,
-    is_fitted as is_fitted,
-    check_document_ids as check_document_ids,
-    check_noise_state as check_noise_state,
-    check_number_of_ids as check_number_of_ids,
-    check_rng as check_rng,
-    check_tuned_on as check_tuned_on,
-    warn_of_repeats as warn_of_repeats,
-    CheckedParameters as CheckedParameters,
-    REPEATABLE as REPEATABLE,
-    warn_of_private_tuning as warn_of_private_tuning,
-    kind_of as kind_of,
-    name_rows as name_rows,
-    plain_documents as plain_documents,
-    read_bags as read_bags,
-    refuse_masked as refuse_masked,
-    shown as shown,
-    shown_words as shown_words,
-    sums_by_label as sums_by_label,
-)
-
-# Names of the form `x as x` are for the rooms beside, and have no page.
+# The doors of rooms with public names list what they offer. This room has none, and no
+# page: whatever is not private is for all others.
+from skdptext.utils._intervals import *
+from skdptext.utils._messages import *
+from skdptext.utils._system import *
+from skdptext.utils._validation import *

@@ -26,8 +26,6 @@ from skdptext.utils._system import warn_once
 
 # Words of one document: what a 32-bit index can count.
 MAX_WORDS = 2**31 - 1
-# Words of one count document that is not truncated: 400 MB, a large library's worth.
-MAX_WHOLE_WORDS = 10**8
 
 
 # Longer than any option: it may be a document.

@@ -53,6 +53,9 @@ def test_huge_counts_are_refused():
         with traced_memory() as memory, refused(r"at most 100000000 words.*in row 1"):
             ask([[1, 0, 0], [2 * 10**8, 5, 0]])
         assert memory.peak < 20e6
+        with traced_memory() as memory, refused("1000000000 words in all, got 11000"):
+            ask(np.tile([[10**8, 0, 0]], (11, 1)))
+        assert memory.peak < 20e6
 
 
 @pytest.mark.parametrize("stop_words", [None, ["the"]])

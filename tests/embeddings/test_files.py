@@ -385,6 +385,8 @@ def test_an_endless_line_does_not_fill_the_memory(tmp_path, start, line):
 
 
 def test_what_a_header_promises_does_not_fill_the_memory(tmp_path):
+    promising = binary(A, header=f"{10**8} 2\n")
     with traced_memory() as memory:
-        refused(tmp_path / "t.bin", binary(A, header=f"{10**8} 2\n"))
+        refused(tmp_path / "t.bin", promising)
+        refused(tmp_path / "t.bin.gz", gzip.compress(promising))
     assert memory.peak < 100 << 20

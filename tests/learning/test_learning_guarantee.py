@@ -13,8 +13,8 @@ from skdptext import DPDocumentReplacer, DPWordPerturber
 from skdptext.base import NoiseStreams
 from skdptext.exceptions import InvalidParameterError
 from skdptext.learning._features import GRID
-from skdptext.learning._guarantee import LearningPart
 from skdptext.mechanisms import discrete_gaussian, discrete_laplace, gaussian_delta
+from skdptext.privacy import LearningPart
 from tests.learning.conftest import KINDS, exact_sums, kept
 
 ALPHA = 1e-6

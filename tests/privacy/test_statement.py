@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from skdptext import DPDocumentReplacer, DPWordPerturber, WordEmbedding
-from skdptext.learning._guarantee import LearningPart
 from skdptext.mechanisms import LossDistribution
-from skdptext.privacy import PrivacyGuarantee
+from skdptext.privacy import LearningPart, PrivacyGuarantee
 from skdptext.privacy._statement import odds_factor
 from skdptext.utils import percent_up, rounded_up
 from tests.channels import guaranteed

@@ -1,0 +1,348 @@
+"""Releases of one kind: what guarantees are made of, but for noisy words."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from operator import add
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import gammaln, logsumexp
+
+from skdptext.exceptions import InvalidParameterError
+from skdptext.mechanisms import (
+    ExactResponse,
+    LossDistribution,
+    SumLoss,
+    gaussian_sigma,
+    laplace_scale,
+)
+from skdptext.utils import check_integer, check_option, check_real
+
+# The largest accepted number of releases, more than anyone makes. Sums with it do not
+# overflow.
+_MOST_RELEASES = 10**9
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Part(ABC):
+    """Releases of one kind: their number, their promise, and what voids it.
+
+    Subclasses are frozen dataclasses. They have a `unit`, "word", "document" or
+    "person", and the `epsilon` of one release. Parts of words and of stand-ins also
+    have ``at_epsilon(epsilon)``, and two bounds on all releases together,
+    ``exponent(x, y)`` and ``losses(x, y)``. Parts hold numbers; `_statement` turns them
+    into sentences.
+    """
+
+    releases: int = 1
+    caveats: tuple[str, ...] = ()
+
+    kind: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        check_integer("releases", self.releases, low=1, high=_MOST_RELEASES)
+        if not all(isinstance(caveat, str) for caveat in self.caveats):
+            raise InvalidParameterError("caveats must be sentences.")
+
+    @property
+    def key(self) -> Hashable:
+        """Key that is equal for parts that only differ in releases or caveats."""
+        return self.kind, repr(self.options())
+
+    @abstractmethod
+    def options(self) -> dict[str, Any]:
+        """Get all fields but these two, as JSON values."""
+
+    @classmethod
+    @abstractmethod
+    def of_options(
+        cls, options: Mapping[str, Any], embedding: Any, **common: Any
+    ) -> Part:
+        """Make a part from stored `options`; raises ValueError or the like if wrong."""
+
+    def stored(self) -> dict[str, Any]:
+        """Get all fields as JSON values."""
+        common = {"releases": self.releases, "caveats": list(self.caveats)}
+        return {"kind": self.kind, **common, **self.options()}
+
+    @property
+    def numerical_delta(self) -> float | None:
+        """Probability that finite arithmetic changes a release; None if unknown."""
+        return 0.0
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences on what voids or weakens the promise."""
+        return self.caveats
+
+    # -- totals over the parts of one kind and unit ---------------------------------
+
+    @staticmethod
+    def epsilon_of_all(parts: Sequence[Any]) -> float | None:
+        """Add up the ε of all releases; None if they have no common unit."""
+        return float(sum(part.releases * part.epsilon for part in parts))
+
+    @staticmethod
+    def of_person(parts: Sequence[Any], n_documents: int) -> tuple[float, float]:
+        """Compute ε and δ of one person with `n_documents` documents."""
+        raise NotImplementedError
+
+
+# -- stand-ins -----------------------------------------------------------------------
+
+# Up to so many releases the bound on linkage is worked out. For more it is the number
+# of groups, K: the coefficients of `_log_sequences` lie between 1/r! and K^r, and with
+# K = 4,096 groups 4096^32 is 10^116 and 1/32! is 10^-36, so that float64 holds them.
+_MANY = 32
+# Bounds are raised by this factor, which outweighs what rounding takes away from them.
+_UP = 1 + 2.0**-40
+# At ε = 8, randomized response over so many keeps the group in 42 % of the answers; a
+# grouper that makes more of them identifies documents instead of topics.
+MOST_GROUPS = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class ReplacementPart(Part):
+    """Releases through one grouping of documents."""
+
+    n_groups: int
+    epsilon: float  # of one release
+    grouping: bytes  # digest of the groups
+    unit: str = "document"  # or "person", whose documents answer once together
+    #: Numbers of documents' groups; None: from a file.
+    assign: Callable[[Sequence[Any]], np.ndarray] | None = None
+
+    kind = "stand-ins"
+
+    @cached_property
+    def mechanism(self) -> ExactResponse:
+        """Over the groups."""
+        return ExactResponse(self.n_groups, self.epsilon)
+
+    def options(self) -> dict[str, Any]:
+        return {
+            "n_groups": int(self.n_groups),
+            "epsilon": float(self.epsilon),
+            "grouping": self.grouping.hex(),
+            "unit": self.unit,
+        }
+
+    @classmethod
+    def of_options(
+        cls, options: Mapping[str, Any], embedding: Any, **common: Any
+    ) -> ReplacementPart:
+        grouping = bytes.fromhex(options["grouping"])
+        if len(grouping) != 32:
+            raise ValueError
+        return cls(
+            check_integer("n_groups", options["n_groups"], low=2, high=MOST_GROUPS),
+            check_real("epsilon", options["epsilon"], low=0, open_low=True),
+            grouping,
+            check_option("unit", options["unit"], ("document", "person")),
+            **common,
+        )
+
+    def at_epsilon(self, epsilon: float) -> ReplacementPart:
+        return replace(self, epsilon=epsilon)
+
+    def _groups_of(self, x: Any, y: Any) -> tuple[int, int]:
+        if x is None and y is None:  # any two
+            return 0, 1
+        if self.assign is None:
+            raise InvalidParameterError(
+                "this guarantee was read from a file, which does not hold the groups "
+                "of documents: ask that of the fitted DPDocumentReplacer."
+            )
+        g, h = self.assign([x, y])
+        return g, h
+
+    def exponent(self, x: Any, y: Any) -> float:
+        g, h = self._groups_of(x, y)
+        return self.releases * self.epsilon if g != h else 0.0
+
+    def losses(self, x: Any, y: Any) -> LossDistribution:
+        return self.mechanism.losses(*self._groups_of(x, y)).times(self.releases)
+
+    @staticmethod
+    def of_person(parts: Sequence[Any], n_documents: int) -> tuple[float, float]:
+        times = n_documents if parts[0].unit == "document" else 1
+        return times * float(sum(part.releases * part.epsilon for part in parts)), 0.0
+
+    @staticmethod
+    def found_at_most(parts: Sequence[Any], n_candidates: int) -> float:
+        # All answers through one grouping are made of the document's group alone. Who
+        # knew the group would know all that they tell, so that Σ_z max_d Pr[z | d] is
+        # at most Σ_g Σ_z Pr[z | g] = K.
+        total: dict[bytes, float] = {}
+        for part in parts:
+            added = total.get(part.grouping, 0.0) + part.log_sum_of_best
+            total[part.grouping] = min(math.log(part.n_groups), added)
+        # Up: as a bound it may be too large by 2^-40 of itself, and never too small.
+        share = math.exp(sum(total.values()) - math.log(n_candidates))
+        return min(1.0, share * _UP)
+
+    @property
+    def log_sum_of_best(self) -> float:
+        """ln Σ_z max_d Pr[z | d], over all answers z of all releases.
+
+        An answer is a sequence of r groups. The best document is of the group that
+        occurs most often, m times, and has Pr = p^m q^(r−m).
+        """
+        k, r = self.n_groups, self.releases
+        most = math.log(k)
+        log_p = -math.log1p((k - 1) * math.exp(-self.epsilon))
+        if r == 1:
+            return min(most, most + log_p)
+        if r > _MANY:
+            return most
+        log_q = log_p - self.epsilon
+        terms = [
+            _log_sequences(k, r, m) + m * log_p + (r - m) * log_q
+            for m in range(1, r + 1)
+        ]
+        return min(most, float(logsumexp(terms)))
+
+
+def _log_sequences(k: int, r: int, m: int) -> float:
+    """ln of the number of sequences of r of k symbols whose most frequent has m places.
+
+    With f = Σ_{j<m} x^j/j! and g = f + x^m/m!, it is r! times the coefficient of x^r in
+    g^k − f^k. The difference is followed through the products, as to subtract at the
+    end would leave no digits of the few sequences of large m, which are likely ones.
+    """
+    # All terms are positive, so that no digits are lost, and lie between 1/r! and k^r:
+    # up to r = 32, float64 holds them.
+    powers = np.arange(r + 1)
+    one = np.exp(-gammaln(powers + 1.0))
+    fewer, exactly = np.where(powers < m, one, 0.0), np.where(powers == m, one, 0.0)
+    product, of_m = np.where(powers == 0, 1.0, 0.0), np.zeros(r + 1)  # f^i, g^i − f^i
+    while k:
+        if k & 1:
+            of_m = _product(of_m, fewer + exactly) + _product(product, exactly)
+            product = _product(product, fewer)
+        exactly = _product(exactly, 2 * fewer + exactly)
+        fewer, k = _product(fewer, fewer), k >> 1
+    with np.errstate(divide="ignore"):  # no sequence is so short of repeats
+        return float(np.log(of_m[r]) + gammaln(r + 1.0))
+
+
+def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Coefficients of a product of polynomials, cut to their size."""
+    return np.convolve(a, b)[: len(a)]
+
+
+# -- sums over people ----------------------------------------------------------------
+
+# Steps of the grid for a contribution of norm 1. Its square, and the sums over 2^33
+# people, fit into 64 bits.
+GRID = 2**30
+UNITS = ("person", "document")
+ADJACENCY = ("add_remove", "replace")
+_FIELDS = {"unit": str, "epsilon": float, "delta": float, "n_cells": int}
+
+
+@dataclass(frozen=True, eq=False)
+class LearningPart(Part):
+    """Noisy sums of groups, or of vectors; their noise follows from these options."""
+
+    unit: str  # who counts once: "person" or "document"
+    epsilon: float  # as asked for, of one person added or removed, by one release
+    delta: float  # of sums of vectors; 0: of groups
+    n_cells: int  # of sums of vectors; 0: of groups
+
+    kind = "sums"
+
+    @property
+    def laplace_scale(self) -> int:
+        """Of the noise on groups, in steps of the grid; 0: no groups."""
+        return 0 if self.delta else laplace_scale(self.epsilon, GRID)
+
+    @property
+    def gaussian_sigma(self) -> int:
+        """Of the noise on vectors; 0: no vectors."""
+        if not self.delta:
+            return 0
+        return gaussian_sigma(self.epsilon, self.delta, self.n_cells, GRID)
+
+    @property
+    def loss(self) -> SumLoss:
+        """Of all releases, of a person added or removed."""
+        if self.delta:
+            loss = SumLoss.of_gaussian(self.gaussian_sigma, self.n_cells, GRID)
+        else:
+            loss = SumLoss.of_laplace(self.laplace_scale, GRID)
+        return loss.times(self.releases)
+
+    def options(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _FIELDS}
+
+    @classmethod
+    def of_options(
+        cls, options: Mapping[str, Any], embedding: Any, **common: Any
+    ) -> LearningPart:
+        given = [options[name] for name in _FIELDS]
+        part = cls(*given, **common)
+        # δ and cells are those of Gaussian noise, and without noise nothing is promised
+        if (
+            list(map(type, given)) != list(_FIELDS.values())
+            or part.unit not in UNITS
+            or not 0 < part.epsilon < math.inf
+            or not (
+                0 < part.delta < 1 <= part.n_cells or part.delta == 0 == part.n_cells
+            )
+        ):
+            raise ValueError
+        part.loss  # noqa: B018, refuses noise that 64 bits do not hold
+        return part
+
+    # -- of all releases of a unit ---------------------------------------------------
+
+    @staticmethod
+    def loss_of(parts: Sequence[Any], adjacency: str = ADJACENCY[0]) -> SumLoss:
+        check_option("adjacency", adjacency, ADJACENCY)
+        loss = reduce(add, (part.loss for part in parts))
+        return loss.larger(2.0 if adjacency == "replace" else 1.0)
+
+    @staticmethod
+    def delta_of_all(parts: Sequence[Any]) -> float:
+        return min(1.0, float(sum(part.releases * part.delta for part in parts)))
+
+    @staticmethod
+    def epsilon_of_all(parts: Sequence[Any]) -> float:
+        added = float(sum(part.releases * part.epsilon for part in parts))
+        delta = LearningPart.delta_of_all(parts)
+        if sum(part.releases for part in parts) == 1 or not delta:
+            return added
+        return min(added, LearningPart.loss_of(parts).epsilon(delta))
+
+    @staticmethod
+    def of_person(parts: Sequence[Any], n_documents: int) -> tuple[float, float]:
+        """Of all documents replaced; those of a person are one contribution."""
+        delta = LearningPart.delta_of_all(parts)
+        times = 2.0 * (n_documents if parts[0].unit == "document" else 1)
+        if not delta:
+            return times * LearningPart.epsilon_of_all(parts), 0.0
+        return LearningPart.loss_of(parts).larger(times).epsilon(delta), delta
+
+    @staticmethod
+    def right_at_most(parts: Sequence[Any]) -> float:
+        epsilon, pure = LearningPart.epsilon_of_all(parts), 1.0
+        if epsilon < 700:
+            delta = LearningPart.delta_of_all(parts)
+            pure = (math.exp(epsilon) + delta) / (1 + math.exp(epsilon))
+        return min(pure, (1 + LearningPart.loss_of(parts).delta(0.0)) / 2) * _UP
+
+    @staticmethod
+    def found_at_most(parts: Sequence[Any], n_candidates: int) -> float:
+        # each candidate's result is e^ε Pr0 + δ at most, with Pr0 that of nobody in it
+        epsilon, loss = LearningPart.epsilon_of_all(parts), LearningPart.loss_of(parts)
+        shares = [
+            math.exp(min(e, 700.0)) / n_candidates + loss.delta(e)
+            for e in (epsilon * i / 20 for i in range(21))
+        ]
+        return min(1.0, max(1 / n_candidates, min(shares)) * _UP)
