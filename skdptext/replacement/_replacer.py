@@ -116,9 +116,9 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
     epsilon : float > 0, default=4.0
         Privacy parameter ε, between any two documents.
     n_groups : int >= 2, default=None
-        K, for ``grouper=None`` without labels; None: 8. As many as there are topics
-        that shall survive. More groups tell more, and show more. A grouper or labels
-        make their own number of groups, and it must be None.
+        K, for ``grouper=None`` without labels; None: 8. More groups preserve more and
+        reveal more. The best number differs between texts, so search it on public text.
+        A custom grouper or labels set their own number, and it must be None.
     public_labels : array-like of shape (n_public_documents,), default=None
         Labels of the public documents, which a classifier learns. They are the groups.
         None or NaN for a document without a label: the classifier, which learns from
