@@ -162,7 +162,6 @@ class Short(DPWordPerturber):
 
 
 @refusals(
-    (fitted(), {"n_releases": 99}, "n_releases must be an integer >= 100"),
     (fitted(Short), {}, "one release per document, got 1999 for 2000"),
     (object(), {}, "must have transform and guarantee, got an object without transf"),
     (Unsure(1.0), {}, r"log_likelihood must return shape \(2000, 2\) without NaN"),

@@ -166,8 +166,6 @@ RESPONSE = DPWordPerturber(
 @refusals(
     (object(), {}, "source must add noise to vectors, .* object without sample"),
     (MahalanobisNoise(), {}, "source must add noise to vectors, .* without sample"),
-    (Wrong(renormalised), {"n_draws": 10}, "n_draws must be"),
-    (Wrong(renormalised), {"alpha": 0}, "alpha must be"),
     (RESPONSE, {}, "source must add noise to vectors"),
 )
 def test_bad_input(mechanism, params):

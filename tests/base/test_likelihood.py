@@ -69,7 +69,6 @@ def test_nothing_is_asked():
 
 
 @refusals(
-    ({"n_draws": 0}, RELEASED, "n_draws must be an integer >= 1"),
     ({}, [[1, 2]], "one column per word"),
     ({"ordered": True}, [[1, 2, 0]], "texts or token lists"),
     ({}, RELEASED, "must be few enough"),

@@ -67,25 +67,20 @@ class Teller(BaseReleaser):
 
 @pytest.mark.no_cover
 def test_adversaries_take_it():
-    """Linkage by the stated likelihood, fitted or not; the object stays as it was."""
-    teller = Teller()
-    released = Teller().fit().transform(TEXTS)
+    """Linkage and a report by the stated likelihood, fitted or not."""
+    teller = Teller(6.0)
+    released = clone(teller).fit().transform(TEXTS)
     for releaser in (teller, clone(teller).fit()):
         # the best finds one of the 12 of a length, if the answer is honest
         scores = linkage_attack(TEXTS, released, releaser=releaser, random_state=0)
         best = next(row for row in scores.rows if row.adversary == "likelihood")
         assert best.low <= 1 / 12
         assert best.value <= 2 / 24 + 1e-9
-    assert not hasattr(teller, "p_")
-
-
-@pytest.mark.no_cover
-def test_a_report_takes_it():
     authors = np.array(["ann", "bob"])[np.arange(24) % 2]
-    released = Teller(6.0).fit().transform(TEXTS)
-    report = release_report(TEXTS, released, authors=authors, releaser=Teller(6.0))
+    report = release_report(TEXTS, released, authors=authors, releaser=teller)
     # length tells the author, and the adversary who knows the release reads it
     assert report.scores["author"].value > 0.9
+    assert not hasattr(teller, "p_")  # the object stays as it was
 
 
 def test_bayes_takes_it():
@@ -184,14 +179,8 @@ def test_what_every_releaser_offers(name):
     twice = [releaser.seeded(np.random.default_rng(7)) for _ in range(2)]
     assert _rows(twice[0].transform(many)) == _rows(twice[1].transform(many))
     assert releaser.random_state is None
-    exponents = [releaser.exponent(a, b) for a in documents for b in documents]
-    assert exponents[1] == exponents[2] > 0
-
-
-def test_the_exponent_of_texts_reads_them_as_a_release_does():
-    perturber = OURS["words"].fit([])
-    words = perturber.guarantee().exponent(["tea", "milk"], ["cake", "milk"])
-    assert perturber.exponent("Tea, milk", "the cake, milk") == words
+    # of texts as a release reads them
+    assert releaser.exponent(*documents) == releaser.exponent(*documents[::-1]) > 0
 
 
 @pytest.mark.parametrize(

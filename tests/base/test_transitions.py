@@ -190,7 +190,6 @@ def test_a_seed_fixes_it():
     ({"prior": [1.0]}, r"per word of the embedding \(6\), got shape \(1,\)"),
     ({"prior": [-1.0, *[1.0] * 5]}, "one number >= 0, not all of them 0"),
     ({"words": []}, "words must hold at least one word"),
-    ({"n_draws": 0}, "n_draws must be an integer >= 1, got 0"),
     ({"profiles": [[1, 0, 0, 0, 0, 0], [0] * 6]}, "got 1 of 2 rows without"),
 )
 def test_bad_parameters(options):

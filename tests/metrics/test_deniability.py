@@ -111,25 +111,13 @@ def test_summary_and_frame(small_embedding):
     assert row == [6.0, 0.5, "w8", result.n_unchanged[8], result.n_distinct[8]]
 
 
-def test_intervals_are_of_counts_that_can_be():
-    twins = WordEmbedding(["a", "b", "c"], [[0.0], [0.0], [9e9]])
-    fitted = DPWordPerturber(twins, document_length=1, lam=0).fit([])
-    counts = plausible_deniability(fitted, ["a", "b"], n_draws=4).summary()
-    # a stays, b never: 2 − 1.96 · 2 / √4
-    assert counts["n_unchanged"]["low"] == pytest.approx(0.04)
-    assert counts["n_distinct"] | {"low": 1, "high": 1} == counts["n_distinct"]
-    one = plausible_deniability(fitted, ["a", "b"], n_draws=1).summary()["n_unchanged"]
-    assert (one["low"], one["high"]) == (0, 1)
-
-
 @pytest.mark.no_cover
-@pytest.mark.parametrize("epsilon", [15.0, 25.0])
-def test_lam_makes_words_deniable(built_in, epsilon):
+def test_lam_makes_words_deniable(built_in):
     """N_w falls and S_w rises with λ, as in the paper, by the same draws for each λ."""
     unchanged, distinct = [], []
     for lam in (0, 0.5, 1):
-        perturber = DPWordPerturber(built_in, epsilon=epsilon, lam=lam).fit([])
-        words = built_in.words[::160]
+        perturber = DPWordPerturber(built_in, epsilon=20.0, lam=lam).fit([])
+        words = built_in.words[::300]
         result = plausible_deniability(perturber, words, n_draws=200, random_state=0)
         unchanged.append(result.n_unchanged.mean())
         distinct.append(result.n_distinct.mean())
@@ -139,11 +127,7 @@ def test_lam_makes_words_deniable(built_in, epsilon):
 
 @refusals(
     ({"words": ["nope", "aa"]}, "words must be known to the embedding, got 1"),
-    ({"words": "aa"}, "words must be an iterable of str"),
-    ({"words": [1]}, "words must be str"),
     ({"words": []}, "words must hold at least one"),
-    ({"n_draws": 0}, "n_draws must be an integer >= 1"),
-    ({"random_state": -1}, "random_state must be"),
 )
 def test_bad_input(options):
     plausible_deniability(DPWordPerturber(LINE).fit([]), **options)

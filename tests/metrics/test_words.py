@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
-from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import MultinomialNB
@@ -18,8 +17,6 @@ from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.metrics import (
     find_perturber,
-    identified_scorer,
-    plausible_deniability,
     words_changed_scorer,
     words_unchanged,
 )
@@ -96,11 +93,3 @@ def test_a_pipeline_that_keeps_texts_in_files_is_warned_of(tmp_path, held_by):
     with no_warning():
         find_perturber(cached(None))
         find_perturber(cached(joblib.Memory(None)))
-
-
-@pytest.mark.parametrize(
-    "ask", [plausible_deniability, words_unchanged, identified_scorer]
-)
-def test_who_asks_a_perturber_needs_it_fitted(ask):
-    with pytest.raises(NotFittedError, match="DPWordPerturber instance is not fitted"):
-        ask(DPWordPerturber(LINE, document_length=1), ["aa"])

@@ -27,7 +27,7 @@ def each_once(embedding):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("changed", [0.4, 0.1, 0.01])
+@pytest.mark.parametrize("changed", [0.4, 0.01])
 @pytest.mark.parametrize("n_words", [500, 20_000])
 def test_closed_form(changed, n_words):
     found = calibrate_epsilon(LINE, changed, documents=["aa", "bb"], n_words=n_words)
@@ -179,11 +179,7 @@ CHANGED_AFTER_FIT = clone(LINE).fit([]).set_params(lam=0.25)
 @refusals(
     (LINE, 0, {}, r"changed must be a finite number in \(0, 1\), got 0"),
     (LINE, 1, {}, r"changed must be a finite number in \(0, 1\), got 1"),
-    (LINE, 0.5, {"n_words": 99}, "n_words must be an integer >= 100"),
-    (LINE, 0.5, {"random_state": "x"}, "random_state must be"),
-    (LINE, 0.5, {"tuned_on": "secret"}, "tuned_on must be one of 'private', 'public'"),
     (LINE, 0.5, {"documents": ["zz"]}, "at least one word of the embedding, got none"),
-    (LINE, 0.5, {"documents": "aa"}, "an iterable of documents, got a single str"),
     (MultinomialNB(), 0.5, {}, "exactly one word perturber"),
     (CHANGED_AFTER_FIT, 0.5, {}, "lam was changed"),
     # of two equal vectors the second never comes out
