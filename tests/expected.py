@@ -18,6 +18,16 @@ leaks_allowed = pytest.mark.filterwarnings(
     "ignore::skdptext.exceptions.PrivacyLeakWarning"
 )
 
+# For tests of what else happens, whose documents hold words that nobody knows
+unknown_words = pytest.mark.filterwarnings(
+    "ignore::skdptext.exceptions.OutOfVocabularyWarning",
+    "ignore::skdptext.exceptions.EmptyDocumentWarning",
+)
+# ... or are copies, or too few for their noise
+small_samples = pytest.mark.filterwarnings(
+    "ignore:.* texts are copies of others", "ignore:noise drowns what tells classes"
+)
+
 
 def refused(message: str) -> Any:
     """What runs inside is refused, in words that the pattern matches."""

@@ -22,8 +22,6 @@ from skdptext import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from tests.processes import run_python
 
-pytestmark = pytest.mark.fuzz
-
 N_FILES = int(os.environ.get("SKDPTEXT_FUZZ", "3000"))
 SEED = int(os.environ.get("SKDPTEXT_FUZZ_SEED", "0"))
 # More than what Python and the libraries take: a file of 2 kB needs next to nothing.
@@ -111,13 +109,14 @@ def is_loaded(path):
     return True
 
 
-def run(form, n_files, seed):
-    """In a process of its own, whose memory is limited, in an empty folder."""
+def run(form, n_files, seed, memory=None):
+    """In an empty folder."""
     path, slowest, loaded = Path(f"t{form}").absolute(), 0.0, 0
     content = original(form, path)
     assert is_loaded(path)  # also imports what is imported late
-    used = int(Path("/proc/self/statm").read_text().split()[0]) * 4096
-    resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
+    if memory:
+        memory += int(Path("/proc/self/statm").read_text().split()[0]) * 4096
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     for i in range(n_files):
         rng = np.random.default_rng([seed, i])
         packed = form.endswith("z") and rng.random() < 0.5
@@ -134,11 +133,21 @@ def run(form, n_files, seed):
     print(f"{form}: {n_files} files, {loaded} loaded, slowest {slowest:.3f} s")
 
 
+@pytest.mark.no_cover
+@pytest.mark.parametrize("form", FORMATS)
+def test_few_files(form, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run(form, 60, SEED)
+
+
+@pytest.mark.fuzz
 @pytest.mark.skipif(
     not Path("/proc/self/statm").exists(), reason="needs Linux to limit the memory"
 )
 @pytest.mark.parametrize("form", FORMATS)
 def test_files(form, tmp_path):
-    code = f"from tests import test_fuzz; test_fuzz.run({form!r}, {N_FILES}, {SEED})"
+    """In a process of its own, whose memory is limited."""
+    arguments = f"{form!r}, {N_FILES}, {SEED}, {MEMORY}"
+    code = f"from tests import test_fuzz; test_fuzz.run({arguments})"
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
     print(run_python("-c", code, cwd=tmp_path, env=environment).stdout)

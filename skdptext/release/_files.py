@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
+from skdptext.documents import shared_texts_counted
 from skdptext.exceptions import EmptyDocumentWarning, InvalidParameterError
 from skdptext.release._documents import DocumentRelease, read_batch
 from skdptext.release._outputs import claimed
@@ -153,8 +154,10 @@ def release_files(
         else:
             if n_jobs is not None:
                 keyed.set_params(n_jobs=n_jobs)
-            texts, names = tee(survey)
-            persons = keyed.person_answers((x for x, _ in texts), (x for _, x in names))
+            pairs = tee(survey)
+            texts, names = (x for x, _ in pairs[0]), (x for _, x in pairs[1])
+            with shared_texts_counted():  # by the survey, which knows what is accepted
+                persons = keyed.person_answers(texts, names)
             n_jobs = 1  # what is left to do takes no time
         unfinished.mkdir()
         total, files = sum(survey.counts), {}

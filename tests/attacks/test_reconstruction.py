@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.attacks import WordReconstructionAttack
-from tests.expected import refusals
+from tests.expected import leaks_allowed, refusals, unknown_words
 from tests.laws import nearest_on_a_line
 
 LINE = WordEmbedding(list("abc"), [[0.0], [1.0], [3.0]])
@@ -136,6 +136,8 @@ def test_several_releases_multiply():
 
 
 @pytest.mark.no_cover
+@leaks_allowed
+@unknown_words
 def test_releases_add_up_unless_they_are_repeated():
     """The averaging attack, and the repeatable release that stops it.
 

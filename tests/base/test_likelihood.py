@@ -62,6 +62,18 @@ def test_likelihood_is_that_of_the_words(mechanism, output, length):
         np.testing.assert_allclose(of_counts, logs)
 
 
+def test_words_kept_in_clear_are_passed_over():
+    kept, plain = (
+        DPWordPerturber(EMBEDDING, epsilon=1.0, mechanism="exponential", oov=oov,
+                        output="text").fit([])
+        for oov in ("keep", "drop")
+    )  # fmt: skip
+    np.testing.assert_allclose(
+        kept.log_likelihood(["cat zz dog", "dog zz cat", "zz"], ["zz yy", "zz"]),
+        plain.log_likelihood(["cat dog", "dog cat", ""], ["", ""]),
+    )
+
+
 def test_nothing_is_asked():
     perturber = DPWordPerturber(EMBEDDING).fit([])
     assert perturber.log_likelihood(DOCUMENTS, []).shape == (0, 6)

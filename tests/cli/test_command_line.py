@@ -148,17 +148,22 @@ def test_a_corpus_and_what_it_promises(files, capsys, more):
 
 def test_private_texts_are_not_published_as_public_ones(files, capsys):
     texts = [f"the {a} sat on the {b} and drank cold tea" for a in PETS for b in DRINKS]
-    rows = [(text, ("pets", "drinks")[i % 2], i) for i, text in enumerate(texts)]
-    write("in.csv", ["said", "what", "user"], rows)
+    rows = [(i, text, ("pets", "drinks")[i % 2], i) for i, text in enumerate(texts)]
+    write("in.csv", ["row", "said", "what", "user"], rows)
     write("public.csv", ["body"], [(f"{text.upper()}  !",) for text in texts])
-    assert main(LEARN) == 2
-    message = capsys.readouterr().err
-    assert "--public must not hold texts to learn from" in message
-    assert "drank" not in message
-    assert not Path("c.csv").exists()
-    assert main([*LEARN, "--allow-shared-texts"]) == 0
-    words = json.loads(Path("c.json").read_text())["guarantee"]["words"]
-    assert "taken on trust" in " ".join(words.split())
+    for command, out, said in (
+        (LEARN, "c.json", "--public must not hold texts to learn from"),
+        (STAND_INS, "out/_release.json", "--public must not be among the documents"),
+    ):
+        assert main(command) == 2
+        message = capsys.readouterr().err
+        assert said in message
+        assert "drank" not in message
+        assert not any(path.name in ("c.csv", "out") for path in files.iterdir())
+        assert main([*command, "--allow-shared-texts"]) == 0, capsys.readouterr().err
+        words = json.loads(Path(out).read_text())["guarantee"]["words"]
+        assert "taken on trust" in " ".join(words.split())
+        Path("c.csv").unlink(missing_ok=True)
 
 
 def test_a_report_matches_rows_by_ids_and_tells_of_columns(files, capsys):
@@ -215,52 +220,35 @@ def test_a_report_with_a_background_a_control_and_a_guarantee(files, capsys):
 REFUSED = [
     ([], "required: command"),
     ([*NOISY, "--epsilon", "4,5"], "--epsilon must be a number, .* got '4,5'"),
-    ([*NOISY, "--epsilon", "-1"], "--epsilon must be a finite number > 0, got -1"),
-    ([*NOISY, "--document-length", "0"], "--document-length must be an integer >= 1"),
     (NOISY[:-2], "must have a --document-length"),
-    ([*NOISY, "--output", "index"], "--output must be one of"),
     ([*STAND_INS, "--output", "bow"], "--embedding must be given"),
-    ([*NOISY, "--text", "gone"], "gone"),
     ([*NOISY, "--id", "gone"], "--id"),
     ([*NOISY, "--key", "key"], 'must be "env:NAME" or "file:PATH"'),
-    ([*NOISY, "--key", "file:gone"], "key"),
-    ([*NOISY, "--n-words", "0"], "--n-words must be"),
     ([*NOISY, "--embedding", "none.npz"], "none.npz"),
     ([*NOISY, "--author", "user"], "--author must not be given without --public"),
     ([*NOISY, "--output", "bow"], "--format must be"),
     ([*NOISY, "-o", "in.csv"], "--out must be"),
     (["release", "empty.csv", *NOISY[2:]], "source must hold documents, got none"),
-    (["learn", "empty.csv", *LEARN[2:]], "source must hold documents, got none"),
     (["report", "empty.csv", *REPORT[2:]], "original must hold documents, got none"),
     ([*CALIBRATE, "--public", "empty.csv"], "--public must hold documents, got none"),
     (["release", "in.xlsx", *NOISY[2:]], "source must .*spreadsheet"),
     (["release", *COMMON, "--epsilon", "1"], "--embedding must name a file"),
     ([*STAND_INS, "--document-length", "3"], "--document-length must not be given"),
     ([*STAND_INS, "--public", "gone.csv"], "--public must name files"),
-    ([*STAND_INS, "--public-text", "gone"], "--public-text must name columns"),
-    ([*STAND_INS, "--n-groups", "1"], "--n-groups must be an integer >= 2, got 1"),
-    ([*CALIBRATE, "--changed", "2"], "--changed must be"),
-    ([*LEARN, "--epsilon", "0"], "--epsilon must be a finite number > 0, got 0"),
     ([*LEARN, "--delta", "1"], "--delta must be"),
-    ([*LEARN, "--priors", "odd"], "--priors must be one of"),
-    ([*LEARN, "--n-rarest", "0"], "--n-rarest must be an integer >= 1, got 0"),
     ([*LEARN, "--label", "row"], "--label must hold labels of classes"),
     ([*LEARN, "--label", "user"], "--label must .* got the authors"),
     ([*LEARN, "--label", "gone"], "--label.* must name columns"),
-    ([*LEARN, "--classes", "pets"], "--classes must hold at least 2"),
     ([*LEARN, "--classes", "pets", "tea"], "--label must hold labels of classes"),
     ([*LEARN, "-o", "c.txt"], "--out must end in .csv"),
     ([*LEARN, "-o", "gone/c.csv"], "--out must be in a folder that can be written"),
-    ([*REPORT, "--text", "gone"], "--text must name columns"),
     ([*REPORT, "--fail-above", "0.1"], "--fail-above must be scores and limits"),
     ([*REPORT, "--fail-above", "linkage=nan"], "limits from 0 to 1"),
-    ([*REPORT, "--fail-above", "linkage=10"], "limits from 0 to 1"),
     ([*REPORT, "--id", "user"], "repeated ids"),
     ([*REPORT, "--control", "in.csv", "--id", "row"], "--id must not be given with"),
     ([*REPORT, "--background", "in.csv"], "--author must be given with --background"),
     (["report", "in.csv", "--text", "said"], "released must be given"),
     (["verify", "in.csv"], "out must be the folder of a release"),
-    (["verify", "gone"], "gone"),
     (["key", "gone/key"], "gone/key"),
 ]
 

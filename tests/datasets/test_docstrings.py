@@ -130,8 +130,8 @@ def test_repeats_in_a_fresh_process_in_silence(tmp_path, monkeypatch):
     # SciPy then documents a few functions otherwise
     assert os.environ["SCIPY_ARRAY_API"] == "1"
     monkeypatch.setenv("SKDPTEXT_CACHE", str(tmp_path / "here"))
-    fresh = {"SKDPTEXT_CACHE": str(tmp_path / "fresh"), "SCIPY_ARRAY_API": "0"}
-    environment = {"PYTHONHASHSEED": "1", "OMP_NUM_THREADS": "1", **fresh}
+    environment = {"PYTHONHASHSEED": "1", "SCIPY_ARRAY_API": "0"}
+    environment["SKDPTEXT_CACHE"] = str(tmp_path / "fresh")
     done = run_python("-W", "default", "-c", _PROBE, env=environment)
     assert done.stderr == ""
     exec(_DIGEST, here := {})
@@ -295,17 +295,6 @@ def test_words_are_lowercased_tokens_the_most_frequent_first(built_in):
     assert load_docstring_embedding(n_words=99_999).words == built_in.words
 
 
-def test_neighbours_make_sense(built_in):
-    for word, kin in (
-        ("eigenvalue", {"eigenvector", "eigenvectors", "eigvals_only", "eigenvalues"}),
-        ("cluster", {"clusters", "centroid", "clustering"}),
-        ("fourier", {"dft", "ffts", "discrete", "transform", "irfft"}),
-    ):
-        unit = built_in.vectors / np.linalg.norm(built_in.vectors, axis=1)[:, None]
-        order = np.argsort(-unit @ unit[built_in.words.index(word)])
-        assert len(kin & {built_in.words[i] for i in order[1:11]}) >= 2
-
-
 def test_each_parameter_and_version_is_trained_once(tmp_path, monkeypatch):
     """With training replaced by something quick: three texts, a vector for a word."""
     trained = []
@@ -313,23 +302,20 @@ def test_each_parameter_and_version_is_trained_once(tmp_path, monkeypatch):
     def train(sentences, *, vector_size, min_count, **options):
         trained.append((vector_size, min_count))
         words = sorted({word for sentence in sentences for word in sentence})
-        vectors = np.random.default_rng(0).normal(size=(len(words), vector_size))
+        vectors = np.ones((len(words), vector_size))
         return SimpleNamespace(wv=SimpleNamespace(index_to_key=words, vectors=vectors))
 
     texts = SimpleNamespace(data=["Of the 12 a", "THE ça", "array_like"])
     monkeypatch.setattr("gensim.models.Word2Vec", train)
     monkeypatch.setattr(_docstring_embedding, "load_docstrings", lambda **_: texts)
     monkeypatch.setenv("SKDPTEXT_CACHE", str(tmp_path))
-    first = load_docstring_embedding()
-    assert first.words == ("array_like", "of", "the", "ça")
+    assert load_docstring_embedding().words == ("array_like", "of", "the", "ça")
     for kwargs in ({"dim": 7}, {"min_count": 3}, {}, {"dim": 7}, {"n_words": 2}):
         load_docstring_embedding(**kwargs)
     assert trained == [(100, 8), (7, 8), (100, 3)]
-    assert load_docstring_embedding().fingerprint == first.fingerprint
     monkeypatch.setattr("importlib.metadata.version", lambda name: "99")
     load_docstring_embedding()
     assert trained[3:] == [(100, 8)]
-    assert len(list(tmp_path.iterdir())) == 4
 
 
 def test_bad_parameters_of_vectors():

@@ -19,7 +19,9 @@ from skdptext.documents import (
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import OutOfVocabularyWarning
 from skdptext.preprocessing import MeanVectorEncoder
+from tests.expected import small_samples
 
+pytestmark = small_samples
 SCRIPTS = [
     *("café naïve", "schön größer", "İzmir ılık", "नमस्ते हिन्दी बड़ा", "한국어 문서"),
     *("สวัสดี ประเทศ", "ёлка мир", "γλώσσα ά", "שָׁלוֹם רַב", "مُدَرِّس جَيِّد"),

@@ -77,28 +77,26 @@ def test_what_is_saved_is_loaded_to_the_last_bit_or_refused(suffix, data):
 
 
 @pytest.mark.parametrize(
-    ("words", "suffixes"),
+    ("word", "suffixes"),
     [
-        (["New York", ". . ."], [".npz", ".txt"]),
-        # 66 would be a number of the vector
-        (["route 66", "a\nb", "a  b", " a", ""], [".npz"]),
-        (["a\0"], [".txt", ".bin"]),
-        (["\ud800"], []),
+        ("New York", [".npz", ".txt"]),
+        ("route 66", [".npz"]),  # 66 would be a number of the vector
+        ("", [".npz"]),
+        ("a\0", [".txt", ".bin"]),
+        ("\ud800", []),
     ],
 )
 @pytest.mark.parametrize("suffix", [".npz", ".txt", ".bin"])
-def test_words_that_a_format_holds(tmp_path, words, suffixes, suffix):
-    path = tmp_path / f"t{suffix}"
-    for word in words:
-        table = WordEmbedding(["a", word], np.eye(2))
-        if suffix in suffixes:
+def test_words_that_a_format_holds(tmp_path, word, suffixes, suffix):
+    path, table = tmp_path / f"t{suffix}", WordEmbedding(["a", word], np.eye(2))
+    path.write_bytes(b"before")
+    if suffix in suffixes:
+        table.save(path)
+        assert_same(WordEmbedding.load(path), table)
+    else:
+        with pytest.raises(InvalidParameterError, match="at position 1"):
             table.save(path)
-            assert_same(WordEmbedding.load(path), table)
-        else:
-            path.write_bytes(b"before")
-            with pytest.raises(InvalidParameterError, match="at position 1"):
-                table.save(path)
-            assert path.read_bytes() == b"before"
+        assert path.read_bytes() == b"before"
     assert len(os.listdir(tmp_path)) == 1
 
 
@@ -344,34 +342,6 @@ def test_npz(tmp_path, save):
     for arrays in ARRAYS:
         held = {"words": WORDS, "vectors": EYE, "subword_lengths": (3, 6)} | arrays
         save(tmp_path / "t.npz", **{k: v for k, v in held.items() if v is not None})
-        refused(tmp_path / "t.npz", (tmp_path / "t.npz").read_bytes())
-
-
-def npy_header(shape, descr="<f4", text=None):
-    """Start of an npy file that says so."""
-    text = text or repr({"descr": descr, "fortran_order": False, "shape": shape})
-    header = text.encode("latin-1").ljust(117) + b"\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header
-
-
-@pytest.mark.parametrize("name", ["words", "vectors"])
-def test_broken_members_of_npz(tmp_path, name):
-    for member in (
-        *(npy_header((2, n)) for n in (10**20, -1, 1000)),
-        npy_header((2, 1), "<V0"),
-        npy_header((2,), "<U1") + b"\xff" * 8,  # no characters
-        *(npy_header(0, text=text) for text in ("(" * 100, "9" * 5000)),
-        b"\x93NUMPY\x01\x00\xff\xff{",
-        b"canary",
-    ):
-        np.savez(tmp_path / "good.npz", words=WORDS, vectors=EYE)
-        with (
-            zipfile.ZipFile(tmp_path / "good.npz") as good,
-            zipfile.ZipFile(tmp_path / "t.npz", "w", zipfile.ZIP_DEFLATED) as archive,
-        ):
-            for each in good.namelist():
-                broken = each == f"{name}.npy"
-                archive.writestr(each, member if broken else good.read(each))
         refused(tmp_path / "t.npz", (tmp_path / "t.npz").read_bytes())
 
 

@@ -142,21 +142,15 @@ def test_artists_of_the_neighborhood(small_embedding, mechanism):
     ).fit([])
     display = NeighborhoodDisplay.from_estimator(
         perturber, small_embedding.words[1], n_draws=300, random_state=0
-    )
-    assert display.plot() is display
+    ).plot()
     assert len(display.points) == (300 if mechanism is None else 0)
     np.testing.assert_array_equal(display.words_.get_offsets(), display.positions)
-    np.testing.assert_array_equal(
-        np.reshape(display.points_.get_offsets(), (-1, 2)), display.points
-    )
     areas = display.words_.get_sizes()
     assert np.corrcoef(areas, display.shares)[0, 1] == pytest.approx(1)
     texts = [label.get_text().split()[0] for label in display.labels_]
     assert texts == display.words.tolist()
     display.figure_.canvas.draw()
     assert apart(display.labels_, display.figure_.bbox)
-    axis = plt.figure().add_subplot()
-    assert display.plot(axis).ax_ is axis
 
 
 def searched(n_splits=5, chosen=2, refit=None, scoring=None, **scores):
@@ -197,15 +191,13 @@ def test_lines_and_bands_show_the_numbers():
 
 
 def test_what_was_chosen_and_what_was_wanted():
+    wanted = {"accuracy": 0.6, "changed": ("<=", 0.6)}
     rule = best_under_constraint(
-        maximize="changed", subject_to={"accuracy": 0.6, "changed": ("<=", 0.6)},
-        tuned_on="public",
-    )  # fmt: skip
+        maximize="changed", subject_to=wanted, tuned_on="public"
+    )
     display = PrivacyUtilityDisplay.from_search(searched(chosen=5, refit=rule)).plot()
-    wanted = [(set(r.get_xdata()), set(r.get_ydata())) for r in display.rules_]
-    assert wanted == [({0, 1}, {0.6}), ({0.6}, {0, 1})] or wanted[::-1] == [
-        ({0, 1}, {0.6}), ({0.6}, {0, 1})
-    ]  # fmt: skip
+    rules = [(set(r.get_xdata()), set(r.get_ydata())) for r in display.rules_]
+    assert sorted(rules, key=str) == [({0, 1}, {0.6}), ({0.6}, {0, 1})]
     spots = {tuple(np.round(x.xy, 2)): x.get_text() for x in display.labels_}
     assert spots == {(0.8, 0.51): "ε = 5", (0.4, 0.7): "ε = 10", (0.1, 0.85): "ε = 20"}
     low, high = display.utility_interval[5]

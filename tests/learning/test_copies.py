@@ -12,7 +12,10 @@ from sklearn.utils import resample
 from skdptext import DPTextClassifier
 from skdptext.learning import _classifier
 from skdptext.learning._features import GRID, Copies, add_documents
+from tests.expected import small_samples
 from tests.learning.conftest import KINDS, exact_sums, kept, norms, texts_of
+
+pytestmark = small_samples
 
 
 def summed(rows, records, n_classes=3, block=100):

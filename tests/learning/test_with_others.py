@@ -19,8 +19,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from skdptext.exceptions import InvalidParameterError
+from tests.expected import small_samples
 from tests.learning.conftest import FOOD, PETS, texts_of
 
+pytestmark = small_samples
 TOPICS = np.arange(400) % 2
 X = [f"{text} w{i}" for i, text in enumerate(texts_of(TOPICS, seed=7))]
 TEST = texts_of([0, 1] * 20, seed=9)

@@ -52,6 +52,9 @@ def test_votes_as_scikit_learn(data, small_embedding, weights, k):
         model.predict_proba(queries)[clear], peer.predict_proba(D)[clear], atol=1e-12
     )
     assert np.array_equal(model.predict(queries)[clear], peer.predict(D)[clear])
+    if k == 1:  # as scikit-learn's with X=None: none votes on itself
+        nearest = model.kneighbors(return_distance=False)[:, 0]
+        assert model.predict(None).tolist() == y[nearest].tolist()
 
 
 @pytest.mark.filterwarnings("ignore::skdptext.exceptions.EmptyDocumentWarning")
@@ -94,9 +97,6 @@ def test_long_searches_are_told_before_they_begin():
         for ask in (model.predict, model.predict_proba, model.kneighbors):
             with pytest.raises(UserWarning, match=r"160 documents among 240 .* of CPU"):
                 ask(bags_of(160, 200, 1))
-        # of a hundred times as many queries, the estimate is a hundred times as long
-        with pytest.raises(UserWarning, match=r"take about (7|8)\d\d s of CPU"):
-            model.predict(np.tile(bags_of(160, 200, 1), (100, 1)))
         # total variation is a closed form
         flat = WMDKNNClassifier("one-hot").fit(bags_of(240, 200, 0), np.arange(240) % 2)
         flat.predict(bags_of(60, 200, 1))
@@ -158,14 +158,6 @@ def test_names_of_columns(data, small_embedding):
     assert WMDKNNClassifier("one-hot").fit(shuffled, y).feature_names_in_[0] == "w199"
 
 
-def test_training_documents_answer_for_each_other(data, small_embedding):
-    """As scikit-learn's with X=None: none votes on itself."""
-    X, y, _ = data
-    model = WMDKNNClassifier(small_embedding, n_neighbors=1).fit(X, y)
-    nearest = model.kneighbors(return_distance=False)[:, 0]
-    assert model.predict(None).tolist() == y[nearest].tolist()
-
-
 def test_a_pickle_holds_the_vectors_once(data):
     wide = WordEmbedding(
         [f"w{i}" for i in range(200)], np.random.default_rng(0).normal(size=(200, 900))
@@ -186,7 +178,6 @@ def test_bad_parameters(data, small_embedding, params):
 @refusals(
     (lambda X, y: (X[:, :9], y), "9 columns, the embedding has 200 words"),
     (lambda X, y: (X, np.ones((40, 2, 2), int)), "dim 3"),
-    (lambda X, y: (X, [[1], [1, 2]] * 20), "y must be an array"),
     (lambda X, y: (-X, y), "non-negative"),
     (lambda X, y: (X * 1j, y), "Complex data not supported$"),  # not quoted
     (lambda X, y: (X * 0, y), "at least one document with words, got 40"),
@@ -199,10 +190,8 @@ def test_bad_training_data(data, small_embedding, change):
 @refusals(
     (lambda model, X: model.predict(X[:, 1:]), "199 features, but .* expecting 200"),
     (lambda model, X: model.predict(sp.csr_array(-X)), "Negative values in data"),
-    (lambda model, X: model.kneighbors(-X), "Negative values in data"),
     (lambda model, X: model.kneighbors(X, 41), r"must be <= .* \(40\), got 41"),
     (lambda model, X: model.kneighbors(None, 40), r"must be <= .* \(39\), got 40"),
-    (lambda model, X: model.kneighbors(X, "five"), "integer >= 1, got 'five'"),
 )
 def test_bad_queries(data, small_embedding, call):
     model = WMDKNNClassifier(small_embedding, n_neighbors=3).fit(*data[:2])

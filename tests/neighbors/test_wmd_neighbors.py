@@ -138,8 +138,6 @@ def test_transformer(corpus, small_embedding, all_distances, mode):
 
 @refusals(
     (WMDNeighbors, {"radius": -1}, "'radius' .* must be a float in the range"),
-    (WMDNeighbors, {"radius": None}, "radius must be a finite number >= 0, got None"),
-    (WMDNeighborsTransformer, {"mode": "ones"}, "'mode' .* must be a str among"),
     (WMDNeighborsTransformer, {"n_neighbors": 40}, r"choose from \(40\), got 41"),
 )
 def test_bad_radii_and_graphs(corpus, small_embedding, estimator, options):

@@ -9,7 +9,6 @@ import shutil
 import signal
 import time
 from collections import Counter
-from itertools import product
 
 import numpy as np
 import pyarrow as pa
@@ -18,8 +17,10 @@ from pyarrow import dataset, parquet
 
 from skdptext.exceptions import EmptyDocumentWarning, InvalidParameterError
 from skdptext.release import read_columns, release_files, verify
+from tests.expected import unknown_words
 from tests.releases import contents, write
 
+pytestmark = unknown_words
 FORMATS = ("parquet", "csv", "jsonl", "csv.gz", "jsonl.gz")
 MANIFEST = "_release.json"
 
@@ -33,7 +34,6 @@ def out(make_release, source, tmp_path):
 @pytest.mark.no_cover
 @pytest.mark.parametrize("given", FORMATS[:3])
 @pytest.mark.parametrize("written", FORMATS)
-@pytest.mark.filterwarnings("ignore::skdptext.exceptions.EmptyDocumentWarning")
 def test_every_format_is_read_and_written_with_the_same_words(
     make_release, documents, tmp_path, given, written
 ):
@@ -145,13 +145,6 @@ def test_a_run_that_fails_leaves_nothing(make_release, source, tmp_path, monkeyp
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_a_place_where_something_is_is_refused(make_release, source, out):
-    before = contents(out), (out / MANIFEST).read_bytes()
-    with pytest.raises(InvalidParameterError, match="out must be new"):
-        release_files(source, out, make_release())
-    assert before == (contents(out), (out / MANIFEST).read_bytes())
-
-
 def test_ids_that_are_far_apart_are_compared_too(make_release, tmp_path):
     ids = [f"d{i}" for i in range(3000)]
     ids[2900] = ids[10]
@@ -212,16 +205,14 @@ def test_what_is_missing_changed_or_unexpected_is_named(out, tmp_path):
     assert verify(out) == [f"{part} cannot be read: No such file or directory."]
 
 
-WRONG = (None, True, -1, 0.5, "x", [], [3], [{}], {}, {"id": 3})
-
-
 @pytest.mark.no_cover
 def test_a_damaged_manifest_is_named_whatever_is_wrong_in_it(source, out, tmp_path):
     path = out / MANIFEST
     sound = json.loads(path.read_text())
+    ((part, told),) = sound["files"].items()
 
-    def refused(changed):
-        path.write_text(json.dumps(changed))
+    def refused(content):
+        path.write_text(content if isinstance(content, str) else json.dumps(content))
         try:
             return "" if isinstance(verify(out), list) else "no list"
         except InvalidParameterError as error:
@@ -230,17 +221,15 @@ def test_a_damaged_manifest_is_named_whatever_is_wrong_in_it(source, out, tmp_pa
     assert refused(sound) == ""
     for wrong in ({k: v for k, v in sound.items() if k != "files"}, {"files": {}}, []):
         assert "out must be the folder of a release" in refused(wrong)
-    for name, wrong in product(sound, WRONG):
-        refused({**sound, name: wrong})  # raises nothing else
-    ((part, told),) = sound["files"].items()
-    for name, wrong in product(told, WRONG):
-        refused({**sound, "files": {part: {**told, name: wrong}}})
+    for wrong in (None, True, -1, 0.5, "x", [], [3], [{}], {}, {"id": 3}):
+        for name in sound:
+            refused({**sound, name: wrong})  # raises nothing else
+        for name in told:
+            refused({**sound, "files": {part: {**told, name: wrong}}})
     refused({**sound, "files": {"../in.parquet": told}})  # no other file is looked at
     assert verify(out)[-1] == "../in.parquet is missing."
-    for text in ("", "[]", "[" * 10**5, "\udcff"):
-        path.write_bytes(text.encode(errors="surrogateescape"))
-        with pytest.raises(InvalidParameterError, match="damaged, or of something"):
-            verify(out)
+    for text in ("", "[]", "[" * 10**5):
+        assert "damaged, or of something" in refused(text)
     for place in (tmp_path, source, tmp_path / "none"):
         with pytest.raises(InvalidParameterError, match="must be the folder of a rel"):
             verify(place)

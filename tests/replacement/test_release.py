@@ -1,4 +1,4 @@
-"""Releases of files, and the command line, with whole documents replaced."""
+"""Releases of files with whole documents replaced."""
 
 from __future__ import annotations
 
@@ -16,33 +16,27 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.pipeline import Pipeline
 
 from skdptext import DPDocumentReplacer, DPWordPerturber
-from skdptext.cli import main
 from skdptext.embeddings import one_hot_embedding
 from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.release import DocumentRelease, ReleaseKey, release_files, verify
-from tests.expected import no_warning, refusals, refused
+from tests.expected import no_warning, refusals, refused, unknown_words
 from tests.releases import KEY as SECRET_KEY
 from tests.releases import contents
-from tests.replacement.conftest import ALL_WORDS, WORDS
+from tests.replacement.conftest import ALL_WORDS
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*are empty or not a number")
+pytestmark = unknown_words
 KEY = ReleaseKey("env:TEST_KEY")
 AUTHORS = [f"author {i % 7}" for i in range(24)]  # of rows of both files
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch, public, private):
-    """Two private files and a public one, where six labels are not known; a key."""
+def folder(tmp_path, monkeypatch, private):
+    """Two private files, and a key."""
     monkeypatch.chdir(tmp_path)
-    texts, topics = public
-    labels = [*topics[:24], *[""] * 6]
     rows = list(zip(range(24), *private, AUTHORS, strict=True))
-    for name, header, content in (
-        ("public", ["said", "topic"], zip(texts, labels, strict=True)),
-        ("one", ["id", "said", "topic", "who"], rows[:12]),
-        ("two", ["id", "said", "topic", "who"], rows[12:]),
-    ):
+    for name, content in (("one", rows[:12]), ("two", rows[12:])):
         with open(f"{name}.csv", "w", newline="") as file:
+            header = ["id", "said", "topic", "who"]
             csv.writer(file).writerows([header, *content])
     monkeypatch.setenv("TEST_KEY", SECRET_KEY.hex())
 
@@ -163,7 +157,6 @@ def batch(texts):
 
 PRIVATE = _texts(60, 3)
 MADE_OF_PRIVATE = {
-    "as they are": list,
     "another order": lambda texts: texts[::-1],
     "a full stop": lambda texts: [f" {text}." for text in texts],
     "capitals": lambda texts: [text.upper() for text in texts],
@@ -223,54 +216,3 @@ def test_short_texts_coincide_by_chance_but_not_most():
     assert len(replacer.transform([*said[:10], "no", "yes"])) == 12
     with refused("got 11 of 20 public"):
         replacer.transform([*said[:11], "no", "yes"])
-
-
-# -- the command line ----------------------------------------------------------------
-
-COMMAND = [
-    "release", "one.csv", "--text", "said", "-o", "out", "--public", "public.csv",
-    "--epsilon", "4", "--name", "q4", "--key", "env:TEST_KEY",
-]  # fmt: skip
-LABELLED = ["--public-label", "topic", "--output", "group"]
-
-
-@pytest.mark.no_cover
-@pytest.mark.parametrize(
-    ("options", "n_groups"),
-    [
-        ([], 8),
-        (["--n-groups", "3", "--public-text", "said"], 3),
-        (LABELLED, 3),  # cells without a label are no group
-        ([*LABELLED, "--author", "who"], 3),
-    ],
-)
-def test_the_command(public, options, n_groups):
-    assert main([*COMMAND, *options]) == 0
-    assert set(released().values()) <= set(WORDS if "group" in options else public[0])
-    manifest = json.loads(Path("out", "_release.json").read_text())
-    (part,) = manifest["guarantee"]["stored"]["parts"]
-    assert part["n_groups"] == n_groups
-    assert part["unit"] == ("person" if "who" in options else "document")
-
-
-def test_blank_authors_of_a_file_are_refused(capsys):
-    with open("one.csv", "a") as file:
-        file.write("999,tea,food, \n")
-    assert main([*COMMAND, "--n-groups", "3", "--author", "who"]) == 2
-    assert "at position 12" in " ".join(capsys.readouterr().err.split())
-
-
-def test_the_command_refuses_private_documents_as_public_ones(capsys):
-    with open("one.csv", "w") as file:
-        file.writelines(["id,said\n", *(f"{i},{t}\n" for i, t in enumerate(PRIVATE))])
-    command = [*COMMAND, "--public", "one.csv", "--n-groups", "2"]
-    assert main(command) == 2
-    said = capsys.readouterr().err
-    assert "--public must not be among the documents to be released, got" in said
-    assert "accept it with --allow-shared-texts" in said
-    assert not Path("out").exists()
-    assert main([*command, "--allow-shared-texts"]) == 0
-    manifest = json.loads(Path("out", "_release.json").read_text())
-    assert "allow_shared_texts" in manifest["guarantee"]["words"]
-    # begun with it, it is not another one's
-    assert main(command) == 2
