@@ -52,45 +52,6 @@ def test_covers_with_one_text_each(share):
     assert missed([clusters.interval(m, authors) for m in samples], share) <= MOST
 
 
-def test_covers_the_mean_over_authors_of_unequal_sizes():
-    # three authors with most texts do better: the mean over texts is another number
-    rng = np.random.default_rng(2)
-    sizes = np.array([1, 2, 4, 5, 8] * 8 + [50] * 3)
-    authors = np.repeat(np.arange(43), sizes)
-    chances = rng.permutation(np.repeat([0.1, 0.3, 0.5], [14, 15, 14]))
-    truth = 0.3
-    estimates = []
-    for _ in range(400):
-        own = rng.choice(chances, 43)
-        own[-3:] = rng.choice(chances, 3)
-        marks = (rng.random((1, len(authors))) < own[authors]).astype(float)
-        estimates.append(clusters.interval(marks, authors, each="author"))
-    assert missed(estimates, truth) <= MOST
-    # not so wide as if each author were one text, right or wrong
-    one = clusters.wilson(truth, 43)
-    assert np.mean([high - low for _, low, high in estimates]) < 0.8 * (one[1] - one[0])
-    marks = (authors >= 40)[None].astype(float)
-    assert clusters.interval(marks, authors, each="author").share == 3 / 43
-    assert clusters.interval(marks, authors).share == 150 / 310
-
-
-def test_the_best_is_chosen_anew():
-    # two adversaries, each of whom finds the other's half of the authors
-    half = (AUTHORS % 2).astype(float)
-    classifiers = {"odd": half[None], "even": 1 - half[None]}
-    name, best = clusters.best_of(classifiers, AUTHORS)
-    assert name == max(classifiers, key=lambda n: classifiers[n].mean())
-    alone = clusters.interval(classifiers[name], AUTHORS)
-    assert best.share == alone.share
-    assert best.low <= alone.low
-    # in a resample the better of the two finds half or more
-    drawn = clusters.resampled(np.array([half, 1 - half]), AUTHORS).max(axis=1)
-    assert drawn.min() >= 0.5
-    assert best.high >= np.quantile(drawn[1:], 0.975) > alone.share
-    sole = {"odd": half[None]}
-    assert clusters.best_of(sole, AUTHORS)[1] == clusters.interval(half[None], AUTHORS)
-
-
 def test_resamples_are_of_authors_with_all_their_texts():
     values = np.zeros(len(AUTHORS))
     values[AUTHORS == 39] = 1

@@ -9,26 +9,10 @@ from experiments.obfuscation.attack import (
     cell_of,
     load_problem,
 )
-from experiments.obfuscation.clusters import Share, best_of
+from experiments.obfuscation.clusters import Share
 from experiments.obfuscation.clusters import interval as over_authors
 from experiments.obfuscation.grid import Setting, all_settings
 from experiments.store import Store
-
-AUTHOR = (
-    "SRauth",
-    "DRauth",
-    "DRauth all known",
-    "DRauth informed",
-    "linear author",
-    "linear author informed",
-)
-TOPIC = (
-    "SRtopic",
-    "DRtopic",
-    "DRtopic informed",
-    "linear topic",
-    "linear topic informed",
-)
 
 
 class Marks:
@@ -66,12 +50,6 @@ class Marks:
 def interval(problem: str, marks: np.ndarray) -> Share:
     """Accuracy with its interval over the authors of the problem."""
     return over_authors(marks, load_problem(problem).author)
-
-
-def strongest(marks: Marks, problem: str, epsilon: float) -> tuple[str, Share]:
-    """Who gets most authors right; it is chosen in hindsight, so a bit high."""
-    each = {name: marks.of(problem, epsilon, name) for name in AUTHOR}
-    return best_of(each, load_problem(problem).author)
 
 
 def chance(problem: str) -> dict[str, float]:

@@ -6,7 +6,6 @@ Any benchmark may use it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
@@ -67,7 +66,7 @@ def wilson(share: float, n: float, confidence: float = 0.95) -> tuple[float, flo
     return float(max(0, centre - margin)), float(min(1, centre + margin))
 
 
-def interval(marks: np.ndarray, authors: np.ndarray, each: str = "text") -> Share:
+def interval(marks: np.ndarray, authors: np.ndarray) -> Share:
     """Share of right answers with its 95 % interval.
 
     Parameters
@@ -76,9 +75,6 @@ def interval(marks: np.ndarray, authors: np.ndarray, each: str = "text") -> Shar
         1 for right. Releases of a text are no further texts: their mean counts, once.
     authors : ndarray of shape (n_texts,)
         Who wrote each text.
-    each : {"text", "author"}
-        What counts once in the share: with "author" it is the mean over authors of the
-        share of their texts.
 
     Notes
     -----
@@ -87,17 +83,13 @@ def interval(marks: np.ndarray, authors: np.ndarray, each: str = "text") -> Shar
     Wilson's as well, for the number of independent texts that would vary as much as
     the bootstrap does. That number lies between the number of texts and what it would
     be if all texts of an author were right or wrong together, (Σ nₐ)² / Σ nₐ² of sizes
-    nₐ. (Where the author counts once: A² / Σ 1/nₐ, and A, the number of authors.) The
-    latter is taken where fewer than five authors have an answer that is right, or that
-    is wrong: how alike texts are cannot be told from those. With one text each this is
-    the wider of Wilson's interval and the ordinary bootstrap's.
+    nₐ. The latter is taken where fewer than five authors have an answer that is right,
+    or that is wrong: how alike texts are cannot be told from those. With one text each
+    this is the wider of Wilson's interval and the ordinary bootstrap's.
     """
     values = np.asarray(marks, dtype=float).mean(axis=0)
     sums, sizes = _by_author(values, authors)
     most, least = sizes.sum(), sizes.sum() ** 2 / (sizes**2).sum()
-    if each == "author":
-        values, authors = sums / sizes, np.arange(len(sizes))
-        most, least = len(sizes) ** 2 / (1 / sizes).sum(), len(sizes)
     means = resampled(values, authors)
     share, variance = float(means[0]), float(means[1:].var())
     n = least
@@ -108,21 +100,3 @@ def interval(marks: np.ndarray, authors: np.ndarray, each: str = "text") -> Shar
     return Share(
         share, min(low, float(percentiles[0])), max(high, float(percentiles[1]))
     )
-
-
-def best_of(
-    marks: Mapping[str, np.ndarray], authors: np.ndarray
-) -> tuple[str, np.ndarray, Share]:
-    """The adversary who gets most right, its marks, and the interval of the best.
-
-    The best is chosen anew in each resample. It is a choice in hindsight, so the share
-    is a bit high, and so are the resamples'. The interval covers the one that the
-    chosen adversary has by itself.
-    """
-    name = max(marks, key=lambda n: marks[n].mean())
-    each = np.array([one.mean(axis=0) for one in marks.values()])
-    means = resampled(each, authors).max(axis=1)[1:]
-    low, high = np.quantile(means, (0.025, 0.975))
-    share, least, most = interval(marks[name], authors)
-    both = Share(share, min(least, float(low)), max(most, float(high)))
-    return name, both

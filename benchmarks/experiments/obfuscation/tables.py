@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from experiments.obfuscation.accuracy import (
-    TOPIC,
     Marks,
     chance,
     interval,
-    strongest,
 )
 from experiments.obfuscation.attack import load_problem, load_scene
 from experiments.obfuscation.clusters import NOTE
@@ -23,7 +21,6 @@ def write_tables(marks: Marks) -> None:
     for problem in SEEDS:
         table_one(marks, problem)
     unknown_words(marks)
-    claims(marks)
     adversaries(marks)
 
 
@@ -103,71 +100,6 @@ def unknown_words(marks: Marks) -> None:
         f"{unknown} of our snippets' words (of {lengths} each) are such, "
         f"many of them names. {INTERVALS}",
     )
-
-
-def claims(marks: Marks) -> None:
-    """Where the paper's adversaries lose the author, what is left of the topic?"""
-    rows: list[dict[str, object]] = []
-    for problem, (theirs, n_theirs) in MATCH.items():
-        row: dict[str, object] = {
-            "problem": f"paper, {n_theirs} authors, 2 topics",
-            "ε": "none → 10",
-        }
-        for k, name in enumerate(ADVERSARIES):
-            row[name] = (
-                f"{theirs[0][k] / n_theirs:.2f} → {theirs[10][k] / n_theirs:.2f}"
-            )
-        row["chance"] = f"{1 / n_theirs:.2f}, 0.50"
-        rows.append(row)
-        hidden = where_hidden(marks, problem)
-        if hidden is None:
-            continue
-        levels, n_topics = chance(problem), len(np.unique(load_problem(problem).topic))
-        row = {
-            "problem": f"{problem}, {n_topics} topics",
-            "ε": f"none → {hidden:g}",
-            "words changed": f"{marks.changed(problem, hidden):.0%}",
-        }
-        apart = []
-        for name in (*ADVERSARIES, *sorted(set(TOPIC) - set(ADVERSARIES))):
-            clean = marks.of(problem, 0.0, name)
-            noisy = interval(problem, marks.of(problem, hidden, name))
-            row[name] = f"{clean.mean():.2f} → {noisy}"
-            if noisy.low > levels["topic" if "topic" in name else "author"]:
-                apart.append(name)
-        name, author = strongest(marks, problem, hidden)
-        row["strongest on authors"] = f"{author} ({name})"
-        if author.low > levels["author"]:
-            apart.append("strongest on authors")
-        row["chance"] = f"{levels['author']:.2f}, {levels['topic']:.2f}"
-        row["better than chance"] = ", ".join(apart) or "none is told from it"
-        rows.append(row)
-    record(
-        "obfuscation_claims",
-        rows,
-        title="Where the paper's adversaries on authors are not told from chance",
-        note="Google News, λ = 0. Ours: the largest ε from which on the intervals of "
-        "SRauth and DRauth both reach down to the answer that is the most frequent "
-        "author. Not to be told from chance is not to be at chance, least of all with "
-        "18 snippets. The paper: its smallest ε. Chance: of the most frequent author "
-        f"and topic. Better than chance: whose interval lies above it. {INTERVALS} The "
-        "strongest is chosen in hindsight, and anew in each resample.",
-    )
-
-
-def where_hidden(marks: Marks, problem: str) -> float | None:
-    """The largest ε from which on neither of the two is told from chance."""
-    level = chance(problem)["author"]
-    hidden = None
-    for epsilon in sorted(EPSILONS):
-        lows = [
-            interval(problem, marks.of(problem, epsilon, name)).low
-            for name in ("SRauth", "DRauth")
-        ]
-        if max(lows) > level:
-            break
-        hidden = epsilon
-    return hidden
 
 
 def adversaries(marks: Marks) -> None:
