@@ -44,9 +44,9 @@ def others() -> list[str]:
     """All else that the site shows, as ``room.name``."""
     page = (HERE / "howto" / "extend.rst").read_text("utf-8")
     directive = r"^\.\. auto(?:class|function):: skdptext\.(\S+)$"
-    beside = [
-        f"{page.partition('.')[0]}.{result}"
-        for page, results in RESULTS.items()
+    shown = [
+        f"{name.partition('.')[0]}.{result}"
+        for name, results in RESULTS.items()
         for result in results
     ]
-    return beside + re.findall(directive, page, re.M)
+    return shown + re.findall(directive, page, re.M)

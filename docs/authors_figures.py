@@ -26,12 +26,12 @@ def _chance(rows: Rows) -> dict[str, float]:
 
 
 def adversaries(rows: Rows) -> Any:
-    """The paper's four adversaries against ε, λ = 0; and the paper's own numbers."""
+    """The four attackers of the paper against ε at λ = 0, and the paper's numbers."""
     figure, panels = new(heights=[2.4, 2.4, 2.4, 3.2], sharex=True)
     chance = _chance(rows)
     google = rows["obfuscation_40_google"]
     for axes, (name, title) in zip(panels, ADVERSARIES.items(), strict=True):
-        for table, column, style, colour, label in (
+        for table, column, style, color, label in (
             (google, name, "o-", BLUE, "ours, 40 authors"),
             (rows["obfuscation_kept"], f"{name}, 40, kept", "^--", GREEN,
              "unknown words kept"),
@@ -47,7 +47,7 @@ def adversaries(rows: Rows) -> Any:
                 y = [points[x] for x in xs if x in points]
                 if y:
                     axes.errorbar(xs, [value for value, *_ in y], errors(y), fmt=fmt,
-                                  color=colour, capsize=2, markersize=5,
+                                  color=color, capsize=2, markersize=5,
                                   label=label if xs is noisy else None)  # fmt: skip
         level = chance["topic" if name.endswith("topic") else "author"]
         axes.axhline(level, color=GREY, linestyle=":", label="most frequent")

@@ -58,7 +58,7 @@ def errors(values: list[tuple[float, float, float]]) -> list[list[float]]:
 
 
 def _bars(axes: Any, names: list[str], values: list[float], said: list[str]) -> None:
-    """Bars with names on the left and what they say beside their ends."""
+    """Bars with names on the left and their values at the ends."""
     axes.barh(names, values, color=BLUE)
     axes.bar_label(axes.containers[0], said, padding=4, fontsize="small")
     axes.invert_yaxis()
@@ -81,9 +81,9 @@ def release(rows: Rows) -> Any:
 def neighbours(rows: Rows) -> Any:
     figure, axes = new()
     found = sorted(rows["wmd"], key=lambda row: row["words"])
-    for key, colour, style in (("× gensim", RED, "s"), ("× emd2", BLUE, "o")):
+    for key, color, style in (("× gensim", RED, "s"), ("× emd2", BLUE, "o")):
         x, y = [row["words"] for row in found], [row[key] for row in found]
-        axes.plot(x, y, style, color=colour, label=key, markersize=4)
+        axes.plot(x, y, style, color=color, label=key, markersize=4)
     axes.set(
         xscale="log", yscale="log",
         xlabel="distinct words of a document", ylabel="times as fast",
@@ -163,13 +163,13 @@ def _accuracies(
     (clear,) = re.findall(rf"Without.*{kind} ([\d.]+ \[.*?\])", rows.notes[table])
     kept = {row["mechanism"]: row[kind] for row in _used(rows[table])}
     kept["as written"] = clear
-    colours = {"Exponential, exact": BLUE, "as written": "black", names[-1]: RED}
+    colors = {"Exponential, exact": BLUE, "as written": "black", names[-1]: RED}
     for here, name in enumerate(names):
         if kept.get(name):
             value, *ends = with_ends(kept[name])
-            colour = colours.get(name, GREY)
-            axes.plot(ends, [here, here], color=colour)
-            axes.plot(value, here, marker, color=colour, fillstyle=fill)
+            color = colors.get(name, GREY)
+            axes.plot(ends, [here, here], color=color)
+            axes.plot(value, here, marker, color=color, fillstyle=fill)
     axes.axvline(1 / LABELS[corpus][kind], color=GREEN, linestyle=line)
 
 
@@ -205,13 +205,13 @@ def protection(rows: Rows) -> Any:
         "stand-ins": (BLUE, "D"), "stand-ins, labels": (GREEN, "^"),
     }  # fmt: skip
     for axes, corpus in zip(panels, LABELS, strict=True):
-        for kind, (colour, style) in kinds.items():
+        for kind, (color, style) in kinds.items():
             mine = [row for row in rows["protection"]
                     if (row["text"], row["release"]) == (corpus, kind)]  # fmt: skip
             x = [with_ends(row["identified"]) for row in mine]
             y = [with_ends(row["topic"]) for row in mine]
             axes.errorbar([value for value, *_ in x], [value for value, *_ in y],
-                          errors(y), errors(x), fmt=style, color=colour, capsize=2,
+                          errors(y), errors(x), fmt=style, color=color, capsize=2,
                           label=kind)  # fmt: skip
         guess = 1 / LABELS[corpus]["topic"]
         axes.axhline(guess, color=GREY, linestyle=":", label="guessing the topic")
@@ -231,7 +231,7 @@ def statistics(rows: Rows) -> Any:
     """False alarms; and apart from them, which violations are caught."""
     figure, (alarms, power) = new(heights=[3.4, 3.6])
     audits = (("audit_word_privacy", BLUE, "o"), ("audit_noise_law", RED, "s"))
-    for shift, (name, colour, marker) in enumerate(audits):
+    for shift, (name, color, marker) in enumerate(audits):
         mine = [row for row in rows["audit_alarms"] if row["audit"] == name]
         y = [
             (row["false alarms"], *map(float, row["99 % interval"].split(" to ")))
@@ -239,12 +239,12 @@ def statistics(rows: Rows) -> Any:
         ]
         x = [row["false alarms allowed"] * (1 + 0.06 * shift) for row in mine]
         alarms.errorbar(x, [value for value, *_ in y], errors(y), fmt=marker,
-                        color=colour, capsize=3, label=name)  # fmt: skip
+                        color=color, capsize=3, label=name)  # fmt: skip
         mine = [row for row in rows["audit_power"] if row["audit"] == name]
         x = [row["true ε above the claim (%)"] for row in mine]
         y = [wilson(row["caught (%)"] / 100, 20) for row in mine]
         power.errorbar(x, [value for value, *_ in y], errors(y), fmt=f"{marker}-",
-                       color=colour, capsize=3, label=name)  # fmt: skip
+                       color=color, capsize=3, label=name)  # fmt: skip
     # a straight line is a curve on this scale
     allowed = [0.008 * 1.05**i for i in range(81)]
     alarms.plot(allowed, allowed, color=GREY, linestyle=":", label="allowed")
@@ -262,7 +262,7 @@ def statistics(rows: Rows) -> Any:
 
 
 def wilson(share: float, n: int) -> tuple[float, float, float]:
-    """A share of n, and its 95 % interval."""
+    """A share of n, and its 95% interval."""
     z = 1.96
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     wide = (share * (1 - share) / n + z * z / (4 * n * n)) ** 0.5 * z / (1 + z * z / n)
@@ -279,7 +279,7 @@ def learn(rows: Rows) -> Any:
         by = {f"{many} authors": [row for row in goals
                                   if row["texts"] == f"{corpus} by {many} authors"]
               for many in (800, 300)}  # fmt: skip
-        for mine, what, colour, style, label in (
+        for mine, what, color, style, label in (
             (alone, "predict", BLUE, "o-", "model"),
             (alone, "a model of the corpus", RED, "s-", "trained on the corpus"),
             *((some, "predict", GREEN, "^v"["300" in name], f"model, {name}")
@@ -292,7 +292,7 @@ def learn(rows: Rows) -> Any:
                 ]
                 y = [with_ends(row[what]) for row in mine]
                 axes.errorbar(x, [value for value, *_ in y], errors(y), fmt=style,
-                              color=colour, capsize=3, label=label)  # fmt: skip
+                              color=color, capsize=3, label=label)  # fmt: skip
         guess = 1 / labels["topic"]
         axes.axhline(guess, color=GREY, linestyle=":", label="guessing, or majority")
         axes.set(title=corpus, ylim=(max(0, guess - 0.1), 1), xscale="log")

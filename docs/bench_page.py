@@ -26,7 +26,7 @@ from results import RESULTS, cell, columns, load  # noqa: E402
 FOLDER = HERE / "_benchmarks"
 FIGURES = bench_figures.FIGURES | authors_figures.FIGURES
 # Part of the page to the beginnings of the names of its tables. Tables of other pages
-# come with these; the last part has whatever is left.
+# come with these; the last part has all others.
 PAGES = {
     "mechanisms": ("comparison",),
     "found": ("protection", "release_report", "replacement_found"),

@@ -75,7 +75,7 @@ autodoc_typehints = "none"  # numpydoc sections give the types, with shapes
 # autodoc lists the members itself; numpydoc would list them a second time.
 numpydoc_show_class_members = False
 
-# It compiles its template anew for each docstring, unless there is one environment.
+# It compiles its template for each docstring unless all share one environment.
 _shared, _environment = {}, docscrape_sphinx.SandboxedEnvironment
 docscrape_sphinx.SandboxedEnvironment = lambda loader: (
     _shared.get(type(loader))

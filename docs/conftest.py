@@ -4,8 +4,8 @@ It is ``../shared/data``, or the folder that ``SKDPTEXT_TEST_DATA`` names. Where
 absent, pages that use it are skipped, and say so.
 
 What a page prints is what it printed when it was written. Two flags say how near a run
-must come: ``+ABOUT``, each number within 5 % or two units of its last digit;
-``+DRAWN``, text that is drawn anew in each run, as many strings of it.
+must come: ``+ABOUT``, each number within 5% or two units of its last digit;
+``+DRAWN``, text that differs in each run, as many strings of it.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?")
 def numbers(want: str, got: str) -> str:
     """What was printed, with the numbers that were expected where they are close.
 
-    Close is within 5 % or two units of the last digit.
+    Close is within 5% or two units of the last digit.
     """
     wants, gots = list(NUMBER.finditer(want)), list(NUMBER.finditer(got))
     if len(wants) != len(gots):

@@ -213,7 +213,7 @@ def _imported(notebook: dict[str, Any]) -> set[str]:
 def as_page(notebook: dict[str, Any], name: str) -> dict[str, Any]:
     """The notebook with links within the site, folded code, and figures in words.
 
-    The first figure stands beside the answer.
+    The first figure is shown next to the answer.
     """
     link = f"{{download}}`{name}.ipynb <../../examples/{name}.ipynb>`"
     notebook["cells"][0]["source"].append(f"\n\nDownload the notebook: {link}.")

@@ -6,7 +6,7 @@ from skdptext.inspection._drawing import COLORS
 
 
 def use() -> None:
-    """Make it matplotlib's, so that C0 is its blue, with letters for phones, too."""
+    """Make it matplotlib's: C0 is its blue, and phones can show the letters."""
     import matplotlib as mpl
     from cycler import cycler
 
