@@ -51,8 +51,13 @@ from skdptext.datasets import load_docstring_embedding, load_docstrings
 # Else Python prints warnings for which there is no handler
 logging.getLogger().addHandler(logging.NullHandler())
 
-# How long an example takes says nothing about the code on a busy machine.
-hypothesis.settings.register_profile("untimed", deadline=None)
+# How long an example takes, to be made or to be tested, says nothing about the code on
+# a busy machine.
+hypothesis.settings.register_profile(
+    "untimed",
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
 hypothesis.settings.load_profile("untimed")
 
 ROOT = Path(__file__).parents[1]

@@ -1,7 +1,5 @@
 """Author identification "in the wild" by random subsets of character n-grams."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 
@@ -103,7 +101,7 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         self.feature_share = feature_share
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> KoppelAuthorClassifier:
+    def fit(self, X: Any, y: Any) -> "KoppelAuthorClassifier":
         """Count the n-grams of each author's known texts.
 
         Parameters

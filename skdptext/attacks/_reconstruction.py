@@ -1,7 +1,5 @@
 """Guessing the written word from the released word."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 
@@ -116,7 +114,7 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
         self.n_draws = n_draws
         self.random_state = random_state
 
-    def fit(self, X: Any = None, y: Any = None) -> WordReconstructionAttack:
+    def fit(self, X: Any = None, y: Any = None) -> "WordReconstructionAttack":
         """Simulate the mechanism on every word.
 
         Parameters

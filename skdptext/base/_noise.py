@@ -1,7 +1,5 @@
 """Keyed streams of noise, and noisy words in blocks of bounded memory."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
@@ -53,7 +51,7 @@ class NoiseRun:
     """One noisy release of documents."""
 
     mechanism: WordMechanism
-    streams: NoiseStreams
+    streams: "NoiseStreams"
     sample_length: int | None = None  # words drawn from each document to replace it
 
     def run(
@@ -309,7 +307,7 @@ class NoiseStreams:
         key = blake2b(label, key=self._key, digest_size=32, person=b"stream").digest()
         return _generator(key)
 
-    def numbers(self, labels: Sequence[bytes]) -> Numbers:
+    def numbers(self, labels: Sequence[bytes]) -> "Numbers":
         """Prepare whole numbers, one for each of many labels.
 
         For a single number, the keyed hash of a label takes a twentieth of the time of

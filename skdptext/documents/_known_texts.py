@@ -1,7 +1,5 @@
 """Public texts among others, word for word, and others without a public word."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
@@ -63,7 +61,7 @@ class KnownTexts:
                 self.is_long[digest] = length >= _LONG
         self.n_long = sum(self.is_long.values())
 
-    def count(self) -> SharedTexts:
+    def count(self) -> "SharedTexts":
         """A count of these texts among others, which begins."""
         return SharedTexts(self)
 

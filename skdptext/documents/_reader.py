@@ -1,7 +1,5 @@
 """One way to read documents, shared by releases, guarantees and metrics."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import unicodedata
@@ -188,7 +186,7 @@ class EncodedDocuments:
         """Codes of one document."""
         return self.codes[self.offsets[i] : self.offsets[i + 1]]
 
-    def known(self) -> EncodedDocuments:
+    def known(self) -> "EncodedDocuments":
         """The same without the unknown words that pass through."""
         known = self.codes >= 0
         if known.all():  # the counts of a library are not held twice
@@ -311,7 +309,7 @@ class DocumentReader:
             )
 
     @classmethod
-    def of(cls, estimator: Any, embedding: WordEmbedding | None) -> DocumentReader:
+    def of(cls, estimator: Any, embedding: WordEmbedding | None) -> "DocumentReader":
         """The reader that an estimator's parameters describe."""
         options = {
             name: getattr(estimator, name)
@@ -369,7 +367,7 @@ class DocumentReader:
         parts = [np.empty(0, np.int32)]
         lengths: list[int] = []
         labels: list[bytes] = []
-        documents = (self.words(*each) for each in _numbered(read_documents(X)))
+        documents = (self.words(text, i) for i, text in enumerate(read_documents(X)))
         while group := list(itertools.islice(documents, _TOGETHER)):
             tokens = list(itertools.chain.from_iterable(group))
             found = self.embedding.find(tokens)
@@ -480,10 +478,6 @@ class DocumentReader:
 
 
 _OPTIONS = tuple(field.name for field in fields(DocumentReader))[1:]
-
-
-def _numbered(documents: Iterable[Any]) -> Iterator[tuple[Any, int]]:
-    return ((document, i) for i, document in enumerate(documents))
 
 
 def _check_pattern(pattern: Any) -> None:

@@ -1,7 +1,5 @@
 """Words and their vectors, shared by every part of the library."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -355,7 +353,7 @@ class WordEmbedding:
 
     # -- subsets ---------------------------------------------------------------
 
-    def restrict(self, words_or_n: int | Iterable[str]) -> WordEmbedding:
+    def restrict(self, words_or_n: int | Iterable[str]) -> "WordEmbedding":
         """The embedding of a subset of the words.
 
         Parameters
@@ -552,10 +550,10 @@ class WordEmbedding:
             digest.update(np.ascontiguousarray(array).data)
         return digest.digest()
 
-    def __copy__(self) -> WordEmbedding:
+    def __copy__(self) -> "WordEmbedding":
         return self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> WordEmbedding:
+    def __deepcopy__(self, memo: dict[int, Any]) -> "WordEmbedding":
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:

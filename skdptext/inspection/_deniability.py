@@ -1,7 +1,5 @@
 """The percentile figure of plausible deniability."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -91,7 +89,7 @@ class PlausibleDeniabilityDisplay:
         lams: Sequence[float] | None = None,
         n_draws: int = 100,
         random_state: Any = None,
-    ) -> PlausibleDeniabilityDisplay:
+    ) -> "PlausibleDeniabilityDisplay":
         """Compute the statistics for each ε and λ.
 
         Parameters
@@ -146,7 +144,7 @@ class PlausibleDeniabilityDisplay:
             n_words=len(embedding),
         )
 
-    def plot(self, ax: Any = None) -> PlausibleDeniabilityDisplay:
+    def plot(self, ax: Any = None) -> "PlausibleDeniabilityDisplay":
         """Draw medians, with bars from the 5th to the 95th percentile.
 
         Parameters

@@ -1,7 +1,5 @@
 """Where the noise takes a word: its neighbourhood, projected onto a plane."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,7 +100,7 @@ class NeighborhoodDisplay:
         n_landed: int = 4,
         n_draws: int = 2000,
         random_state: Any = None,
-    ) -> NeighborhoodDisplay:
+    ) -> "NeighborhoodDisplay":
         """Draw noise for a word, and project the results.
 
         Parameters
@@ -178,7 +176,7 @@ class NeighborhoodDisplay:
             chance=1 / len(embedding),
         )
 
-    def plot(self, ax: Any = None) -> NeighborhoodDisplay:
+    def plot(self, ax: Any = None) -> "NeighborhoodDisplay":
         """Draw the words and the noisy vectors.
 
         Parameters

@@ -1,7 +1,5 @@
 """Privacy against utility, over a search for ε and λ."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -119,7 +117,7 @@ class PrivacyUtilityDisplay:
         privacy: str | None = None,
         utility: str | None = None,
         chance: float | None = None,
-    ) -> PrivacyUtilityDisplay:
+    ) -> "PrivacyUtilityDisplay":
         """The numbers of a search that has a privacy and a utility score.
 
         Parameters
@@ -190,7 +188,7 @@ class PrivacyUtilityDisplay:
         chance: float | None = None,
         ax: Any = None,
         **options: Any,
-    ) -> PrivacyUtilityDisplay:
+    ) -> "PrivacyUtilityDisplay":
         """Search for ε and λ, and draw what was found.
 
         Parameters
@@ -255,7 +253,7 @@ class PrivacyUtilityDisplay:
         display.search_ = search
         return display.plot(ax)
 
-    def plot(self, ax: Any = None) -> PrivacyUtilityDisplay:
+    def plot(self, ax: Any = None) -> "PrivacyUtilityDisplay":
         """Draw utility against privacy: one line per λ, with a point per ε.
 
         Parameters

@@ -1,7 +1,5 @@
 """A classifier and a labelled corpus from private texts: one noisy sum over people."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from hashlib import blake2b
 from itertools import compress
@@ -276,7 +274,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
 
     # -- fitting ---------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, authors: Any = None) -> DPTextClassifier:
+    def fit(self, X: Any, y: Any, authors: Any = None) -> "DPTextClassifier":
         """Read private texts once, and release noisy sums over the people in them.
 
         Parameters
@@ -472,7 +470,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         of_people: bool,
         classes: np.ndarray,
         features: PublicFeatures,
-    ) -> DPTextClassifier:
+    ) -> "DPTextClassifier":
         warn_of_repeats(self.random_state, has_ids=True)
         epsilon, grouped = float(self.epsilon), features.names is not None
         n_cells, delta = (0, 0.0) if grouped else (sums.size, float(self.delta))
@@ -612,7 +610,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
 
     def set_fit_resample_request(
         self, *, authors: bool | str | None = "$UNCHANGED$"
-    ) -> DPTextClassifier:
+    ) -> "DPTextClassifier":
         """Ask imbalanced-learn's pipelines for authors, by metadata routing.
 
         scikit-learn makes this method only where imbalanced-learn was imported first.

@@ -4,8 +4,6 @@ A document has the same features, bit for bit, whichever others are in its block
 one person more would move the rounding of everybody else's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -57,7 +55,7 @@ class PublicFeatures:
     @classmethod
     def of(
         cls, encoder: Any, documents: list[Any], ours: bool = False
-    ) -> PublicFeatures:
+    ) -> "PublicFeatures":
         """Of an encoder, which is fitted on public documents if need be."""
         steps = encoder.get_params() if hasattr(encoder, "get_params") else {}
         frozen = any(isinstance(step, FrozenEstimator) for step in steps.values())

@@ -16,8 +16,6 @@ References
    privacy: analytical calibration and optimal denoising. ICML.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -225,12 +223,12 @@ class SumLoss:
     log_factor: float = 0.0
 
     @classmethod
-    def of_laplace(cls, scale: int, grid: int) -> SumLoss:
+    def of_laplace(cls, scale: int, grid: int) -> "SumLoss":
         """Loss of a table with `discrete_laplace` noise."""
         return cls(pure=grid / scale)
 
     @classmethod
-    def of_gaussian(cls, sigma: int, n_cells: int, grid: int) -> SumLoss:
+    def of_gaussian(cls, sigma: int, n_cells: int, grid: int) -> "SumLoss":
         """Loss of a table of `n_cells` cells with `discrete_gaussian` noise."""
         relative = sigma / grid
         return cls(
@@ -239,7 +237,7 @@ class SumLoss:
             log_factor=n_cells / (24.0 * sigma**2),
         )
 
-    def __add__(self, other: SumLoss) -> SumLoss:
+    def __add__(self, other: "SumLoss") -> "SumLoss":
         return SumLoss(
             self.pure + other.pure,
             self.square + other.square,
@@ -247,13 +245,13 @@ class SumLoss:
             self.log_factor + other.log_factor,
         )
 
-    def times(self, n: int) -> SumLoss:
+    def times(self, n: int) -> "SumLoss":
         """Loss of n such releases, with independent noise."""
         return SumLoss(
             n * self.pure, n * self.square, n * self.shift, n * self.log_factor
         )
 
-    def larger(self, factor: float) -> SumLoss:
+    def larger(self, factor: float) -> "SumLoss":
         """Loss of contributions whose norm is larger by a factor."""
         return SumLoss(
             factor * self.pure,

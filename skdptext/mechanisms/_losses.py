@@ -1,7 +1,5 @@
 """Privacy loss distributions, which give exponents for a small allowed δ."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -104,7 +102,7 @@ class LossDistribution:
     @classmethod
     def of(
         cls, losses: np.ndarray, masses: np.ndarray, infinite: float = 0.0
-    ) -> LossDistribution:
+    ) -> "LossDistribution":
         """Make a distribution of known losses and their probabilities.
 
         Parameters
@@ -130,7 +128,7 @@ class LossDistribution:
         return cls._on_grid(step, losses, masses, infinite)
 
     @classmethod
-    def of_exponents(cls, forth: float, back: float) -> LossDistribution:
+    def of_exponents(cls, forth: float, back: float) -> "LossDistribution":
         r"""Make the worst distribution that two pure exponents allow.
 
         Among all distributions with Pr[S | x] ≤ e^a Pr[S | y] and
@@ -166,7 +164,7 @@ class LossDistribution:
         return cls.of(losses[finite], masses[finite], infinite)
 
     @classmethod
-    def of_log_proba(cls, x: np.ndarray, y: np.ndarray) -> LossDistribution:
+    def of_log_proba(cls, x: np.ndarray, y: np.ndarray) -> "LossDistribution":
         """Make the loss between two distributions that are known in full.
 
         Parameters
@@ -187,7 +185,7 @@ class LossDistribution:
         return cls.of(x[both] - y[both], masses[both], infinite)
 
     @classmethod
-    def of_noise(cls, distance: float, dim: int) -> LossDistribution:
+    def of_noise(cls, distance: float, dim: int) -> "LossDistribution":
         r"""Bound the loss between two points with noise of density ∝ e^(−‖z‖).
 
         Parameters
@@ -223,8 +221,8 @@ class LossDistribution:
 
     @classmethod
     def mixture(
-        cls, parts: Sequence[LossDistribution], weights: Iterable[float]
-    ) -> LossDistribution:
+        cls, parts: "Sequence[LossDistribution]", weights: Iterable[float]
+    ) -> "LossDistribution":
         """Combine the losses of several pairs, one of which is drawn and revealed.
 
         The result bounds the loss between the two mixtures, because forgetting which
@@ -252,7 +250,7 @@ class LossDistribution:
         )
 
     @classmethod
-    def total(cls, parts: Iterable[LossDistribution]) -> LossDistribution:
+    def total(cls, parts: "Iterable[LossDistribution]") -> "LossDistribution":
         """Add up the losses of several independent outputs; 0 for none.
 
         Parameters
@@ -272,7 +270,7 @@ class LossDistribution:
 
     # -- several outputs -------------------------------------------------------
 
-    def plus(self, other: LossDistribution) -> LossDistribution:
+    def plus(self, other: "LossDistribution") -> "LossDistribution":
         """Add the loss of another independent output.
 
         Parameters
@@ -296,7 +294,7 @@ class LossDistribution:
         masses = np.convolve(a.masses, b.masses)
         return self._trimmed(step, a.lowest + b.lowest, masses, infinite)
 
-    def times(self, n: int) -> LossDistribution:
+    def times(self, n: int) -> "LossDistribution":
         """Add up the losses of n >= 1 independent outputs of this kind.
 
         Parameters
@@ -372,7 +370,7 @@ class LossDistribution:
     def _highest(self) -> float:
         return self.step * (self.lowest + len(self.masses) - 1)
 
-    def _at(self, step: float) -> LossDistribution:
+    def _at(self, step: float) -> "LossDistribution":
         """Move the losses onto a grid with another power of two as its step."""
         if step == self.step:
             return self
@@ -381,7 +379,7 @@ class LossDistribution:
     @classmethod
     def _on_grid(
         cls, step: float, losses: np.ndarray, masses: np.ndarray, infinite: float
-    ) -> LossDistribution:
+    ) -> "LossDistribution":
         """Move losses onto the points of a grid."""
         # The first point is rounded down, because no loss may lie below the grid. A
         # loss between two points is split between both such that the mean of e^(−loss)
@@ -395,14 +393,14 @@ class LossDistribution:
         return cls._trimmed(step, lowest, spread, infinite)
 
     @classmethod
-    def _infinite(cls, infinite: float) -> LossDistribution:
+    def _infinite(cls, infinite: float) -> "LossDistribution":
         """Make a distribution without any finite loss."""
         return cls(1.0, 0, np.zeros(1), min(1.0, infinite))
 
     @classmethod
     def _trimmed(
         cls, step: float, lowest: int, masses: np.ndarray, infinite: float
-    ) -> LossDistribution:
+    ) -> "LossDistribution":
         """Cut both tails: raise the lower one, and make the upper one infinite."""
         # Tails of probability 1e-30 would make the grid wide and its step coarse. The
         # result is still an upper bound, because losses only increase.

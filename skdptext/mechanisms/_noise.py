@@ -1,7 +1,5 @@
 """Noise on word vectors: regularized Mahalanobis, or Laplace at λ = 0."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -186,7 +184,7 @@ class MahalanobisMetric:
         points = self.whiten(both[first])[numbers]
         return cdist(points[: len(x)], points[len(x) :])
 
-    def at(self, lam: float) -> MahalanobisMetric:
+    def at(self, lam: float) -> "MahalanobisMetric":
         """Make the metric of another λ over the same Σ.
 
         Parameters

@@ -1,7 +1,5 @@
 """Multinomial naive Bayes for words released through known noise."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -130,7 +128,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         self.n_draws = n_draws
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> ChannelNaiveBayes:
+    def fit(self, X: Any, y: Any) -> "ChannelNaiveBayes":
         """Learn the words of each class.
 
         Parameters

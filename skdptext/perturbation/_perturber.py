@@ -1,7 +1,5 @@
 """Word-level metric differential privacy for documents."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import deque
 from collections.abc import Callable, Iterable, Sized
@@ -304,7 +302,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
 
     # -- fitting ---------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None) -> DPWordPerturber:
+    def fit(self, X: Any, y: Any = None) -> "DPWordPerturber":
         """Learn the noise from the embedding, and nothing from the documents.
 
         Parameters

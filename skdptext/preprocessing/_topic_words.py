@@ -1,7 +1,5 @@
 """Reducing bags to the words that carry the topic."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import numpy as np
@@ -107,7 +105,7 @@ class TopicWordSelector(
         self.n_words = n_words
         self.tuned_on = tuned_on
 
-    def fit(self, X: Any, y: Any) -> TopicWordSelector:
+    def fit(self, X: Any, y: Any) -> "TopicWordSelector":
         """Rank the words by how much they reveal of the topic.
 
         Parameters
@@ -188,7 +186,7 @@ class TopicWordSelector(
 
     def set_output(
         self, *, transform: Literal["default", "pandas", "polars"] | None = None
-    ) -> TopicWordSelector:
+    ) -> "TopicWordSelector":
         """Accept scikit-learn's setting, which changes nothing here.
 
         Sparse bags are never wrapped in a data frame; the method is there so that

@@ -1,7 +1,5 @@
 """The guarantee of releases: one class for words, stand-ins and learned models."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable, Mapping
@@ -244,7 +242,7 @@ class PrivacyGuarantee:
         self.parts = (part,)
 
     @classmethod
-    def of(cls, parts: Iterable[Part]) -> PrivacyGuarantee:
+    def of(cls, parts: Iterable[Part]) -> "PrivacyGuarantee":
         """Combine parts into one guarantee.
 
         Parameters
@@ -281,7 +279,7 @@ class PrivacyGuarantee:
     # -- what the parts have in common ---------------------------------------------
 
     @property
-    def guarantees(self) -> tuple[PrivacyGuarantee, ...]:
+    def guarantees(self) -> "tuple[PrivacyGuarantee, ...]":
         """One guarantee for each kind and unit."""
         return tuple(self.of(group) for group in _groups(self.parts))
 
@@ -347,7 +345,7 @@ class PrivacyGuarantee:
 
     # -- several releases --------------------------------------------------------
 
-    def compose(self, other: int | PrivacyGuarantee) -> PrivacyGuarantee:
+    def compose(self, other: "int | PrivacyGuarantee") -> "PrivacyGuarantee":
         """Combine the guarantees of several releases.
 
         Parameters
@@ -375,7 +373,7 @@ class PrivacyGuarantee:
         return self.of(replace(part, releases=k * part.releases) for part in self.parts)
 
     @classmethod
-    def of_search(cls, search: Any) -> PrivacyGuarantee:
+    def of_search(cls, search: Any) -> "PrivacyGuarantee":
         """Combine the guarantees of all fits of a search over private text.
 
         A search fits each candidate on each fold, and the best one once more.
@@ -422,7 +420,7 @@ class PrivacyGuarantee:
                 )
         return guarantee.compose(len(candidates) * search.n_splits_ + 1)
 
-    def with_caveat(self, caveat: str) -> PrivacyGuarantee:
+    def with_caveat(self, caveat: str) -> "PrivacyGuarantee":
         """Add a sentence on what voids the promise.
 
         Parameters
@@ -733,7 +731,7 @@ class PrivacyGuarantee:
         widest = lemma3_widest(metric.lam, metric)
         return part.mechanism.epsilon / math.sqrt(widest), self.euclidean_bounds[1]
 
-    def relative_to(self, lam: float, *, by: str = "eigenvalues") -> PrivacyGuarantee:
+    def relative_to(self, lam: float, *, by: str = "eigenvalues") -> "PrivacyGuarantee":
         """State the same promise relative to the metric of another λ.
 
         Relative to one metric, the ε of releases with different `lam` can be compared
@@ -836,7 +834,7 @@ class PrivacyGuarantee:
         return {"format": FORMAT, "version": VERSION, "parts": stored}
 
     @classmethod
-    def from_json(cls, x: Any, *, embedding: Any = None) -> PrivacyGuarantee:
+    def from_json(cls, x: Any, *, embedding: Any = None) -> "PrivacyGuarantee":
         """Read a guarantee that `to_json` wrote, or that a manifest holds.
 
         Parameters

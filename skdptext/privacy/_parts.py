@@ -1,7 +1,5 @@
 """Releases of one kind: what guarantees are made of, but for noisy words."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -62,7 +60,7 @@ class Part(ABC):
     @abstractmethod
     def of_options(
         cls, options: Mapping[str, Any], embedding: Any, **common: Any
-    ) -> Part:
+    ) -> "Part":
         """Make a part from stored `options`; raises ValueError or the like if wrong."""
 
     def stored(self) -> dict[str, Any]:
@@ -135,7 +133,7 @@ class ReplacementPart(Part):
     @classmethod
     def of_options(
         cls, options: Mapping[str, Any], embedding: Any, **common: Any
-    ) -> ReplacementPart:
+    ) -> "ReplacementPart":
         grouping = bytes.fromhex(options["grouping"])
         if len(grouping) != 32:
             raise ValueError
@@ -147,7 +145,7 @@ class ReplacementPart(Part):
             **common,
         )
 
-    def at_epsilon(self, epsilon: float) -> ReplacementPart:
+    def at_epsilon(self, epsilon: float) -> "ReplacementPart":
         return replace(self, epsilon=epsilon)
 
     def _groups_of(self, x: Any, y: Any) -> tuple[int, int]:
@@ -284,7 +282,7 @@ class LearningPart(Part):
     @classmethod
     def of_options(
         cls, options: Mapping[str, Any], embedding: Any, **common: Any
-    ) -> LearningPart:
+    ) -> "LearningPart":
         given = [options[name] for name in _FIELDS]
         part = cls(*given, **common)
         # δ and cells are those of Gaussian noise, and without noise nothing is promised

@@ -1,7 +1,5 @@
 """The promise of releases of noisy words, from their mechanism and reader."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -133,13 +131,13 @@ class WordPart(Part):
         ordered = (_ORDERED,) if self.ordered and not self.resampled else ()
         return *ordered, *self.caveats, *((_CLEAR,) if self.unknown_kept else ())
 
-    def at_epsilon(self, epsilon: float) -> WordPart:
+    def at_epsilon(self, epsilon: float) -> "WordPart":
         mechanism = self.mechanism
         prepared = mechanism.prepare(self.embedding, epsilon, mechanism.lam)
         return replace(self, mechanism=prepared)
 
     @staticmethod
-    def epsilon_of_all(parts: Sequence[WordPart]) -> float | None:
+    def epsilon_of_all(parts: "Sequence[WordPart]") -> float | None:
         if len({part._ruler for part in parts}) > 1:
             return None
         return Part.epsilon_of_all(parts)
@@ -154,7 +152,7 @@ class WordPart(Part):
         return self.metric.lam, sigma
 
     @staticmethod
-    def of_person(parts: Sequence[WordPart], n_documents: int) -> tuple[float, float]:
+    def of_person(parts: "Sequence[WordPart]", n_documents: int) -> tuple[float, float]:
         return math.inf, 0.0  # the loss depends on the words that change
 
     # -- files -----------------------------------------------------------------
@@ -185,7 +183,7 @@ class WordPart(Part):
     @classmethod
     def of_options(
         cls, options: Mapping[str, Any], embedding: Any, **common: Any
-    ) -> WordPart:
+    ) -> "WordPart":
         if options["embedding"] != getattr(embedding, "fingerprint", b"").hex():
             raise EmbeddingError(
                 "embedding must be the public embedding of the release, by its "
@@ -210,7 +208,7 @@ class WordPart(Part):
             )
         return self.mechanism.metric
 
-    def relative_to(self, lam: Any, by: Any) -> WordPart:
+    def relative_to(self, lam: Any, by: Any) -> "WordPart":
         """State the promise of the same releases in another metric."""
         check_option("by", by, ("eigenvalues", "lemma3"))
         lam = check_real("lam", lam, low=0, high=1)

@@ -1,7 +1,5 @@
 """The secret by which a release can be repeated, kept where it belongs."""
 
-from __future__ import annotations
-
 import os
 import re
 import secrets
@@ -85,7 +83,7 @@ class ReleaseKey:
             object.__setattr__(self, "source", f"file:{path}")
 
     @classmethod
-    def generate(cls, file: str | os.PathLike[str]) -> ReleaseKey:
+    def generate(cls, file: str | os.PathLike[str]) -> "ReleaseKey":
         """Draw a key of 256 bits and write it to a new file.
 
         Parameters

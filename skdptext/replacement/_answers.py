@@ -1,7 +1,5 @@
 """Answers: a noisy group for each document or person, and stand-ins from it."""
 
-from __future__ import annotations
-
 import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -115,7 +113,7 @@ class PersonAnswers:
             for row, key in zip(rows, keys, strict=True):
                 self._sums[row] += int.from_bytes(key, "little")
 
-    def _answer(self, mechanism: ExactResponse) -> PersonAnswers:
+    def _answer(self, mechanism: ExactResponse) -> "PersonAnswers":
         """Draw one noisy group for each author; an error if two may be one person."""
         check_told_apart("authors", list(self._numbers), True, "persons")
         n_groups = len(self._public.names)

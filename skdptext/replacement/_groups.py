@@ -1,7 +1,5 @@
 """Public documents in groups, and which group a document belongs to."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import secrets
@@ -66,7 +64,7 @@ class PublicGroups:
     @classmethod
     def of(
         cls, documents: list[Any], grouper: Any, n_groups: int, labels: Any
-    ) -> PublicGroups:
+    ) -> "PublicGroups":
         """Groups by a grouper, which is fitted on the public documents if need be.
 
         Labels are learned by a classifier, and are the groups. `n_groups` is for no

@@ -1,7 +1,5 @@
 """Documents replaced by public ones, by randomized response over public groups."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -259,7 +257,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
 
     # -- fitting ---------------------------------------------------------------
 
-    def fit(self, X: Any = None, y: Any = None) -> DPDocumentReplacer:
+    def fit(self, X: Any = None, y: Any = None) -> "DPDocumentReplacer":
         """Group the public documents; the documents to be protected are never read.
 
         Parameters

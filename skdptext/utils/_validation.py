@@ -3,8 +3,6 @@
 Each error names the parameter, the rule and the value, and quotes no text.
 """
 
-from __future__ import annotations
-
 import math
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
@@ -504,7 +502,7 @@ class SecretSeed:
     def __hash__(self) -> int:
         return hash(self._value)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> SecretSeed:
+    def __deepcopy__(self, memo: dict[int, Any]) -> "SecretSeed":
         return self  # which scikit-learn's clone asks for
 
 
