@@ -266,17 +266,6 @@ def built_in(data_home, pytestconfig) -> WordEmbedding:
         return load_docstring_embedding()
 
 
-@pytest.fixture
-def logged():
-    """What was logged. (pytest's own plugin looks at each logger six times a test.)"""
-    messages: list[str] = []
-    handler = logging.Handler()
-    handler.emit = lambda record: messages.append(record.getMessage())
-    logging.getLogger().addHandler(handler)
-    yield messages
-    logging.getLogger().removeHandler(handler)
-
-
 @pytest.fixture(scope="session")
 def prose(built_in, pytestconfig):
     """(texts, labels) of 1,200 pieces of ten words each of the built-in corpus.
@@ -311,12 +300,6 @@ def data_file():
         return path
 
     return find
-
-
-@pytest.fixture(scope="session")
-def google_8k(data_file):
-    """A public embedding, for figures that are of it; `built_in` is real as well."""
-    return WordEmbedding.load(data_file("googlenews_8k_300d.npz"))
 
 
 @pytest.fixture(scope="session")

@@ -76,15 +76,6 @@ def test_what_is_recorded_is_what_was_measured(load, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("name", "rows"), [("../up", ROWS), ("Speed", ROWS), ("a", [])]
-)
-def test_what_cannot_be_recorded_is_refused(load, tmp_path, name, rows):
-    with pytest.raises(ValueError, match=r"name|rows"):
-        load("results").record(name, rows, title="")
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
     ("value", "text"),
     [
         (0.0, "0"), (1 / 3, "0.333"), (0.00012, "1.2e−04"), (67.46, "67.5"),
@@ -117,24 +108,6 @@ def test_a_figure_out_of_its_tolerance_is_named(load, tmp_path, monkeypatch, cap
     capsys.readouterr()
     assert record.compared(now) == 3
     assert capsys.readouterr().out.count("LEFT") == 3
-
-
-def test_a_peer_gets_a_request_and_answers(load, tmp_path, monkeypatch):
-    """With this Python in the place of a peer's; nothing is installed."""
-    peers = load("peers")
-    monkeypatch.setattr(peers, "python_of", lambda peer: Path(sys.executable))
-    script = tmp_path / "script.py"
-    script.write_text(
-        "import json, os, sys\n"
-        "request = json.load(open(sys.argv[1]))\n"
-        "if request['n'] < 0: raise SystemExit('no such n')\n"
-        "answer = {'n': request['n'] + 1, 'threads': os.environ['OMP_NUM_THREADS']}\n"
-        "json.dump(answer, open(sys.argv[2], 'w'))\n"
-    )
-    answer = peers.ask("peer", script, {"n": 1}, tmp_path, threads=3)
-    assert answer == {"n": 2, "threads": "3"}
-    with pytest.raises(RuntimeError, match="peer: no such n"):
-        peers.ask("peer", script, {"n": -1}, tmp_path)
 
 
 def test_no_adversary_is_expected_to_find_more_than_is_proved():

@@ -134,17 +134,6 @@ def test_calibration_does_not_depend_on_its_blocks():
     assert rates == pytest.approx([rates[2]] * 3, rel=1e-9)
 
 
-@pytest.mark.parametrize("power", [-60, -30, 20, 40, 60])
-def test_a_rate_scales_with_the_embedding(power):
-    """Distances times a power of two, ε through it: the same mechanism."""
-    vectors, scale = np.random.default_rng(0).normal(size=(20, 3)), 2.0**power
-    for epsilon, cap in ((0.5, None), (1e-3, 1.0), (2.0, 3.0)):
-        plain = Exponential(max_distance=cap).prepare(named(vectors), epsilon)
-        other = Exponential(max_distance=cap and cap * scale)
-        scaled = other.prepare(named(vectors * scale), epsilon / scale)
-        assert scaled.rate * scale == pytest.approx(plain.rate, rel=1e-9)
-
-
 # -- what is drawn ---------------------------------------------------------------------
 
 

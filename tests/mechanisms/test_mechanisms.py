@@ -16,11 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import config_context
 
-from skdptext import DPWordPerturber, WordEmbedding
+from skdptext import WordEmbedding
 from skdptext.mechanisms import (
     Exponential,
-    MahalanobisNoise,
-    RandomizedResponse,
     TableMechanism,
 )
 from tests.channels import Stated, violated
@@ -181,25 +179,10 @@ def test_no_number_that_is_said_is_below_what_is_lost(name, seed, epsilon):
 # -- as parameters ---------------------------------------------------------------------
 
 
-def perturber(mechanism):
-    return DPWordPerturber(TABLE, mechanism=mechanism, document_length=4).fit([])
-
-
-def test_a_name_is_the_mechanism_with_its_default_options():
-    for name, mechanism in (
-        ("exponential", Exponential()),
-        ("mahalanobis-noise", MahalanobisNoise()),
-        (None, MahalanobisNoise()),
-        ("randomized-response", RandomizedResponse()),
-    ):
-        one, other = (perturber(given).mechanism_ for given in (name, mechanism))
-        assert one.fingerprint == other.fingerprint
-
-
 @refusals(
     (Exponential("tem"), "calibration must be one of 'exact', 'half'"),
     (Exponential(max_distance=0), "max_distance must be a finite number > 0"),
     (Exponential(max_distance=math.inf), "max_distance must be a finite number"),
 )
-def test_bad_mechanisms(mechanism):
-    perturber(mechanism)
+def test_bad_options(mechanism):
+    mechanism.prepare(TABLE, 1.0)

@@ -62,18 +62,6 @@ def test_corpus():
         assert density.records_per_sparse == (2 + 1) / (2 * 4)
 
 
-def test_sparse_words_are_rare_in_real_messages(google_8k, sms):
-    """Table 5 has 0.4 % of the messages per sparse word."""
-    texts = sms[0][::3]
-    density = density_statistics(google_8k, texts)
-    assert density.n_records == len(texts)
-    assert density.sparse_over_dense > 1.5
-    assert density.max_over_min > density.sparse_over_dense
-    assert density.records_per_sparse < 0.005
-    assert density.records_per_sparse <= density.records_with_sparse
-    assert density.records_with_sparse <= 50 * density.records_per_sparse
-
-
 @refusals(
     (PAIR, [["a"]], {}, "X must have at least 2 words of the embedding, got 1"),
     (PAIR.restrict(1), None, {}, "embedding must have at least 2"),

@@ -171,19 +171,6 @@ def test_documents_that_show_their_difference():
     assert drawn.exponent(x, y, delta=0.06) == 0.0
 
 
-def test_releases_and_words_are_the_same_sum():
-    wide = WordEmbedding(list("ab"), np.eye(2, 50) * 2)
-    guarantee = guaranteed(8.0, 0.0, wide)
-    texts = guarantee.exponent(["a"] * 6, ["b"] * 6, delta=1e-6)
-    assert guarantee.compose(6).exponent("a", "b", delta=1e-6) == texts
-    assert guarantee.compose(2).exponent(["a"] * 3, ["b"] * 3, delta=1e-6) == (
-        pytest.approx(texts, rel=1e-4)
-    )
-    parts = guarantee.compose(guarantee.compose(5))
-    assert parts.exponent("a", "b", delta=1e-6) == pytest.approx(texts, rel=1e-3)
-    assert texts < 0.6 * guarantee.exponent(["a"] * 6, ["b"] * 6)
-
-
 def test_distances_in_the_metric_of_the_noise(small_embedding):
     """δ is about the noise itself, in whatever metric the promise is stated."""
     x, y = small_embedding.words[3], small_embedding.words[9]

@@ -55,11 +55,9 @@ def test_candidates_that_promise_other_things_are_not_counted_as_one():
     step = Pipeline([("model", learned)])
     for wrong in (
         searched(replacer, n_groups=[2, 8]),
-        searched(replacer, grouper=[None]),
         searched(perturber, mechanism__calibration=["half", "exact"]),
         searched(perturber, embedding=[1, 2]),
         searched(learned, public_documents=[PUBLIC, PUBLIC[:3]]),
-        searched(step, model__delta=[0.0, 1e-6]),
         searched(step, model=[learned, model_of(delta=1e-6)]),
         searched(Pipeline([("outer", step)]), outer__model__epsilon=[1.0, 2.0]),
     ):
