@@ -40,7 +40,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -63,11 +63,6 @@ _HOW_TO_GET_VECTORS = (
     "--embedding must name a file of public word vectors, such as those of GloVe "
     "(https://nlp.stanford.edu/projects/glove), or be docstrings, for a trial. "
     "(For public documents instead of noisy words, give --public.)"
-)
-_SHARED = (
-    "Public texts may be among the private ones, which was accepted by "
-    "--allow-shared-texts: that all of these are public is taken on trust. Those that "
-    "are not are published, and nothing below holds for them."
 )
 
 
@@ -417,7 +412,6 @@ def _learn(given: Any) -> None:
 
     import pandas as pd
 
-    from skdptext.documents import KnownTexts, shared_texts_counted
     from skdptext.learning import DPTextClassifier
     from skdptext.release import claimed, told_by
 
@@ -429,24 +423,13 @@ def _learn(given: Any) -> None:
         flags = ["text", "label"] + ["author"] * (given.author is not None)
         texts, labels, *authors = _read(given, "source", *flags)
         _hint_at_author(given)
-        shared, accepted = KnownTexts(public).count(), given.allow_shared_texts
-        shared.see(texts)
-        if shared.too_many and not accepted:
-            raise InvalidParameterError(
-                f"--public must not hold texts to learn from, got {shared.why}: the "
-                "corpus would publish them. If all of these are public, accept it with "
-                "--allow-shared-texts."
-            )
         model = DPTextClassifier(
             public, embedding=_embedding(given), epsilon=given.epsilon,
             delta=given.delta, classes=given.classes, n_expected=given.n_expected,
-            n_rarest=given.n_rarest, priors=given.priors, verbose=1,
+            n_rarest=given.n_rarest, priors=given.priors,
+            allow_shared_texts=given.allow_shared_texts, verbose=1,
         )  # fmt: skip
-        with shared_texts_counted() if accepted else nullcontext():
-            model.fit(texts, labels, *authors)
-        guarantee = model.guarantee()
-        if accepted:
-            guarantee = guarantee.with_caveat(_SHARED)
+        guarantee = model.fit(texts, labels, *authors).guarantee()
         rows = dict(zip((given.text, given.label), model.sample(), strict=True))
         pd.DataFrame(rows).to_csv(corpus, index=False)
         stated = {

@@ -114,14 +114,8 @@ class SharedTexts:
                 return f"{n:,} of {of:,} {what}, where {most:.0%} are accepted"
         return ""
 
-    def sentence(self, others: str) -> str:
-        """How many are in both, where the texts that are not public are called so."""
-        n, of = len(self._seen), len(self._known.is_long)
-        are = "is" if n == 1 else "are"
-        return f"{n:,} of {of:,} public texts {are} among the {others}, word for word"
-
     def check(self, accepted: bool) -> None:
-        """Refuse public texts among those to be released, or warn of a few.
+        """Refuse public texts among the private ones, or warn of a few.
 
         Also warns of documents without any public word.
         """
@@ -130,14 +124,16 @@ class SharedTexts:
             return
         if self.too_many:
             raise InvalidParameterError(
-                "public_documents must not be among the documents to be released, got "
-                f"{self.why}: stand-ins would publish them. If all of them are public, "
+                f"public_documents must not be among the private ones, got {self.why}: "
+                "what is released would publish them. If all of them are public, "
                 "accept it with allow_shared_texts."
             )
         if self.any:
+            n, of = len(self._seen), len(self._known.is_long)
             warn_once(
-                f"{self.sentence('documents to be released')}. What is public cannot "
-                "be protected; if they are not public, this release publishes them.",
+                f"{n:,} of {of:,} public texts {'is' if n == 1 else 'are'} among the "
+                "private ones, word for word. What is public cannot be protected; if "
+                "they are not public, this release publishes them.",
                 PrivacyLeakWarning,
             )
 

@@ -1,6 +1,7 @@
 """A classifier and a labelled corpus from private texts: one noisy sum over people."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from hashlib import blake2b
 from itertools import compress
 from typing import Any
@@ -8,16 +9,11 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils._metadata_requests import RequestMethod
 from sklearn.utils.validation import check_is_fitted
 
 from skdptext.base import NoiseStreams
-from skdptext.documents import (
-    KnownTexts,
-    are_shared_texts_counted,
-    in_blocks,
-    public_list,
-    read_documents,
-)
+from skdptext.documents import KnownTexts, in_blocks, public_list, read_documents
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.learning._features import (
@@ -26,26 +22,18 @@ from skdptext.learning._features import (
     add_documents,
     check_encoder,
     default_features,
+    directions,
     grouping,
     is_grouper,
 )
-from skdptext.learning._readout import (
-    by_shares,
-    draw_corpus,
-    said_by,
-    train_student,
-)
-from skdptext.mechanisms import (
-    discrete_gaussian,
-    discrete_laplace,
-    gaussian_sigma,
-    laplace_scale,
-)
+from skdptext.learning._readout import by_shares, draw_corpus, said_by, train_student
+from skdptext.mechanisms import discrete_gaussian, discrete_laplace, laplace_scale
 from skdptext.privacy import GRID, LearningPart, PrivacyGuarantee
 from skdptext.utils import (
     CheckedParameters,
     DocLinked,
     as_labels,
+    check_flag,
     check_integer,
     check_n_jobs,
     check_noise_state,
@@ -65,7 +53,8 @@ _FEW = 100.0
 # apart must be noise.
 _COPIES, _DROWNED = 0.2, 0.5
 
-# Where the classes are from `y`, the noise is repeatable, the encoder was fitted.
+# Where the classes are from `y`, the noise is repeatable, the encoder was fitted, and
+# private texts may be public ones.
 _CAVEATS = (
     "The list of classes was taken from the private labels: a class that a single "
     "person has shows that this person is there. Everything here holds for the rest.",
@@ -76,6 +65,9 @@ _CAVEATS = (
     "What is promised is promised to those who do not know the integer.",
     "The encoder was given fitted: that it learned from public documents only is taken "
     "on trust. Everything here is void if it did not.",
+    "Public documents may be among the private ones: who ran fit has accepted that "
+    "(allow_shared_texts), and that all of these are public is taken on trust. What of "
+    "them was not public is published, and nothing here holds for it.",
 )
 
 
@@ -112,8 +104,9 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         warning, as a label that only one person has shows this person.
     embedding : WordEmbedding, default=None
         Public word vectors, which say what words have in common.
-    n_components : int, default=20
-        Directions of topics, and as many of word vectors.
+    n_components : int >= 1 or "auto", default="auto"
+        Directions of topics, and as many of word vectors. "auto": a fifth of `n_rarest`
+        times `epsilon`, from 20 to 80, and up to a tenth of the public documents.
     n_groups : int >= 2 or "auto", default="auto"
         Number of public groups, where groups are summed. "auto": fewer where the noise
         would fill more, by `n_expected` and `epsilon`.
@@ -129,6 +122,9 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         recognised as well as a frequent one, for balanced accuracy. "released": as the
         noisy sums say, for accuracy, and fewer false alarms of a rare class. It may be
         changed after `fit`, and costs nothing.
+    allow_shared_texts : bool, default=False
+        Accept private texts that are public documents, as they really are public: what
+        the corpus holds is published. The guarantee says so.
     random_state : None, int, Generator or RandomState, default=None
         None: fresh noise from ChaCha20 keyed by the operating system. An int: noise
         that is derived by a keyed hash from the integer *and the exact sums*, so that
@@ -157,14 +153,15 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
     ------
     InvalidParameterError
         In `fit`, if a parameter breaks its rule, the encoder depends on the other
-        documents, or labels are as many as documents or those of authors. No message
-        quotes a private document or label.
+        documents, labels are as many as documents or those of authors, or more private
+        texts than coincide by chance are public documents. No message quotes a private
+        document or label.
 
     Warns
     -----
     PrivacyLeakWarning
-        If the classes are taken from `y`, if public documents are among the private
-        ones, or if `random_state` is an integer that can be guessed.
+        If the classes are taken from `y`, if a few public documents are among the
+        private ones, or if `random_state` is an integer that can be guessed.
     OutOfVocabularyWarning
         If private documents hold no word of the public ones, with their number, which
         is private.
@@ -248,11 +245,12 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         delta: float = 1e-6,
         classes: Any = None,
         embedding: WordEmbedding | None = None,
-        n_components: int = 20,
+        n_components: Any = "auto",
         n_groups: Any = "auto",
         n_expected: int | None = None,
         n_rarest: int | None = None,
         priors: str = "equal",
+        allow_shared_texts: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -268,6 +266,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         self.n_expected = n_expected
         self.n_rarest = n_rarest
         self.priors = priors
+        self.allow_shared_texts = allow_shared_texts
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -312,12 +311,13 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
     def _check_parameters(self) -> None:
         epsilon = check_real("epsilon", self.epsilon, low=0, open_low=True)
         check_real("delta", self.delta, low=0, high=1, open_high=True)
-        unset = {"n_groups": "auto", "n_expected": None, "n_rarest": None}
-        for name in ("n_components", "n_groups", "n_expected", "n_rarest", "verbose"):
-            value = getattr(self, name)
-            if name not in unset or str(value) != str(unset[name]):
-                low = {"n_groups": 2, "verbose": 0}.get(name, 1)
-                check_integer(name, value, low=low)
+        for name in ("n_components", "n_groups", "n_expected", "n_rarest"):
+            value, unset = getattr(self, name), None
+            if name in ("n_components", "n_groups"):
+                unset = "auto"
+            if type(value) is not type(unset) or value != unset:
+                check_integer(name, value, low=1 + (name == "n_groups"))
+        check_integer("verbose", self.verbose, low=0)
         check_encoder(self.encoder)
         own = isinstance(self.embedding, WordEmbedding) and self.encoder is None
         if self.embedding is not None and not own:
@@ -326,6 +326,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
                 f"{kind_of(self.embedding)}."
             )
         check_option("priors", self.priors, ["equal", "released"])
+        check_flag("allow_shared_texts", self.allow_shared_texts)
         check_noise_state(self.random_state)
         check_n_jobs(self.n_jobs)
         laplace_scale(epsilon, GRID)  # large enough for 64 bits
@@ -341,30 +342,29 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
                 "passed, but the target y is None."
             )
         labels, shares, alike = as_labels("y", y), None, False
-        n, different = len(labels), np.unique(labels)
         if authors is not None:
-            people = as_labels("authors", authors, n, n_different=0, people=True)
+            people = as_labels(
+                "authors", authors, len(labels), n_different=0, people=True
+            )
             alike = people.tolist() == labels.tolist()
             shares = _documents_of_each(people)
-        if n > 2 and (alike or (self.classes is None and len(different) == n)):
+        given = different = np.unique(labels)
+        n, inferred = len(labels), self.classes is None
+        if n > 2 and (alike or (inferred and len(different) == n)):
             raise InvalidParameterError(
                 "y must hold labels that several people share, got "
                 + ("the authors." if alike else f"{n} for {n} documents.")
             )
-        if self.classes is not None:
+        if not inferred:
             given = as_labels("classes", self.classes, of="class")
             different = np.unique(given)
-            if not 2 <= len(different) == len(given):
-                raise InvalidParameterError(
-                    "classes must hold at least 2 different labels, each once, got "
-                    f"{len(given)} of which {len(different)} differ."
-                )
-        elif len(different) < 2:
+        if not 2 <= len(different) == len(given):
             raise InvalidParameterError(
-                "y must hold at least 2 classes where classes=None, got "
-                f"{'1 class' if n else 'none'}."
+                f"{'y' if inferred else 'classes'} must hold at least 2 classes"
+                f"{', each once' * (not inferred)}, got {len(given)} of which "
+                f"{len(different)} differ."
             )
-        else:
+        if inferred:
             warn_once(
                 "classes is None: the list of classes is taken from the private "
                 "labels, and a label that only one person has shows that this person "
@@ -390,9 +390,10 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
             )
         if self.encoder is not None:
             return PublicFeatures.of(self.encoder, self.public_)
-        if not grouped:
-            return default_features(public, False, self.embedding, self.n_components)
         n_public = len(set(public))  # equal ones make no more groups
+        if not grouped:
+            d = directions(rarest * self.epsilon, n_public, self.n_components)
+            return default_features(public, False, self.embedding, d)
         numbers = grouping(n * self.epsilon, n_public, n_classes, self.n_groups)
         return default_features(public, True, None, *numbers)
 
@@ -409,8 +410,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         """Sums over people in steps of the grid, (n_classes, n_columns): private."""
         n, done = len(numbers), 0
         table = np.zeros((n_classes, features.n_columns), dtype=np.int64)
-        copies = Copies(n, n_classes)
-        shared = KnownTexts([] if are_shared_texts_counted() else self.public_).count()
+        copies, shared = Copies(n, n_classes), KnownTexts(self.public_).count()
         for block, rows in self._encoded(X, features):
             at = slice(done, done + len(block))
             done += len(block)
@@ -437,15 +437,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
                 "wrote them, give authors. Near-copies are not seen.",
                 UserWarning,
             )
-        if not are_shared_texts_counted():
-            shared.warn_of_strangers()
-            if shared.any:
-                warn_once(
-                    f"{shared.sentence('private texts')}. What is public cannot be "
-                    "protected; and if these texts are not, the corpus that is handed "
-                    "over shows them.",
-                    PrivacyLeakWarning,
-                )
+        shared.check(self.allow_shared_texts)
         return table
 
     def _encoded(self, X: Any, features: PublicFeatures) -> Iterator[Any]:
@@ -474,24 +466,29 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         warn_of_repeats(self.random_state, has_ids=True)
         epsilon, grouped = float(self.epsilon), features.names is not None
         n_cells, delta = (0, 0.0) if grouped else (sums.size, float(self.delta))
-        scale = laplace_scale(epsilon, GRID) if grouped else 0
-        scale = scale or gaussian_sigma(epsilon, delta, n_cells, GRID)
+        part = LearningPart(
+            "person" if of_people else "document", epsilon, delta, n_cells
+        )
         # The noise is keyed by the exact sums, too: if an integer seed gave two tables
         # the same noise, their difference would show the exact one.
         context = blake2b(features.public.tobytes(), person=b"skdptext-learn")
-        context.update(repr((classes.tolist(), grouped, scale, sums.shape)).encode())
+        release = classes.tolist(), grouped, part.scale, sums.shape
+        context.update(repr(release).encode())
         context.update(sums.astype("<i8").tobytes())
         streams = NoiseStreams(self.random_state, context.digest())
         draw = discrete_laplace if grouped else discrete_gaussian
-        noise = draw(streams.open(b"sums"), scale, sums.size).reshape(sums.shape)
-        void = (self.classes is None, streams.repeatable, features.fitted_before)
-        self._caveats = tuple(compress(_CAVEATS, void))
-        unit = "person" if of_people else "document"
-        self._promised = unit, epsilon, delta, n_cells
+        noise = draw(streams.open(b"sums"), part.scale, sums.size).reshape(sums.shape)
+        void = (
+            self.classes is None,
+            streams.repeatable,
+            features.fitted_before,
+            self.allow_shared_texts,
+        )
+        self._part = replace(part, caveats=tuple(compress(_CAVEATS, void)))
         self.classes_ = classes
         self.noisy_sums_ = (sums + noise) / GRID
         self.encoder_ = features.encoder
-        self._said = said_by(self.noisy_sums_, scale / GRID, features)
+        self._said = said_by(self.noisy_sums_, part.scale / GRID, features)
         self._student: Any = None
         if self._said.signal < _DROWNED:
             warn_once(
@@ -608,38 +605,9 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
             return np.array(documents, dtype=object).reshape(-1, *X.shape[1:]), labels
         return documents, labels
 
-    def set_fit_resample_request(
-        self, *, authors: bool | str | None = "$UNCHANGED$"
-    ) -> "DPTextClassifier":
-        """Ask imbalanced-learn's pipelines for authors, by metadata routing.
-
-        scikit-learn makes this method only where imbalanced-learn was imported first.
-
-        Parameters
-        ----------
-        authors : bool, str or None
-            As in ``set_fit_request``.
-
-        Returns
-        -------
-        self : DPTextClassifier
-            The estimator itself.
-
-        Raises
-        ------
-        InvalidParameterError
-            If imbalanced-learn is not imported.
-        """
-        requests = self._get_metadata_request()
-        if not hasattr(requests, "fit_resample"):
-            raise InvalidParameterError(
-                "authors must be requested after imbalanced-learn is imported, whose "
-                "pipelines call fit_resample: import imblearn first."
-            )
-        if authors != "$UNCHANGED$":
-            requests.fit_resample.add_request(param="authors", alias=authors)
-        self._metadata_request = requests
-        return self
+    # scikit-learn makes it only where imbalanced-learn, which calls `fit_resample`, was
+    # imported first.
+    set_fit_resample_request = RequestMethod("fit_resample", ["authors"])
 
     def guarantee(self) -> PrivacyGuarantee:
         """What the model and the corpus promise.
@@ -650,8 +618,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
             What is promised, in numbers and in sentences.
         """
         check_is_fitted(self, "noisy_sums_")
-        part = LearningPart(*self._promised, caveats=self._caveats)
-        return PrivacyGuarantee.of([part])
+        return PrivacyGuarantee.of([self._part])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -663,19 +630,17 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
 
 def _numbers_of(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Number of the class of each label; no error quotes a label."""
-    text, named = (each.dtype.kind in "OUST" for each in (labels, classes))
-    wrong = np.zeros(1, dtype=int)
-    if not len(labels) or text == named:
-        at = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
-        wrong = np.flatnonzero(classes[at] != labels)
-    if len(wrong):
+    number = {label: i for i, label in enumerate(classes.tolist())}
+    at = np.array([number.get(label, -1) for label in labels.tolist()], dtype=int)
+    if (at < 0).any():
+        text, named = (each.dtype.kind in "OUST" for each in (labels, classes))
         kinds = ", got text, not numbers" if text else ", got numbers, not text"
         raise InvalidParameterError(
             f"y must hold labels of classes only{kinds * (text != named)}; that of "
-            f"document {wrong[0]} is none of them. (Some of scikit-learn's estimators "
-            "number labels from 0 on: there, classes=range(n_classes).)"
+            f"document {(at < 0).argmax()} is none of them. (Some of scikit-learn's "
+            "estimators number labels from 0 on: there, classes=range(n_classes).)"
         )
-    return np.asarray(at)
+    return at
 
 
 def _documents_of_each(people: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import log_softmax, softmax
 
 from skdptext.documents import words_of
 from skdptext.learning._features import CONSTANT, PublicFeatures
@@ -45,15 +46,9 @@ class Said:
         needs better reasons; then each class has the same weight in all.
         """
         scores = self.sharper * self.log_likelihood + np.log(self.shares)
-        posterior = np.exp(normalised(scores))
+        posterior = softmax(scores, axis=1)
         n, k = posterior.shape
         return posterior * (n / k / np.maximum(posterior.sum(axis=0), 1e-3 * n / k))
-
-
-def normalised(scores: np.ndarray) -> np.ndarray:
-    """Scores of classes as logarithms of probabilities, row by row."""
-    scores = scores - scores.max(axis=1, keepdims=True)
-    return scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
 
 
 def said_by(noisy_sums: np.ndarray, scale: float, features: PublicFeatures) -> Said:
@@ -83,7 +78,7 @@ def said_by_groups(cells: np.ndarray, scale: float, public: np.ndarray) -> Said:
     told = ((cells - np.outer(shares, cells.sum(axis=0))) ** 2).sum()
     k, n_groups = cells.shape
     noise = 2 * scale**2 * n_groups * (k - 2 + k * (shares**2).sum())
-    log = normalised(np.log(counts / persons).T)[public]
+    log = log_softmax(np.log(counts / persons), axis=0).T[public]
     return Said(log, shares, _SHARPER, 1 - noise / max(told, 1e-200))
 
 
@@ -100,12 +95,8 @@ def denoised(cells: np.ndarray, scale: float) -> np.ndarray:
     widths = points + _OFFSET  # of equal steps in the logarithm
     before = (_SHAPE - 1) * np.log(points + _OFFSET) - _SHAPE * points / mean
     before += np.log(widths)
-    expected = np.empty(cells.shape)
-    for row, values in zip(expected, cells, strict=True):
-        log = before - np.abs(values[:, None] - points) / scale
-        weights = np.exp(log - log.max(axis=1, keepdims=True))
-        row[:] = weights @ points / weights.sum(axis=1)
-    return expected
+    distances = (np.abs(row[:, None] - points) for row in cells)
+    return np.array([softmax(before - d / scale, axis=1) @ points for d in distances])
 
 
 # -- vectors ---------------------------------------------------------------------------
@@ -141,7 +132,8 @@ def said_by_vectors(
     within = np.eye(len(variances)) - (apart.T * shares) @ apart
     values, turned = np.linalg.eigh(within)
     weights = means @ (turned / np.maximum(values, _WITHIN)) @ turned.T
-    log = normalised(rows @ weights.T - (weights * means).sum(axis=1) / 2)
+    scores = rows @ weights.T - (weights * means).sum(axis=1) / 2
+    log = log_softmax(scores, axis=1)
     return Said(log, shares, 1.0, signal)
 
 
@@ -203,12 +195,11 @@ def draw_corpus(
 
     Classes are drawn by their shares, and a document by how well its class fits it.
     """
-    labels = rng.choice(len(shares), size=n, p=shares)
-    posterior = np.maximum(np.exp(log_proba), 1e-300)
-    drawn = np.empty(n, dtype=np.int64)
-    for label in np.unique(labels):
-        at, fit = np.flatnonzero(labels == label), posterior[:, label]
-        drawn[at] = rng.choice(len(fit), size=len(at), p=fit / fit.sum())
+    labels, drawn = rng.choice(len(shares), size=n, p=shares), np.empty(n, dtype=int)
+    fits = softmax(log_proba, axis=0).T  # the posteriors of a class, which add up to 1
+    for label, fit in enumerate(fits):
+        at = labels == label
+        drawn[at] = rng.choice(len(fit), size=at.sum(), p=fit)
     return drawn, labels
 
 
@@ -218,4 +209,4 @@ def by_shares(log_proba: np.ndarray, shares: np.ndarray) -> np.ndarray:
     Those of the student, to whom all classes are equally frequent, are too near to one
     another. Twice as far apart they are right more often, in 47 of 50 settings.
     """
-    return normalised(2 * log_proba + np.log(shares))
+    return log_softmax(2 * log_proba + np.log(shares), axis=1)

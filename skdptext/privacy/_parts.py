@@ -256,24 +256,19 @@ class LearningPart(Part):
     kind = "sums"
 
     @property
-    def laplace_scale(self) -> int:
-        """Of the noise on groups, in steps of the grid; 0: no groups."""
-        return 0 if self.delta else laplace_scale(self.epsilon, GRID)
-
-    @property
-    def gaussian_sigma(self) -> int:
-        """Of the noise on vectors; 0: no vectors."""
-        if not self.delta:
-            return 0
-        return gaussian_sigma(self.epsilon, self.delta, self.n_cells, GRID)
+    def scale(self) -> int:
+        """Of the noise, in steps of the grid: of Laplace noise, or σ of Gaussian."""
+        if self.delta:
+            return gaussian_sigma(self.epsilon, self.delta, self.n_cells, GRID)
+        return laplace_scale(self.epsilon, GRID)
 
     @property
     def loss(self) -> SumLoss:
         """Of all releases, of a person added or removed."""
         if self.delta:
-            loss = SumLoss.of_gaussian(self.gaussian_sigma, self.n_cells, GRID)
+            loss = SumLoss.of_gaussian(self.scale, self.n_cells, GRID)
         else:
-            loss = SumLoss.of_laplace(self.laplace_scale, GRID)
+            loss = SumLoss.of_laplace(self.scale, GRID)
         return loss.times(self.releases)
 
     def options(self) -> dict[str, Any]:
@@ -285,14 +280,13 @@ class LearningPart(Part):
     ) -> "LearningPart":
         given = [options[name] for name in _FIELDS]
         part = cls(*given, **common)
-        # δ and cells are those of Gaussian noise, and without noise nothing is promised
+        gaussian = 0 < part.delta < 1 <= part.n_cells
+        # without noise nothing is promised
         if (
             list(map(type, given)) != list(_FIELDS.values())
             or part.unit not in UNITS
             or not 0 < part.epsilon < math.inf
-            or not (
-                0 < part.delta < 1 <= part.n_cells or part.delta == 0 == part.n_cells
-            )
+            or not (gaussian or part.delta == 0 == part.n_cells)
         ):
             raise ValueError
         part.loss  # noqa: B018, refuses noise that 64 bits do not hold
@@ -329,10 +323,8 @@ class LearningPart(Part):
 
     @staticmethod
     def right_at_most(parts: Sequence[Any]) -> float:
-        epsilon, pure = LearningPart.epsilon_of_all(parts), 1.0
-        if epsilon < 700:
-            delta = LearningPart.delta_of_all(parts)
-            pure = (math.exp(epsilon) + delta) / (1 + math.exp(epsilon))
+        odds = math.exp(-LearningPart.epsilon_of_all(parts))
+        pure = (1 + LearningPart.delta_of_all(parts) * odds) / (1 + odds)
         return min(pure, (1 + LearningPart.loss_of(parts).delta(0.0)) / 2) * _UP
 
     @staticmethod

@@ -282,7 +282,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         public = public_list(self.public_documents)
         groups = PublicGroups.of(public, self.grouper, n_groups, self.public_labels)
         warn_of_repeats(self.random_state, has_ids=True)
-        self._groups = groups
+        self._groups, self._shared = groups, self.allow_shared_texts
         self._rows: tuple[Any, ...] = (None, None, None)
         self.channel_ = ExactResponse(len(groups.names), epsilon)
         self.grouper_ = groups.grouper
@@ -338,9 +338,11 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
 
     def _check_ready(self) -> PublicGroups:
         check_is_fitted(self, "channel_")
-        if self._check_parameters() != self.channel_.epsilon:
+        same = self._check_parameters() == self.channel_.epsilon
+        if not same or self.allow_shared_texts != self._shared:
             raise InvalidParameterError(
-                "epsilon was changed after fit, call fit again."
+                f"{'allow_shared_texts' if same else 'epsilon'} was changed after fit, "
+                "call fit again."
             )
         return self._groups
 

@@ -18,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 
 from skdptext import DPTextClassifier
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
+from skdptext.privacy import PrivacyGuarantee
 from tests.expected import refusals, small_samples, unknown_words
 from tests.learning.conftest import (
     KINDS,
@@ -120,17 +121,27 @@ def test_what_makes_it_leak_is_said(make, private):
 
 def test_public_documents_among_the_private_ones(public, private):
     texts, labels, _ = private
+    texts = [f"{text} {text}" for text in texts]
     # of some length: short ones may coincide by chance
     letters = np.random.default_rng(0).choice(list("abcdefghijklm"), (80, 30, 8))
     own = [" ".join(map("".join, words)) for words in letters]
     long = [" ".join(pair) for pair in zip(public, own, strict=True)]
+    long += [f"{text} again" for text in long]  # 160
     model = DPTextClassifier(long, classes=["food", "pets"])
     nearly = [text.upper().replace(" ", "  ") + "!" for text in long[:3]]
     for copies in (long[:3], nearly):
-        with pytest.warns(PrivacyLeakWarning, match="^3 of 80 public texts are"):
-            model.fit([*texts[3:], *copies], labels)
+        shared = [*texts[3:], *copies], labels
+        with pytest.raises(InvalidParameterError, match="got 3 of 160 public texts"):
+            model.fit(*shared)
+    with pytest.warns(PrivacyLeakWarning, match="^1 of 160 public texts is"):
+        model.fit([*texts[1:], nearly[0]], labels)
     with warnings.catch_warnings(action="error"):
-        model.fit(texts, labels)
+        told = str(model.fit(texts, labels).guarantee())
+        model.set_params(allow_shared_texts=True).fit(*shared)
+    caveat = "Public documents may be among the private ones"
+    stored = PrivacyGuarantee.from_json(model.guarantee().to_json())
+    assert caveat in " ".join(str(stored).split())
+    assert caveat not in " ".join(told.split())
 
 
 def test_the_holder_is_told_where_noise_drowns_the_classes(make, private):
@@ -206,6 +217,7 @@ def test_encoders_that_fail(made, message):
     *(({"classes": w}, "classes") for w in (["a"], ["a", "a"], [["a", "b"]], [1, "a"])),
     *(({"encoder": w}, "encoder") for w in (TfidfVectorizer, LogisticRegression())),
     *(({"public_documents": w}, "public_documents") for w in ("text", [], np.eye(3))),
+    ({"allow_shared_texts": 1}, "allow_shared_texts must be"),
     ({"encoder": Numbers()}, "embedding must be None, or"),
     ({"encoder": Numbers(), "embedding": None, "delta": 0}, "delta must be > 0 for"),
     # as many are expected as there are public documents, or as is said

@@ -37,8 +37,8 @@ def noisy(model, sums, n):
     """The releases of n fits, by the draws of a fit, (n, n_classes, n_features)."""
     (part,), stream = model.guarantee().parts, NoiseStreams(None, b"").open(b"")
     draw = discrete_gaussian if part.delta else discrete_laplace
-    scale = part.gaussian_sigma or part.laplace_scale
-    return (sums + draw(stream, scale, n * sums.size).reshape(n, *sums.shape)) / GRID
+    noise = draw(stream, part.scale, n * sums.size).reshape(n, *sums.shape)
+    return (sums + noise) / GRID
 
 
 def log_ratios(model, releases, one, other):
@@ -46,8 +46,8 @@ def log_ratios(model, releases, one, other):
     (part,) = model.guarantee().parts
     a, b = (releases - sums / GRID for sums in (one, other))
     if part.delta:
-        return (b**2 - a**2).sum(axis=(1, 2)) / (2 * (part.gaussian_sigma / GRID) ** 2)
-    return (abs(b) - abs(a)).sum(axis=(1, 2)) / (part.laplace_scale / GRID)
+        return (b**2 - a**2).sum(axis=(1, 2)) / (2 * (part.scale / GRID) ** 2)
+    return (abs(b) - abs(a)).sum(axis=(1, 2)) / (part.scale / GRID)
 
 
 def times_right(model, there, gone, n):
@@ -122,13 +122,13 @@ def test_numbers_agree(guarantee_of, kind):
     for n in (2, 10, 100, 10**9):
         assert 1 / n <= guarantee.found_at_most(n) <= min(1, e / n + 1e-6) + 1e-9
     if grouped:
-        assert (part.n_cells, part.laplace_scale) == (0, 2**30)
+        assert (part.n_cells, part.scale) == (0, 2**30)
         assert guarantee.epsilon_replace == 2.0
         assert guarantee.delta_at(0.0) == pytest.approx((e - 1) / (e + 1))
     else:
         assert (part.n_cells, part.loss.epsilon(0.0)) == (14, math.inf)
         # Gaussian noise hides better than its ε says
-        right = stats.norm.cdf(GRID / part.gaussian_sigma / 2)
+        right = stats.norm.cdf(GRID / part.scale / 2)
         assert guarantee.right_at_most == pytest.approx(right, abs=1e-6)
         assert guarantee.right_at_most < 0.55
 
@@ -148,7 +148,7 @@ def test_k_fits(guarantee_of, kind):
     if kind == "vectors":
         # 1/σ² add up, and δ follows from the analytic curve
         (part,) = one.parts
-        mu = math.sqrt(3) * GRID / part.gaussian_sigma
+        mu = math.sqrt(3) * GRID / part.scale
         assert gaussian_delta(three.epsilon, mu) == pytest.approx(3e-6, rel=1e-4)
         assert three.epsilon < 1.9
     assert three.compose(2).releases == 6
@@ -198,7 +198,7 @@ def test_many_documents_of_gaussian_sums(guarantee_of):
     both = guarantee_of("groups").compose(documents)
     (part,) = documents.parts
     epsilon, delta = both.epsilon_of(4)
-    mu = 2 * 4 * GRID / part.gaussian_sigma
+    mu = 2 * 4 * GRID / part.scale
     assert delta == 1e-6
     assert gaussian_delta(epsilon - 2.0, mu) == pytest.approx(1e-6, rel=1e-3)
 
@@ -218,9 +218,9 @@ def test_against_dp_accounting(guarantee_of):
         )
         for part in once.parts:
             if part.delta:
-                noise = dp_accounting.GaussianDpEvent(part.gaussian_sigma / GRID)
+                noise = dp_accounting.GaussianDpEvent(part.scale / GRID)
             else:
-                noise = dp_accounting.LaplaceDpEvent(part.laplace_scale / GRID)
+                noise = dp_accounting.LaplaceDpEvent(part.scale / GRID)
             accountant.compose(noise, k)
         for delta in (1e-8, 1e-6, 1e-3):
             theirs = accountant.get_epsilon(delta)

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 from skdptext import DPTextClassifier
 from skdptext.exceptions import InvalidParameterError
-from skdptext.learning._features import grouping
+from skdptext.learning._features import directions, grouping
 from skdptext.learning._readout import (
     Said,
     by_shares,
@@ -54,6 +54,18 @@ def test_groups_are_fewer_where_noise_would_fill_them():
         ((500, 2000, 16, 20), (20, 20)),
     ):
         assert grouping(*given) == expected
+
+
+def test_directions_are_more_where_the_rarest_class_outweighs_their_noise():
+    for given, expected in (
+        ((100, 5000), 20),
+        ((300, 5000), 60),
+        ((10**6, 5000), 80),
+        ((10**6, 400), 40),  # the covariance of few public documents is not known
+        ((10**6, 10), 20),
+        ((300, 5000, 3), 3),
+    ):
+        assert directions(*given) == expected
 
 
 def test_equal_public_documents_make_no_groups_of_their_own():

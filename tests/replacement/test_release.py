@@ -186,9 +186,7 @@ def test_private_documents_are_not_published_as_stand_ins(made):
         lambda: release(batch(private)),
         lambda: pickle.loads(pickle.dumps(release))(batch(private)),
     ):
-        with refused(
-            f"must not be among the documents to be released, {counts}"
-        ) as error:
+        with refused(f"must not be among the private ones, {counts}") as error:
             ask()
         assert "word" not in str(error.value)
     # who says that all of them are public

@@ -427,7 +427,9 @@ def test_who_says_that_all_are_public_says_it_wherever_the_promise_is():
             assert said in " ".join(str(each).split())
             assert said in " ".join(each._repr_html_().split())
     replacer.set_params(allow_shared_texts=False)
-    assert said not in str(replacer.guarantee())
+    with refused("allow_shared_texts was changed after fit"):
+        replacer.guarantee()
+    assert said not in str(replacer.fit().guarantee())
 
 
 # -- bad input -----------------------------------------------------------------------
