@@ -148,7 +148,7 @@ mechanisms: $(STAMP)-bench  ## compare all mechanisms, matched, on four corpora,
 	$(PIN) $(PY) benchmarks/experiment.py mechanisms $(MECHANISMS_ARGS)
 
 # It goes on where it was stopped, too. Tables: benchmarks/results/learn_*.json.
-learn: $(STAMP)-bench  ## learn from private text by us and by others, ten minutes
+learn: $(STAMP)-bench  ## learn from private text by us and by others, twenty minutes
 	$(PIN) $(PY) benchmarks/experiment.py learn $(LEARN_ARGS)
 
 clean:  ## remove the environment and everything built

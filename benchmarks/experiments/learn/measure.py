@@ -38,35 +38,41 @@ def learned(case: Case, seed: int) -> list[dict[str, Any]]:
     for draw in range(DRAWS):
         rng = np.random.default_rng([seed, draw])
         authors = drawn_authors(case, len(parts.private), rng)
+        authors = parts.authors if authors is None else authors
+        people = parts.private if authors is None else np.unique(authors)
+        n_classes = int(parts.topic.max()) + 1
+        options: dict[str, Any] = {"n_expected": len(people)}
+        if case.guess is not None:
+            rarest = np.bincount(parts.topic).min()
+            options["n_rarest"] = max(1, round(rarest * case.guess))
         model = DPTextClassifier(
             parts.public,
             embedding=vectors(case.corpus) if case.vectors else None,
-            n_expected=len(parts.private) if authors is None else case.authors,
             epsilon=case.epsilon,
-            classes=range(int(parts.topic.max()) + 1),
+            classes=range(n_classes),
+            **options,
         ).fit(parts.private, parts.topic, authors=authors)
-        trained = by_words().fit(*model.sample())
-        row = {"model": score(model, parts), "corpus": score(trained, parts)}
+        row = {"corpus": scores(by_words().fit(*model.sample()), parts)}
         for priors in ("equal", "released"):
-            guess = model.set_params(priors=priors).predict(parts.test)
-            row |= {f"{priors} {k}": v for k, v in others(guess, parts).items()}
+            row[priors] = scores(model.set_params(priors=priors), parts)
         found.append(row)
     return found
 
 
-def score(model: Any, parts: Split) -> float:
-    """Balanced accuracy on the test third."""
-    return float(balanced_accuracy_score(parts.test_topic, model.predict(parts.test)))
+def scores(model: Any, parts: Split) -> dict[str, float]:
+    """Of a model on the test third."""
+    return scores_of(model.predict(parts.test), parts.test_topic)
 
 
-def others(guess: np.ndarray, parts: Split) -> dict[str, float]:
-    """Accuracy, and the precision of the rarest class."""
-    truth = parts.test_topic
-    named = truth[guess == np.bincount(truth).argmin()]
-    right = float((named == np.bincount(truth).argmin()).mean()) if len(named) else 0.0
-    balanced = float(balanced_accuracy_score(truth, guess))
-    accuracy = float((guess == truth).mean())
-    return {"balanced": balanced, "accuracy": accuracy, "precision": right}
+def scores_of(guess: Any, truth: np.ndarray) -> dict[str, float]:
+    """Balanced accuracy, accuracy and the precision of the rarest class."""
+    rarest = np.bincount(truth).argmin()
+    found = truth[np.asarray(guess) == rarest]
+    return {
+        "balanced": float(balanced_accuracy_score(truth, guess)),
+        "accuracy": float((np.asarray(guess) == truth).mean()),
+        "precision": float((found == rarest).mean()) if len(found) else 0.0,
+    }
 
 
 def by_words() -> Any:
@@ -77,24 +83,25 @@ def by_words() -> Any:
     )
 
 
-def in_clear(name: str, seed: int) -> dict[str, float]:
+def in_clear(name: str, seed: int) -> dict[str, dict[str, float]]:
     """Without noise on labels: private texts, public labels, and stand-ins."""
     parts = split(name, seed)
     replacer = DPDocumentReplacer(
         parts.public,
         n_groups=N_GROUPS.get(name, 8),
         epsilon=LOCAL,
-        allow_shared_texts=True,  # people repeat tweets; nothing is released
     )
     stand_ins = replacer.fit().transform(parts.private)
     return {
-        "clear": score(by_words().fit(parts.private, parts.topic), parts),
-        "public labels": score(by_words().fit(parts.public, parts.public_topic), parts),
-        "stand-ins": score(by_words().fit(stand_ins, parts.topic), parts),
+        "clear": scores(by_words().fit(parts.private, parts.topic), parts),
+        "public labels": scores(
+            by_words().fit(parts.public, parts.public_topic), parts
+        ),
+        "stand-ins": scores(by_words().fit(stand_ins, parts.topic), parts),
     }
 
 
-def noisy_counts(name: str, epsilon: float, seed: int) -> float:
+def noisy_counts(name: str, epsilon: float, seed: int) -> dict[str, float]:
     """Naive Bayes of noisy counts of public words, of 20 different ones a document."""
     parts, rng = split(name, seed), np.random.default_rng([seed, 7])
     counter = CountVectorizer(max_features=WORDS, binary=True).fit(parts.public)
@@ -109,7 +116,7 @@ def noisy_counts(name: str, epsilon: float, seed: int) -> float:
     shares = np.maximum(table, 0) + COUNTED / epsilon
     shares /= shares.sum(axis=1, keepdims=True)
     guess = (counter.transform(parts.test) @ np.log(shares).T).argmax(axis=1)
-    return float(balanced_accuracy_score(parts.test_topic, guess))
+    return scores_of(guess, parts.test_topic)
 
 
 def by_diffprivlib(name: str, epsilons: list[float], seed: int) -> dict[str, Any]:
@@ -130,10 +137,7 @@ def by_diffprivlib(name: str, epsilons: list[float], seed: int) -> dict[str, Any
             return {"absent": str(error)}
     return {
         model: {
-            epsilon: [
-                float(balanced_accuracy_score(parts.test_topic, guess))
-                for guess in guesses
-            ]
+            epsilon: [scores_of(guess, parts.test_topic) for guess in guesses]
             for epsilon, guesses in by_epsilon.items()
         }
         for model, by_epsilon in answer.items()
