@@ -260,7 +260,7 @@ def test_too_little_gaussian_noise_is_caught_by_another_pair_of_epsilon_and_delt
 # -- the same in DPTextClassifier ------------------------------------------------------
 
 PUBLIC = ["tea and milk", "milk", "rice", "rice and tea", "owl", "tea"] * 4
-HERE = "skdptext.learning"
+HERE = "skdptext"
 
 
 class Mistaken(DPTextClassifier):
@@ -281,15 +281,15 @@ def _drawn_twice(rng, scale, size):
     return np.random.default_rng(next(_twice) // 2).integers(-scale, scale, size)
 
 
-ROWS = {"_classifier._documents_of_each": lambda people: np.ones(len(people))}
+ROWS = {"learning._classifier._documents_of_each": lambda people: np.ones(len(people))}
 MISTAKES = {
     "none": {},
     "rows for people": ROWS,
     "clipped after the sum": ROWS | {"before": lambda sums: sums.clip(0, 100 * GRID)},
     "scale for epsilon": {
-        "_guarantee.laplace_scale": lambda epsilon, grid: int(epsilon * grid)
+        "privacy._parts.laplace_scale": lambda epsilon, grid: int(epsilon * grid)
     },
-    "noise twice": {"_guarantee.discrete_laplace": _drawn_twice},
+    "noise twice": {"learning._classifier.discrete_laplace": _drawn_twice},
     "averages": {"before": _average},
 }  # fmt: skip
 
