@@ -104,7 +104,8 @@ def test_claims_are_what_is_lost(n_words, dim, seed, epsilon, lam, cap, changes)
         for i, j in np.argwhere(same):
             np.testing.assert_array_equal(P[i], P[j])
         assert prepared.attained <= epsilon * (1 + 1e-13)
-        assert epsilon / 2 <= prepared.rate <= epsilon
+        # half of ε always holds, but for what is counted for rounding
+        assert epsilon / 2 * (1 - 1e-9) <= prepared.rate <= epsilon
         if far:
             np.testing.assert_allclose(P, law(D, prepared.rate), 1e-6, atol=1e-300)
             attained = per_distance(lost, D)
