@@ -275,8 +275,9 @@ def _describe(app, page, template, context, doctree):
 
 def _keep_together(app, doctree):
     """No line ends within λ = 0 or ε = 1."""
+    prose = nodes.paragraph | nodes.strong | nodes.emphasis | nodes.caption
     for text in list(doctree.findall(nodes.Text)):
-        if not isinstance(text.parent, nodes.literal | nodes.literal_block | nodes.raw):
+        if isinstance(text.parent, prose):
             said = re.sub(
                 r"\b(\w) = (?=[\d∞])", "\\1\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}", text
             )
