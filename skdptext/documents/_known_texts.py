@@ -93,16 +93,11 @@ class SharedTexts:
     @property
     def any(self) -> bool:
         """Whether texts are there that do not coincide by chance."""
-        return bool(self._copies or self.too_many)
-
-    @property
-    def too_many(self) -> bool:
-        """Whether the two sets overlap; a few texts may coincide."""
-        return bool(self.why)
+        return bool(self._copies or self.why)
 
     @property
     def why(self) -> str:
-        """Which of them are too many."""
+        """Which texts are in both sets too often for chance; empty if none."""
         long = f"texts of {_LONG} letters or more that are"
         counts = (
             (self._copies, self._known.n_long, _COPIES, f"public {long} there"),
@@ -122,7 +117,7 @@ class SharedTexts:
         self.warn_of_strangers()
         if accepted:
             return
-        if self.too_many:
+        if self.why:
             raise InvalidParameterError(
                 f"public_documents must not be among the private ones, got {self.why}: "
                 "what is released would publish them. If all of them are public, "
