@@ -90,6 +90,7 @@ _UNWATCHED = {
         "replacement/test_replacement_law",
         "test_benchmark_intervals",
         "test_fasttext",
+        "test_fresh_noise",
         "test_benchmarks",
         "test_canary",
         "test_common",

@@ -68,6 +68,7 @@ def test_stated_probabilities_agree_with_brute_force(n_candidates, ordered):
     assert share == pytest.approx(expected)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("mechanism", [None, "exponential"])
 def test_from_chance_to_certainty(mechanism):
     shares = []

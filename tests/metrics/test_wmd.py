@@ -106,9 +106,7 @@ EMPTY = np.vstack([GOOD, np.zeros((2, 200))])
     (EMPTY, {}, r"X must hold .* 2 without any, in rows \[3, 4\]"),
     (GOOD[:, :150], {}, "150 columns, the embedding has 200 words"),
     (GOOD, {"Y": GOOD[:, :150], "embedding": "one-hot"}, "200 and 150"),
-    (-GOOD, {}, "X must hold non-negative entries only, got -1 in row 0, column 0"),
     (pd.DataFrame(GOOD, columns=NAMES[::-1]), {}, "'w199', which is word 199"),
-    (GOOD, {"embedding": None}, "embedding must be a WordEmbedding or"),
 )
 def test_bad_matrices(small_embedding, X, options):
     options = {"embedding": small_embedding} | options
@@ -116,11 +114,9 @@ def test_bad_matrices(small_embedding, X, options):
 
 
 @refusals(
-    (GOOD[:2], ["w1"], False, "x must be one document, got 2"),
-    (["w1"], ["no", "way"], False, "y must hold documents with at least one word"),
-    (["w1", 2], ["w1"], False, "tokens must"),
-    (["w1"], ["w1"], True, "x must hold word weights"),
-    ("w1 w2", ["w1"], False, "x must be a matrix of numbers"),
+    (GOOD[:2], ["w1"], "x must be one document, got 2"),
+    (["w1"], ["no", "way"], "y must hold documents with at least one word"),
+    ("w1 w2", ["w1"], "x must be a matrix of numbers"),
 )
-def test_bad_documents(small_embedding, x, y, one_hot):
-    word_movers_distance(x, y, "one-hot" if one_hot else small_embedding)
+def test_bad_documents(small_embedding, x, y):
+    word_movers_distance(x, y, small_embedding)
