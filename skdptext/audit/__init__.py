@@ -1,4 +1,4 @@
-"""Whether a release keeps its guarantee: statistical tests of the code that it runs."""
+"""Statistical tests of whether the running code keeps its privacy guarantee."""
 
 from skdptext.audit._documents import (
     ReleaseAudit as ReleaseAudit,

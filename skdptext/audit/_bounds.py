@@ -1,4 +1,4 @@
-"""A lower bound on a privacy loss, from two samples."""
+"""Lower bounds on a privacy loss from two samples."""
 
 from typing import Any
 
@@ -6,16 +6,17 @@ import numpy as np
 
 from skdptext.utils import lower_limit, upper_limit
 
-# So many thresholds are tried on each side of a statistic, by the draws that only
-# choose one: however many are tried, the bound keeps its confidence. Their ranks grow
-# geometrically, as a few draws more matter to rare events only. Chosen, not measured.
+# Number of thresholds tried on each side of a statistic. The draws that choose one are
+# not used for the bound, so the confidence does not depend on this number. Ranks grow
+# geometrically, because a few draws more matter for rare events only. Chosen, not
+# measured.
 _THRESHOLDS = 200
 
 
 def lower_bound(
     scores_p: np.ndarray, scores_q: np.ndarray, confidence: float, delta: float = 0.0
 ) -> float:
-    """Lower confidence bound on the loss of P against Q, in nats, from draws of both.
+    """Compute a lower confidence bound on the loss of P against Q, in nats.
 
     If Pr[S | P] ≤ e^ε Pr[S | Q] + δ for every event S, the result is at most ε with
     probability `confidence` or more, for every n, every number of columns and every
@@ -24,11 +25,10 @@ def lower_bound(
     Parameters
     ----------
     scores_p, scores_q : array-like of shape (n_p,) or (n_p, n_scores), and of n_q rows
-        A row for each draw of P and of Q, in the order in which they were drawn; a
-        column for each statistic that may tell them apart. The draws must be
-        independent within each sample. They need not be independent of those of the
-        other one. The statistics must be fixed before these draws: what is learned from
-        draws is learned from others.
+        A row for each draw of P and of Q, in the order in which they were drawn, and a
+        column for each statistic that may distinguish them. The draws must be
+        independent within each sample, but not between the two samples. The statistics
+        must be fixed before these draws: learn them from other draws.
     confidence : float in (0, 1)
         Probability that a true ε is not exceeded.
     delta : float in [0, 1), default=0
@@ -36,22 +36,22 @@ def lower_bound(
 
     Notes
     -----
-    The first quarter of the rows of each sample chooses a column, a side, a threshold,
-    and so an event: "the score is at most t", or "at least t". On the other rows, on
-    which the event does not depend, Clopper–Pearson limits bound Pr[S | P] from below
-    and Pr[S | Q] from above, each with an error rate of (1 − confidence)/2, and so
-    ln((Pr[S | P] − δ)/Pr[S | Q]) from below.
+    The first quarter of the rows of each sample chooses a column, a side and a
+    threshold. They define an event: "the score is at most t", or "at least t". On the
+    other rows, on which the event does not depend, Clopper–Pearson limits bound
+    Pr[S | P] from below and Pr[S | Q] from above, each with an error rate of
+    (1 − confidence)/2. This bounds ln((Pr[S | P] − δ)/Pr[S | Q]) from below.
 
-    *One direction.* The loss of Q against P is another call. For a claim that holds in
-    both directions, or for several claims, share the error rate among the calls: with
-    ``1 - (1 - confidence) / n_calls`` all bounds hold together, however they depend on
-    each other, and so does their maximum.
+    *One direction.* The loss of Q against P takes another call. For a claim that holds
+    in both directions, or for several claims, share the error rate among the calls:
+    with ``1 - (1 - confidence) / n_calls`` all bounds hold together, and so does their
+    maximum, even if they depend on each other.
 
-    *Power.* The error of the bound shrinks with the rows that measure, while an event
-    that is almost the best will do. With a quarter that chooses, after an eighth of all
-    draws that learned the statistics, two thirds of all measure: of 400 audits with 10⁵
-    draws, 98% caught a claim that is 8% too small. With a quarter that learns, another
-    that chooses and half that measure, 91% of the same ones did.
+    *Power.* The error of the bound shrinks with the number of rows that measure, while
+    an almost optimal event is good enough. If an eighth of all draws learns the
+    statistics and a quarter of the rest chooses, two thirds of all measure: of 400
+    audits with 10⁵ draws, 98% caught a claim that is 8% too small. If a quarter learns,
+    another chooses and half measures, 91% of the same audits caught it.
     """
     return bound_and_column(scores_p, scores_q, confidence, delta)[0]
 
@@ -59,7 +59,7 @@ def lower_bound(
 def bound_and_column(
     scores_p: np.ndarray, scores_q: np.ndarray, confidence: float, delta: float = 0.0
 ) -> tuple[float, int]:
-    """The result of `lower_bound`, and the column whose event shows it."""
+    """Compute `lower_bound`, and the column whose event shows it."""
     level = (1 - confidence) / 2
     columns = [np.reshape(scores, (len(scores), -1)) for scores in (scores_p, scores_q)]
     (p_first, p), (q_first, q) = (np.split(c, [len(c) // 4]) for c in columns)
@@ -82,11 +82,11 @@ def bound_and_column(
 def log_ratio_bound(
     hits: np.ndarray, n: np.ndarray, level: float, delta: float = 0.0
 ) -> Any:
-    """Lower limit of log((p − δ)/q), each side at error rate `level`.
+    """Compute a lower limit of log((p − δ)/q), each side at error rate `level`.
 
     `hits` has the counts of p in its first row and those of q in its second.
     """
-    # of thousands of counts a few hundred differ
+    # Limits are computed once per distinct count: of thousands, a few hundred differ.
     (p, of_p), (q, of_q) = (np.unique(each, return_inverse=True) for each in hits)
     low = lower_limit(p, n[0], level)[of_p.reshape(np.shape(hits[0]))]
     high = upper_limit(q, n[1], level)[of_q.reshape(np.shape(hits[1]))]
@@ -95,5 +95,5 @@ def log_ratio_bound(
 
 
 def refutes(bound: Any, claimed: Any) -> Any:
-    """Whether a bound is above a claim, by more than rounding."""
+    """Check whether a bound exceeds a claim by more than rounding."""
     return bound > claimed * (1 + 1e-12)

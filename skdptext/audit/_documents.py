@@ -1,4 +1,4 @@
-"""How well the releases of two documents can be told apart."""
+"""Audit how well the releases of two documents can be distinguished."""
 
 import itertools
 from collections import Counter
@@ -23,10 +23,10 @@ from skdptext.utils import (
     wrapped,
 )
 
-# Pseudo-counts of the log ratios that are learned. Small ones trust rare tokens, large
-# ones only frequent ones; the draws that choose decide which are right.
+# Pseudo-counts of the learned log ratios. Small ones trust rare tokens, large ones only
+# frequent tokens. The draws that choose decide which work best.
 _SHRINKAGE = np.array([0.5, 5.0, 50.0])[:, None, None]
-# By each of them, so many tokens with the largest ratios are tried alone, too. Chosen,
+# For each of them, so many tokens with the largest ratios are also tried alone. Chosen,
 # not measured.
 _SINGLES = 10
 
@@ -43,8 +43,8 @@ class ReleaseAudit:
         Lower bound on the exponent of the documents, or of each pair of words, in nats.
         All hold together with probability `confidence`.
     claimed : float, or ndarray of shape (n_pairs,)
-        Upper bounds by the guarantee; inf where nothing is promised. Where they depend
-        on the order of the two texts, both bounds are for the order in which they come
+        Upper bounds by the guarantee; inf if nothing is promised. If they depend on the
+        order of the two texts, both bounds are for the order in which they come
         closest.
     largest_bound : float
         The largest lower bound that so many draws can show. The audit says nothing
@@ -61,7 +61,7 @@ class ReleaseAudit:
 
     @property
     def violated(self) -> Any:
-        """Where the lower bound is above the claim: there the guarantee is false."""
+        """Whether the lower bound exceeds the claim: then the guarantee is false."""
         return refutes(self.lower_bound, self.claimed)
 
     def __str__(self) -> str:
@@ -71,10 +71,10 @@ class ReleaseAudit:
         pair = " / ".join(map(shown, self.pairs[worst]))
         return wrapped(
             f"{n_violated} of {len(claims)} pairs violate the claim (confidence "
-            f"{self.confidence:g}). The worst, {pair}, has an exponent of at least "
-            f"{bounds[worst]:.3g}; {claims[worst]:.4g} is claimed. Claims above "
-            f"{self.largest_bound:.3g} cannot be refuted."
-            + ("" if n_violated else " That does not prove privacy.")
+            f"{self.confidence:g}). The worst pair, {pair}, has an exponent of at "
+            f"least {bounds[worst]:.3g}; the claim is {claims[worst]:.4g}. Claims "
+            f"above {self.largest_bound:.3g} cannot be refuted with so few draws."
+            + ("" if n_violated else " This does not prove privacy.")
         )
 
 
@@ -88,9 +88,9 @@ def audit_document_pair(
     releaser : object
         Fitted `~skdptext.DPWordPerturber`, `~skdptext.DPDocumentReplacer`, or any
         object with ``transform(documents)``, and ``guarantee()`` whose result has
-        ``exponent(x, y)``; an ``exponent`` of its own is asked first. If it has
-        ``log_likelihood(documents, released)``, of shape (n_released, n_documents),
-        this is a statistic, too.
+        ``exponent(x, y)``; an ``exponent`` method of the releaser itself takes
+        precedence. If it has ``log_likelihood(documents, released)``, of shape
+        (n_released, n_documents), this becomes another statistic.
     x, y : str or list of str
         Two documents, as `transform` takes them.
     n_releases : int >= 100, default=1000
@@ -101,7 +101,7 @@ def audit_document_pair(
     Returns
     -------
     audit : ReleaseAudit
-        What was found; printed, it says so in a few sentences.
+        The result. Printing it gives a summary in a few sentences.
 
     Raises
     ------
@@ -110,32 +110,32 @@ def audit_document_pair(
 
     See Also
     --------
-    audit_word_privacy : Many pairs of documents of one word.
-    skdptext.attacks.linkage_attack : Many candidates.
+    audit_word_privacy : Tests many pairs of single words.
+    skdptext.attacks.linkage_attack : Attacks with many candidates.
 
     Notes
     -----
-    *Membership.* To ask whether a document contains a certain word, pass the document
-    as x, and the same document with that word replaced as y.
+    *Membership.* To test whether a release reveals that a document contains a certain
+    word, pass the document as x, and the same document with that word replaced as y.
 
     *Method.* One statistic is ln Pr[release | x] − ln Pr[release | y], as stated by the
-    releaser: no other test is better for a text in order, if the mechanism does what it
-    says (Neyman and Pearson). The others need no mechanism. They count what the
-    releases show: each token (also unknown ones), the number of tokens, the release as
-    a whole, and weighted averages of their presence. An eighth of the releases learns
-    the weights; a quarter of the others chooses a statistic and a threshold, which
-    define an event S. On the rest, Clopper–Pearson limits bound ln(Pr[S | x] / Pr[S |
-    y]) from below, and no true exponent is smaller than this. The bound is valid
-    however rough the statistic is.
+    releaser. No other test is better for a text in order, if the mechanism does what it
+    states (Neyman and Pearson). The other statistics need no mechanism. They count
+    tokens (known or not), the number of tokens, the release as a whole, and weighted
+    averages of their presence. An eighth of the releases learns the weights. A quarter
+    of the others chooses a statistic and a threshold, which define an event S. On the
+    rest, Clopper–Pearson limits bound ln(Pr[S | x] / Pr[S | y]) from below, and no true
+    exponent is smaller than this. The bound is valid even for a rough statistic.
 
-    *Noise.* It is the releaser's own. Where its `random_state` is an integer, each
-    release has a document id of its own.
+    *Noise.* The releaser draws its own noise. If its `random_state` is an integer, each
+    release gets a different document id.
 
-    *Limits.* A fault is found if it moves the likelihood ratio or the counts of tokens.
-    One that hides in the order of words, in counts of several words together, or
-    outside the released text, such as in time or memory, is not. Nor is one that occurs
-    with other documents only. Bounds above `largest_bound`, about ln(n_releases) − 2.2,
-    cannot be shown; exponents between documents are usually far larger.
+    *Limits.* The audit finds a fault if it changes the likelihood ratio or the counts
+    of tokens. It does not find faults in the order of words, in counts of several words
+    together, or outside the released text, such as in time or memory. Nor does it find
+    faults that only occur with other documents. Bounds above `largest_bound`, about
+    ln(n_releases) − 2.2, cannot be shown, and exponents between documents are usually
+    far larger.
 
     *Privacy.* An audit can show a violation; it never proves privacy. The result is
     computed from x and y, which should be public.
@@ -156,18 +156,19 @@ def audit_document_pair(
     n_releases = check_integer("n_releases", n_releases, low=100)
     confidence = check_real("confidence", confidence, low=0.5, high=1, open_high=True)
     documents = [x] * n_releases + [y] * n_releases
-    # a repeatable release has different noise for every id
+    # With an integer seed, equal documents would get equal noise. Different ids give
+    # them independent noise.
     repeats = isinstance(getattr(releaser, "random_state", None), Integral)
     ids = {"document_ids": range(len(documents))} if repeats else {}
-    with quiet(PrivacyLeakWarning):  # the documents are known to who asks
-        # a releaser of ours reads texts, where a guarantee knows documents by words
+    with quiet(PrivacyLeakWarning):  # the caller already knows the documents
+        # Our releasers read texts, while their guarantees read lists of words.
         own = hasattr(releaser, "exponent")
         claims = both_claims(releaser if own else releaser.guarantee(), x, y)
         released = releaser.transform(documents, **ids)
         counts = _counts(plain_documents(released))
         if counts.shape[0] != len(documents):
             raise InvalidParameterError(
-                "transform of the releaser must give one release per document, got "
+                "transform of the releaser must return one release per document, got "
                 f"{counts.shape[0]} for {len(documents)}."
             )
         scores = learned_scores(counts)
@@ -177,7 +178,8 @@ def audit_document_pair(
             if logs.shape != (len(documents), 2) or np.isnan(logs).any():
                 raise InvalidParameterError(f"{rule}, got shape {logs.shape}.")
             with np.errstate(invalid="ignore"):
-                # −inf − (−inf), a release that neither document can give, tells nothing
+                # −inf − (−inf) is a release that neither document can give. It says
+                # nothing about which one was released.
                 ratios = np.nan_to_num(logs[:, 0] - logs[:, 1]).reshape(2, -1, 1)
             scores = np.concatenate([scores, ratios[:, -scores.shape[1] :]], axis=2)
     judged = closest_bound(scores, claims, confidence)
@@ -185,9 +187,9 @@ def audit_document_pair(
 
 
 def both_claims(guarantee: Any, x: Any, y: Any) -> list[float]:
-    """The claims of anybody's guarantee for x against y, and for y against x."""
+    """Get the claims of any guarantee for x against y, and for y against x."""
     orders = (x, y), (y, x)
-    # numbers of NumPy become plain ones
+    # Numbers of NumPy become plain Python numbers.
     claims = [np.asarray(guarantee.exponent(*order)).tolist() for order in orders]
     name = "exponent of the guarantee"  # inf promises nothing, and cannot be refuted
     return [c if c == np.inf else check_real(name, c, low=0) for c in claims]
@@ -196,22 +198,23 @@ def both_claims(guarantee: Any, x: Any, y: Any) -> list[float]:
 def closest_bound(
     scores: np.ndarray, claims: list[float], confidence: float
 ) -> tuple[float, float, float]:
-    """Bound and claim of the order in which they come closest; the largest bound."""
-    each = 1 - (1 - confidence) / 2  # in each of two orders
+    """Get bound and claim of the order in which they are closest; the largest bound."""
+    each = 1 - (1 - confidence) / 2  # the error rate is split over two orders
     bounds = [lower_bound(p, q, each) for p, q in (scores, scores[::-1])]
-    # equal differences, such as those from two claims of inf: the larger bound
+    # If the differences are equal, such as for two claims of inf, the larger bound
+    # wins.
     closest = max(zip(np.subtract(bounds, claims), bounds, claims, strict=True))
     n = scores.shape[1]
     return closest[1], closest[2], lower_bound(np.ones(n), np.zeros(n), each)
 
 
 def learned_scores(counts: sp.csr_array) -> np.ndarray:
-    """Scores of the releases of two texts, by what the first eighth of each suggests.
+    """Score releases of two texts by statistics learned from the first eighth of each.
 
     `counts` has a row for each release, those of the first text first, and a column for
-    each thing that may be in a release. Returned are, of shape (2, n_rest, n_scores),
-    averages of log ratios over what is in a release, and the counts of what tells most
-    by itself.
+    each thing that may occur in a release. Returns an array of shape (2, n_rest,
+    n_scores) with averages of log ratios over the contents of a release, and the counts
+    of the most telling contents.
     """
     n = counts.shape[0] // 2
     learn = n // 8
@@ -226,9 +229,9 @@ def learned_scores(counts: sp.csr_array) -> np.ndarray:
 
 
 def _counts(released: Any) -> sp.csr_array:
-    """What an observer can count in each release, a row for each.
+    """Count what an observer sees, with a row for each release.
 
-    Tokens, known or not; how many there are; and the release as a whole.
+    Tokens, known or not, their number, and the release as a whole.
     """
     releases: list[Any]
     if sp.issparse(released) or getattr(released, "ndim", 0) == 2:

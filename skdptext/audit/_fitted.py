@@ -1,4 +1,4 @@
-"""What fits show, and statistics that tell those with a person from those without."""
+"""Read fitted models, and learn statistics that detect one person in them."""
 
 import io
 import pickle
@@ -10,19 +10,19 @@ from typing import Any
 
 import numpy as np
 
-# What a fit shows, by name: arrays of numbers, and tuples of texts.
+# The contents of a fitted model by name: arrays of numbers, and tuples of texts.
 Look = dict[str, Any]
 
-# Numbers of an array that are looked at, at even distances where it has more, and of
-# differences of its rows; and contents that are told apart.
+# The most numbers read from an array, evenly spaced if it has more, and the most
+# differences of its rows; and the most distinct contents.
 _MOST_NUMBERS, _MOST_FORMS = 10_000, 10
-# Single features that are tried; how clearly features must differ to count in an
-# average; and how many of them and what is added to their variances where their
-# covariance counts, too.
+# Number of single features that are tried; how clearly features must differ to enter an
+# average, in standard errors; and for averages that use the covariance, the number of
+# features and what is added to their variances.
 _SINGLES, _CLEARLY, _TOGETHER, _RIDGE = 10, (0.0, 2.0), 20, 1e-9
-# Bits of spread from which on equal numbers are no chance, if this share of them occurs
-# once: of numbers that are made of whole ones it does not. And the correlation from
-# which on two fits in turn have the same noise.
+# Equal numbers are not chance if they spread over so many bits and this share of them
+# occurs once, which excludes floats made of whole numbers. And two fits have the same
+# noise above this correlation.
 _FINE_BITS, _ONCE, _RELATED = 28, 0.5, 0.9
 
 _TEXTS = " (texts)"
@@ -30,10 +30,10 @@ _NOTHING_LEARNED = type, FunctionType, np.random.Generator, np.random.RandomStat
 
 
 class _Contents(pickle.Pickler):
-    """What a pickle holds: arrays, single numbers and texts.
+    """Collect the arrays, single numbers and texts that a pickle contains.
 
-    Generators of random numbers and their seeds are left out: they have nothing to do
-    with the data.
+    Generators of random numbers and their seeds are left out, because they do not
+    depend on the data.
     """
 
     def __init__(self) -> None:
@@ -51,20 +51,20 @@ class _Contents(pickle.Pickler):
         elif isinstance(value, str | bytes):
             self.texts.append(value)
         elif not isinstance(value, _NOTHING_LEARNED):
-            return None  # what is in it comes next
+            return None  # the pickler then visits its contents
         return "seen"
 
 
 def look_into(value: Any, name: str) -> Look:
-    """What a pickle of a value would hold."""
+    """Collect what a pickle of a value would contain."""
     contents = _Contents()
-    with suppress(Exception):  # what is in a model may refuse in its own way
+    with suppress(Exception):  # parts of a user's model may refuse to be pickled
         contents.dump(value)
     found: Look = {name + _TEXTS: tuple(contents.texts)}
     for i, array in enumerate([*contents.arrays, contents.numbers]):
         numbers = np.asarray(array, dtype=float)
         if numbers.size > _MOST_NUMBERS:
-            # Hundreds of fits are in memory at once.
+            # A sample of the numbers, because hundreds of fits are in memory at once.
             picks = np.linspace(0, numbers.size - 1, _MOST_NUMBERS).astype(int)
             numbers = numbers.ravel()[picks]
         found[f"{name} ({i})" if i else name] = np.nan_to_num(np.atleast_1d(numbers))
@@ -72,21 +72,21 @@ def look_into(value: Any, name: str) -> Look:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two fits show the same."""
+    """Check whether two contents are equal."""
     return np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b
 
 
 class Reading:
-    """Statistics that tell fits with a person from those without, learned from some.
+    """Statistics that distinguish fits with a person, learned from example fits.
 
     Attributes
     ----------
     names : list of str
-        What each statistic is.
+        Description of each statistic.
     fine : list of int
-        Single numbers, which have no equal ones by chance.
+        Single numbers that are never equal by chance.
     clearest : float
-        How clearly features differ, in standard errors.
+        The largest difference of a feature, in standard errors.
     """
 
     def __init__(self, pairs: Sequence[Sequence[Look]]) -> None:
@@ -94,7 +94,7 @@ class Reading:
         self._forms: dict[str, list[Any]] = {}
         for name in dict.fromkeys(name for look in looks for name in look):
             values = [look.get(name) for look in looks]
-            # What is public is the same in all fits.
+            # Contents that are the same in all fits are public, and reveal nothing.
             if any(value is not values[0] for value in values):
                 often = Counter(map(_form, values)).most_common(_MOST_FORMS)
                 self._forms[name] = [form for form, _ in often]
@@ -110,14 +110,14 @@ class Reading:
         p, q = z[::2], z[1::2]
         gap, variance, clearly = _differences(p, q)
         self.clearest = float(np.abs(clearly).max(initial=0.0))
-        # A person may widen a number instead of moving it, if the noise grows with the
-        # data: then the distance from the middle tells.
+        # If the noise grows with the data, a person widens a number instead of moving
+        # it. The distance from the median then detects the person.
         wider = _differences(np.abs(p), np.abs(q))[2]
         self._moved, self._widened = (
             np.concatenate([_largest(np.abs(each), mask) for mask in masks])
             for each in (clearly, wider)
         )
-        # The log odds of Laplace noise change between the two middles only.
+        # The log odds of Laplace noise change between the two medians only.
         self._middles = np.sort([np.median(p, axis=0), np.median(q, axis=0)], axis=0)
         of_laplace = np.where(np.abs(clearly) >= 2, np.sign(gap) / np.sqrt(variance), 0)
         self._odds = np.transpose([mask * of_laplace for mask in masks])
@@ -136,14 +136,14 @@ class Reading:
         self.fine = np.flatnonzero(fine[self._moved])
 
     def __call__(self, look: Look) -> np.ndarray:
-        """The statistics of a fit."""
+        """Compute the statistics of a fit."""
         z = self._scaled(self._row(look))
         odds = np.clip(z, *self._middles) @ self._odds
         singles = z[self._moved], np.abs(z[self._widened])
         return np.concatenate([*singles, z @ self._averages, odds])
 
     def _scaled(self, features: np.ndarray) -> np.ndarray:
-        # what overflows is as good as the largest number
+        # An overflow counts as the largest number.
         with np.errstate(over="ignore", invalid="ignore"):
             scaled = (features - self._centre) / self._scale
         return np.clip(np.nan_to_num(scaled), -1e6, 1e6)
@@ -152,7 +152,7 @@ class Reading:
         return np.concatenate([part for _, _, part in self._features(look)])
 
     def _features(self, look: Look) -> Iterator[tuple[str, str, np.ndarray]]:
-        """Numbers of a fit, with the part that they are of, and what of it."""
+        """Yield features of a fit, each with the part it comes from and its kind."""
         yield "the fit", "nothing", np.zeros(1)
         for name, forms in self._forms.items():
             value: Any = look.get(name)
@@ -160,19 +160,19 @@ class Reading:
             yield name, "the shape or content", same_form
             if name.endswith(_TEXTS):
                 continue
-            # An array of another shape counts as zeros. That it has another one is a
-            # feature by itself.
+            # An array of another shape counts as zeros. Its shape is a feature by
+            # itself.
             shape = next(form for form in forms if form is not None)
             numbers: np.ndarray = value if _form(value) == shape else np.zeros(shape)
             yield name, "a number", numbers.ravel()
             yield name, "the lowest bit of a number", _lowest_bits(numbers.ravel())
             sums = [numbers.sum(axis=axis).ravel() for axis in range(numbers.ndim)]
             yield name, "a sum", np.append(np.concatenate(sums), numbers.sum())
-            # Noise that rows share leaves their differences as they were.
+            # If rows share their noise by mistake, their differences have none.
             rows = numbers.reshape(len(numbers), -1)
             i, j = np.triu_indices(len(rows), 1)
             if len(i) * rows.shape[1] > _MOST_NUMBERS:
-                i, j = i[j == i + 1], j[j == i + 1]  # neighbours
+                i, j = i[j == i + 1], j[j == i + 1]  # adjacent rows only
             yield name, "a difference of rows", (rows[i] - rows[j]).ravel()
 
 
@@ -181,9 +181,9 @@ def _form(value: Any) -> Any:
 
 
 def _lowest_bits(values: np.ndarray) -> np.ndarray:
-    """The place of the lowest set bit of each number; 64 for 0."""
-    # Noise in floating point leaves traces in the lowest bits: which multiples of which
-    # power of two a sum can be depends on what was added to it.
+    """Find the position of the lowest set bit of each number; 64 for 0."""
+    # Noise in floating point leaves traces in the lowest bits: the data decide of which
+    # power of two a sum can be a multiple.
     mantissas, exponents = np.frexp(values)
     whole = (mantissas * 2.0**53).astype(np.int64)
     lowest = np.log2(np.maximum(whole & -whole, 1))
@@ -191,22 +191,22 @@ def _lowest_bits(values: np.ndarray) -> np.ndarray:
 
 
 def _differences(p: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Differences of means, variances, and differences in standard errors."""
+    """Compute differences of means, variances, and differences in standard errors."""
     gap = p.mean(axis=0) - q.mean(axis=0)
     variance = np.maximum((p.var(axis=0) + q.var(axis=0)) / 2, 1e-9)
     return gap, variance, gap / np.sqrt(2 * variance / len(p))
 
 
 def _largest(values: np.ndarray, mask: np.ndarray, n: int = _SINGLES) -> np.ndarray:
-    """Places of the largest values where a mask holds."""
+    """Find the positions of the largest values under a mask."""
     places = np.flatnonzero(mask)
     return places[np.argsort(-values[places], kind="stable")[:n]]
 
 
 def _discriminant(p: np.ndarray, q: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Weights by the pooled covariance of what differs most, and its closest relations.
+    """Compute discriminant weights of the features that differ most and related ones.
 
-    The covariance of everything cannot be known from fewer fits than features.
+    The covariance of all features cannot be estimated from fewer fits than features.
     """
     gap, variance, clearly = _differences(p, q)
     spread = np.sqrt(variance)
@@ -223,9 +223,10 @@ def _discriminant(p: np.ndarray, q: np.ndarray, mask: np.ndarray) -> np.ndarray:
 
 
 def repeats(p: np.ndarray, q: np.ndarray) -> int:
-    """How often numbers, a column each, show that fits have the same noise.
+    """Count how often numbers, one per column, show that fits have the same noise.
 
-    Either in a sample, or where fits with the person and without it take turns.
+    The noise may repeat within a sample, or between a fit with the person and the next
+    one without.
     """
     most = 0
     for with_it, without in zip(p.T, q.T, strict=True):
@@ -233,7 +234,8 @@ def repeats(p: np.ndarray, q: np.ndarray) -> int:
         for values in (with_it, without):
             counts = np.unique(values, return_counts=True)[1]
             if np.sum(counts == 1) >= _ONCE * len(values):
-                # Two values may be the ends of an interval to which numbers are cut.
+                # Two values may repeat legitimately: the ends of an interval to which
+                # numbers are clipped.
                 found += max(int(np.sum(counts > 1)) - 2, 0)
         for a, b in ((with_it, without), (with_it[1:], without[:-1])):
             varies = min(a.std(), b.std()) > 1e-9

@@ -1,4 +1,4 @@
-"""Tests of the distribution of the noise that a mechanism draws."""
+"""Test the distribution of the noise that a mechanism draws."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -28,7 +28,7 @@ class NoiseLawAudit:
         The p-value of each test, by its name. 0 for ``"repeats"`` means that a noise
         vector occurred twice.
     alpha : float
-        As given: the false-alarm rate over all tests together.
+        The false-alarm rate over all tests together, as given.
     """
 
     pvalues: dict[str, float]
@@ -38,7 +38,8 @@ class NoiseLawAudit:
     def failed(self) -> list[str]:
         """Names of the tests that reject, the smallest p-value first."""
         threshold = self.alpha / len(self.pvalues)
-        # "not >": a NaN p-value is not evidence for the claimed law.
+        # Written as "not >", because a NaN p-value must not count in favor of the
+        # claim.
         names = [name for name, p in self.pvalues.items() if not p > threshold]
         return sorted(names, key=lambda name: self.pvalues[name])
 
@@ -78,7 +79,7 @@ def audit_noise_law(
     alpha : float in (0, 0.5], default=0.01
         Probability of rejecting correct noise, over all tests together (Bonferroni).
     random_state : None, int or numpy.random.Generator, default=None
-        For the noise drawn here, and the random directions of the tests.
+        Seeds the noise drawn here and the random directions of the tests.
 
     Returns
     -------
@@ -94,27 +95,27 @@ def audit_noise_law(
 
     See Also
     --------
-    audit_word_privacy : Needs only the released words, of any mechanism.
+    audit_word_privacy : Tests any mechanism by its released words alone.
 
     Notes
     -----
     *Privacy.* Noise with another distribution may still be private, with a larger ε or
-    another metric: a rejection means that *this* guarantee is unfounded. Finding
-    nothing does not prove the distribution, nor that released words depend on the noisy
-    vector alone: `audit_word_privacy` tests what is made of it.
+    another metric: a rejection means that *this* guarantee is unfounded. Finding no
+    fault does not prove the distribution, nor that released words depend on the noisy
+    vector alone: `audit_word_privacy` tests the released words.
 
-    *Tests*, with m the dimension. Whitened lengths follow Gamma(m, 1/ε), by
-    Kolmogorov–Smirnov. Directions are uniform on the sphere: times the lengths of
-    normal vectors, drawn here, they are standard normal vectors. Along the first and
-    last whitened axis (for the library's mechanism those of the extreme eigenvalues)
+    *Tests*, with m the dimension. Kolmogorov–Smirnov tests that whitened lengths follow
+    Gamma(m, 1/ε). Directions must be uniform on the sphere: multiplied by the lengths
+    of normal vectors, drawn here, they are standard normal vectors. Along the first and
+    last whitened axis (for the library's mechanism the axes of the extreme eigenvalues)
     and a random one, they are tested by Kolmogorov–Smirnov. Along *every* whitened
     axis, the sum of their entries is tested as N(0, n_draws) and the sum of their
     squares as χ² with n_draws degrees of freedom, both exactly, with a correction for
     the m axes. The extreme singular values show whether any other direction has too
     little or too much noise; they are tested against the bound √n ± √m of Davidson and
     Szarek, which needs n_draws > m. Rank correlations test that length and direction,
-    and consecutive draws, are independent. No vector may occur twice: in continuous
-    noise, the probability of that is negligible.
+    and consecutive draws, are independent. No vector may occur twice, because this has
+    a negligible probability in continuous noise.
 
     References
     ----------
@@ -124,7 +125,7 @@ def audit_noise_law(
 
     Examples
     --------
-    The noise of the papers, since the audit is of noise on vectors.
+    The audit needs noise on vectors, such as that of the papers.
 
     >>> from skdptext import DPWordPerturber, WordEmbedding
     >>> from skdptext.audit import audit_noise_law
@@ -136,7 +137,7 @@ def audit_noise_law(
     n_draws = check_integer("n_draws", n_draws, low=100)
     alpha = check_real("alpha", alpha, low=0, high=0.5, open_low=True)
     rng = check_rng(random_state)
-    # raises if it is not fitted
+    # A perturber that is not fitted raises here.
     mechanism = source.mechanism_at() if hasattr(source, "mechanism_at") else source
     if isinstance(mechanism, NoiseMechanism) and hasattr(mechanism, "epsilon"):
         noise = mechanism.noise(mechanism.draw(rng, n_draws))
@@ -159,12 +160,12 @@ def audit_noise_law(
 def _pvalues(
     white: np.ndarray, epsilon: float, rng: np.random.Generator
 ) -> dict[str, float]:
-    """p-values of the tests of length, direction and independence."""
+    """Compute p-values of the tests of length, direction and independence."""
     n, m = white.shape
     radii = np.linalg.norm(white, axis=1)
     units = white / np.where(radii > 0, radii, 1)[:, None]
     # Multiplied by chi-distributed lengths, uniform directions are exactly standard
-    # normal vectors. The law of sums of u and u² themselves is only known
+    # normal vectors. The distribution of sums of u and u² themselves is only known
     # approximately, and the approximation is poor in the tails.
     normals = units * np.sqrt(rng.chisquare(m, n))[:, None]
     turn = rng.standard_normal(m)
@@ -185,18 +186,19 @@ def _pvalues(
 
 
 def _spread(normals: np.ndarray) -> dict[str, float]:
-    """p-values of means and spread of standard normal vectors, in all directions."""
+    """Compute p-values of means and spread of normal vectors in all directions."""
     n, m = normals.shape
     drift = np.abs(normals.sum(axis=0)) / np.sqrt(n)
     squares = np.einsum("ij,ij->j", normals, normals)
     spread = 2 * np.minimum(special.chdtr(n, squares), special.chdtrc(n, squares))
-    # along the axes, corrected for their number
+    # The p-values along the axes are corrected for the number of axes.
     pvalues = {
         "mean along every axis": min(1.0, m * 2 * special.ndtr(-drift.max())),
         "spread along every axis": min(1.0, m * spread.min()),
     }
     if n > m:
-        # a bound: the extreme singular values of normal vectors lie within √n ± √m
+        # The extreme singular values of normal vectors exceed √n ± √m by s with a
+        # probability of at most e^(−s²/2) on each side.
         extremes = np.linalg.eigvalsh(normals.T @ normals)[[0, -1]]
         least, most = np.sqrt(np.maximum(extremes, 0))
         excess = max(np.sqrt(n) - np.sqrt(m) - least, most - np.sqrt(n) - np.sqrt(m))
@@ -207,7 +209,7 @@ def _spread(normals: np.ndarray) -> dict[str, float]:
 
 
 def _dependence(x: np.ndarray, y: np.ndarray) -> float:
-    """p-value of the rank correlation; 0 where a sample is constant."""
+    """Compute the p-value of the rank correlation; 0 if a sample is constant."""
     if (x == x[0]).all() or (y == y[0]).all():
         return 0.0
     return stats.spearmanr(x, y).pvalue

@@ -1,4 +1,4 @@
-"""How well models fitted with and without one person can be told apart."""
+"""Audit how well models fitted with and without one person can be distinguished."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -27,8 +27,8 @@ from skdptext.utils import (
     wrapped,
 )
 
-# Share of the fits that chooses among persons, for each of them; and fits of which all
-# is kept, so that they suggest statistics.
+# One in so many fits is spent on each candidate person; and the most fits from which
+# statistics are learned.
 _PILOT, _MOST_LEARNED = 20, 1000
 
 
@@ -39,29 +39,30 @@ class TrainingAudit:
     Attributes
     ----------
     person : object
-        The person that was left out: an author, or the number of a row.
+        The person who was left out: an author, or the number of a row.
     lower_bound : float
         Lower bound on ε at `delta`, in nats, which holds with probability `confidence`.
     claimed : float
         The ε of the claim, at the same δ.
     delta : float
-        The δ of the claim. Where a guarantee states a δ for each ε, as Gaussian noise
-        has one, and another pair than the stated one is refuted, it is of this pair.
+        The δ of the claim. A guarantee may state a δ for each ε, as for Gaussian noise.
+        If another pair than the stated one is refuted, this is the δ of that pair.
     violated : bool
         ``lower_bound > claimed``: the claim is false.
     largest_bound : float
         The largest lower bound that this number of fits can show. The audit says
         nothing about larger claims.
     repeats : int
-        How often the noise of two fits was the same, where chance does not explain it:
-        equal numbers in fits to the same data, or differences between fits with and
-        without the person that hardly vary. Above 0 the claim is false, unless the
-        estimator was told to repeat its noise; the bound says nothing then.
+        How often the noise of two fits was the same, beyond chance: equal numbers in
+        fits to the same data, or differences between fits with and without the person
+        that hardly vary. Above 0 the claim is false, and the bound says nothing, unless
+        the estimator was told to repeat its noise.
     accuracy : float
-        Share of right answers to whether the person is in a fit, if both are equally
-        likely, of who knows everybody else's data. An estimate, without a margin.
+        How often an attacker who knows all other persons' data is right about whether
+        the person is in a fit, if both are equally likely. An estimate, without a
+        margin.
     event : str
-        What in the models shows the lower bound.
+        The part of the models that shows the lower bound.
     n_fits, confidence
         As given.
     """
@@ -79,26 +80,26 @@ class TrainingAudit:
 
     @property
     def violated(self) -> bool:
-        """Whether the lower bound is above the claim."""
+        """Whether the lower bound exceeds the claim."""
         return bool(refutes(self.lower_bound, self.claimed))
 
     def __str__(self) -> str:
-        verdict = "No violation was found; that does not prove privacy."
+        verdict = "No violation was found. This does not prove privacy."
         if self.violated:
             verdict = f"The claim is false: {self.event} refutes it."
         elif self.repeats:
-            verdict = f"Noise was used again, {self.repeats} times: no claim allows it."
+            verdict = f"Noise was reused {self.repeats} times, which voids any claim."
         elif self.claimed >= self.largest_bound:
             verdict = (
-                f"So many fits can only show an ε up to {self.largest_bound:.3g}: "
-                "nothing is said about the claim."
+                "This number of fits can only show an ε up to "
+                f"{self.largest_bound:.3g} and says nothing about the claim."
             )
         at = f" at δ = {self.delta:.3g}" if self.delta else ""
         return wrapped(
-            f"From {self.n_fits} fits with the person and as many without, the ε{at} "
-            f"is at least {self.lower_bound:.3g} (confidence {self.confidence:g}), and "
-            f"{self.claimed:.4g} by the claim. Who knows everybody else's data is "
-            f"right about the person in {self.accuracy:.0%} of the fits. {verdict}"
+            f"In {self.n_fits} fits with the person and as many without, ε{at} is at "
+            f"least {self.lower_bound:.3g} (confidence {self.confidence:g}); the claim "
+            f"is {self.claimed:.4g}. An attacker who knows all other data is right "
+            f"about the person in {self.accuracy:.0%} of the fits. {verdict}"
         )
 
 
@@ -116,51 +117,51 @@ def audit_training(
     confidence: float = 0.99,
     random_state: Any = None,
 ) -> TrainingAudit:
-    """Test whether fitting hides one person as well as it is claimed to.
+    """Test whether a model hides each person in its training data as well as claimed.
 
     The estimator is fitted many times to the same data, with and without all rows of
-    one person. If the fits can be told apart more often than the claimed ε allows, the
-    claim is false [1]_ [2]_.
+    one person. If the fits can be distinguished more often than the claimed ε allows,
+    the claim is false [1]_ [2]_.
 
     Parameters
     ----------
     estimator : object
-        Any object with ``fit(X, y)`` and noise of its own: `DPTextClassifier`, or an
-        estimator of another library. It is cloned for each fit. One with a
-        `random_state` that is not None gets another integer for each.
+        Any object with ``fit(X, y)`` that draws its own noise: `DPTextClassifier`, or
+        an estimator of another library. It is cloned for each fit. A `random_state`
+        that is not None is replaced by a new integer for each fit.
     X : list of str, or array, sparse matrix or DataFrame with a row for each document
-        Public data, or data made for the audit: a few hundred rows are enough.
+        Public data, or data made for the audit. A few hundred rows are enough.
     y : array-like of shape (n_rows,)
         Labels.
     person : object, default=None
-        Who is left out: one of the `authors`, or the number of a row where there are
-        none. None: several are tried in a few fits each, among them who wrote most, who
-        has words or numbers farthest from all others', and who has the rarest label;
-        the one who shows most is then tested in new fits.
+        The person to leave out: one of the `authors`, or the number of a row without
+        them. If None, several persons are tried in a few fits each: the one with the
+        most rows, the one whose words or numbers are farthest from all others, and one
+        with the rarest label. The most visible person is then tested in new fits.
     epsilon : float > 0, default=None
-        The claim. None: that of ``guarantee()`` of a fitted estimator; its
-        ``epsilon_replace`` where a person is replaced.
+        The claim. If None, the ε of ``guarantee()`` of a fitted estimator, or its
+        ``epsilon_replace`` if a person is replaced.
     delta : float in [0, 1), default=None
-        The δ of the claim; 0 where only `epsilon` is given.
+        The δ of the claim; 0 if only `epsilon` is given.
     authors : array-like of shape (n_rows,), default=None
-        Who wrote each row; given to ``fit``, too, where it takes authors. None: each
-        row is a person.
+        The author of each row, which is also passed to ``fit`` if it takes authors. If
+        None, each row is a person.
     adjacency : {"add_remove", "replace"}, default="add_remove"
-        Whether the claim is about one person more or less; or about one who is replaced
-        by another, where the number of rows is taken to be public. Then as many rows of
-        another person with other labels stand in for those left out.
+        Whether the claim is about adding or removing a person, or about replacing one
+        by another, which assumes that the number of rows is public. For "replace", as
+        many rows of another person with other labels replace those left out.
     n_fits : int >= 100, default=1000
-        Fits with the person, and as many without.
+        Number of fits with the person, and of fits without.
     confidence : float in [0.5, 1), default=0.99
         Probability that a true claim is not called violated.
     random_state : None, int or numpy.random.Generator, default=None
-        For the random states of estimators that have one. Other noise is the
-        estimator's.
+        Seeds the random states of estimators that have one. Otherwise the estimator
+        draws its own noise.
 
     Returns
     -------
     audit : TrainingAudit
-        What was found; printed, it says so in a sentence.
+        The result. Printing it gives a summary in a few sentences.
 
     Raises
     ------
@@ -169,39 +170,38 @@ def audit_training(
 
     See Also
     --------
-    audit_document_pair : Releases of two documents.
+    audit_document_pair : Tests releases of two documents.
 
     Notes
     -----
     *Method.* A quarter of the fits, 1,000 at most, suggests statistics. A quarter of
-    the others chooses one and a threshold, and so an event S. On the rest,
-    Clopper–Pearson limits bound ln((Pr[S | with] − δ) / Pr[S | without]) from below,
-    and the same with both exchanged; no true ε is smaller. The bound is valid however S
-    was found.
+    the others chooses one statistic and a threshold, which define an event S. On the
+    rest, Clopper–Pearson limits bound ln((Pr[S | with] − δ) / Pr[S | without]) from
+    below, and the same with both exchanged; no true ε is smaller. The bound is valid
+    regardless of how S was found.
 
-    *What is looked at.* All that a pickle of the fitted estimator would hold, public or
-    not: numbers; texts and shapes, by whether they are the same; the lowest bits of
-    numbers, which noise in floating point leaves as they were [3]_; and
-    ``predict_proba`` or ``decision_function`` of the person's documents. Arrays also
-    show their sums and the differences of their rows, which noise that rows share
-    leaves as they were. What differs most is tried by itself, and how far it is from
-    its median; so are averages of what differs, weighted by variances, by the pooled
-    covariance, and as Laplace noise has it. Generators of random numbers and attributes
-    named `random_state` are left out; a private attribute that holds what is not
-    released counts as released, since pickles are handed over.
+    *Statistics.* They use all that a pickle of the fitted estimator would contain,
+    public or not: numbers; whether texts and shapes are the same; the lowest bits of
+    numbers, which noise in floating point does not hide [3]_; and ``predict_proba`` or
+    ``decision_function`` of the person's documents. For arrays, they also use sums and
+    differences of rows, which noise shared by rows does not hide. The features that
+    differ most are tried alone, by value and by distance from the median. Averages of
+    features are weighted by variances, by the pooled covariance, and as is optimal for
+    Laplace noise. Generators of random numbers and attributes named `random_state` are
+    left out. Private attributes count as released, because pickles are handed over.
 
-    *Gaussian noise* with a small δ cannot be refuted at this δ by counting. Where
-    ``guarantee()`` has ``delta_at(epsilon)``, all its pairs of ε and δ are claims, and
-    one of the others is tested, too, each with half of the error rate.
+    *Gaussian noise* with a small δ cannot be refuted at this δ by counting. If
+    ``guarantee()`` has ``delta_at(epsilon)``, all its pairs of ε and δ are claims. One
+    of the other pairs is then tested as well, each with half of the error rate.
 
     *Limits.* Bounds above `largest_bound`, about ln(n_fits) − 2.4, cannot be shown:
-    audit at a small ε, since the same program runs at every ε. Other persons and data
-    than the tested ones remain unknown, as do times and messages; so do 9 of 10 numbers
-    of an array of 100,000. Whole numbers of which floating-point numbers are made can
-    be equal by chance, which `repeats` counts where they are spread over thousands.
+    audit at a small ε, because the same program runs at every ε. The audit says nothing
+    about other persons and data, about times and messages, or about 9 of 10 numbers of
+    an array of 100,000. Floating-point numbers that are made of whole numbers can be
+    equal by chance, and `repeats` counts them if they spread over thousands.
 
-    *Privacy.* An audit can show a violation; it never proves privacy. Each fit is a
-    release of its own: take data that are public.
+    *Privacy.* An audit can show a violation; it never proves privacy. Each fit is
+    another release, so use public data.
 
     References
     ----------
@@ -216,7 +216,7 @@ def audit_training(
     --------
     >>> import numpy as np
     >>> from skdptext.audit import audit_training
-    >>> rng = np.random.default_rng(0)  # so that the example repeats: leave it out
+    >>> rng = np.random.default_rng(0)  # for a repeatable example; do not copy this
     >>> class NoisyCounts:
     ...     def fit(self, X, y):
     ...         noise = rng.geometric(1 - np.exp(-1), (2, 2))
@@ -229,7 +229,7 @@ def audit_training(
     >>> audit.violated, audit.repeats
     (False, 0)
 
-    Counts of documents, where a person may have many:
+    Counts of documents, if a person may have many:
 
     >>> people = np.repeat(np.arange(8), 5)
     >>> audit = audit_training(
@@ -256,7 +256,7 @@ def audit_training(
     reading = Reading([*fits.pairs(person, n_learned)])
     rest = fits.pairs(person, n_fits - n_learned)
     p, q = np.swapaxes([[reading(look) for look in pair] for pair in rest], 0, 1)
-    # two directions, for each of the claims that are tested
+    # The error rate is split over two directions of each tested claim.
     each = 1 - (1 - confidence) / (2 if delta_at is None else 4)
 
     def bound(p: np.ndarray, q: np.ndarray, delta: float) -> tuple[float, int]:
@@ -264,7 +264,8 @@ def audit_training(
 
     lower, column = bound(p, q, delta)
     if delta_at is not None and lower <= claimed:
-        # What chooses the event chooses another pair of ε and δ, too.
+        # The rows that choose the event also choose the other pair of ε and δ. The
+        # bound is computed on the remaining rows.
         n = len(p) // 4
         pairs = [(e, min(delta_at(e), 1.0)) for e in claimed * np.arange(20) / 20]
         e, d = max(pairs, key=lambda pair: bound(p[:n], q[:n], pair[1])[0] - pair[0])
@@ -286,7 +287,7 @@ def audit_training(
 
 
 def _accuracy(p: np.ndarray, q: np.ndarray) -> float:
-    """Share of right answers by the statistic that was best in a third of the fits."""
+    """Estimate how often the best statistic of a third of the fits is right."""
     third = len(p) // 3
     mean_p, mean_q = p[:third].mean(axis=0), q[:third].mean(axis=0)
     sign, cut = np.sign(mean_p - mean_q), (mean_p + mean_q) / 2
@@ -295,12 +296,12 @@ def _accuracy(p: np.ndarray, q: np.ndarray) -> float:
 
 
 class _Rows:
-    """Rows, labels and persons."""
+    """Rows of data with their labels and persons."""
 
     def __init__(self, X: Any, y: Any, authors: Any) -> None:
         X = plain_documents(X)
         check_kind(X, Iterable, "X must hold a row for each document")
-        X = X.tocsr() if hasattr(X, "tocsr") else X  # its rows are taken
+        X = X.tocsr() if hasattr(X, "tocsr") else X  # CSR allows selecting rows
         self._X = X if hasattr(X, "shape") else list(X)
         n = X.shape[0] if hasattr(X, "shape") else len(self._X)
         self.y = as_labels("y", y, n, of="row")
@@ -309,14 +310,14 @@ class _Rows:
         self.people = as_labels(name, people, n, of="row", n_different=3)
 
     def take(self, rows: np.ndarray) -> Any:
-        """Rows of X by number."""
+        """Select rows of X by number."""
         if hasattr(self._X, "iloc"):
             return self._X.iloc[rows]
         by_array = hasattr(self._X, "shape")
         return self._X[rows] if by_array else [self._X[i] for i in rows.tolist()]
 
     def of(self, person: Any) -> np.ndarray:
-        """Which rows are a person's."""
+        """Find the rows of a person."""
         rows = self.people == person
         if not isinstance(rows, np.ndarray) or not rows.any():
             rule = "one of the authors" if self.has_authors else "the number of a row"
@@ -324,10 +325,10 @@ class _Rows:
         return rows
 
     def candidates(self) -> list[Any]:
-        """Persons in whom mistakes show first."""
-        # Mistakes show in extremes: who has the most rows (no bound per person), who is
-        # far from all others (no clipping), who is nearly alone in a class (counts
-        # without noise).
+        """Choose persons with whom mistakes show first."""
+        # Extreme persons reveal mistakes: the one with the most rows a missing bound
+        # per person, the one far from all others missing clipping, and one who is
+        # nearly alone in a class counts without noise.
         writes_most = Counter(self.people.tolist()).most_common(1)[0][0]
         like = Counter(self.y.tolist())
         rarest = np.argmin([like[label] for label in self.y.tolist()])
@@ -335,19 +336,19 @@ class _Rows:
         return [*dict.fromkeys([writes_most, *self.people[rows].tolist()])]
 
     def _distances(self) -> np.ndarray:
-        """How far each row is from the others."""
+        """Compute how far each row is from the others."""
         X = self._X.toarray() if hasattr(self._X, "toarray") else self._X
         try:
             rows = np.asarray(X, dtype=float).reshape(len(self.y), -1)
             return np.linalg.norm(rows - rows.mean(axis=0), axis=1)
-        except (TypeError, ValueError):  # documents, which have words of their own
+        except (TypeError, ValueError):  # for texts, count words that no other text has
             words = [set(str(row).split()) for row in self.take(np.arange(len(self.y)))]
             known = Counter(word for row in words for word in row)
             return np.array([sum(known[w] == 1 for w in row) for row in words], float)
 
 
 class _Fits:
-    """Fits of an estimator to rows with and without those of a person."""
+    """Fits of an estimator with and without the rows of a person."""
 
     def __init__(
         self,
@@ -361,8 +362,8 @@ class _Fits:
         self._passes_authors = (
             data.has_authors and "authors" in signature(estimator.fit).parameters
         )
-        # A fixed seed would make all fits alike and prove nothing. We give each fit
-        # another one, of every step of a pipeline.
+        # A fixed seed would make all fits alike and prove nothing. Each fit gets new
+        # seeds, for every step of a pipeline.
         options = estimator.get_params() if hasattr(estimator, "get_params") else {}
         self._seeds = [
             name
@@ -372,7 +373,7 @@ class _Fits:
         self._first: Look = {}
 
     def claim(self, epsilon: float | None, delta: float | None) -> tuple[Any, ...]:
-        """ε, δ, and a δ for every other ε where one is stated."""
+        """Get ε, δ, and a function for δ at other ε if the guarantee has one."""
         name = "epsilon_replace" if self._replaces else "epsilon"
         curve = None
         if epsilon is None and delta is None and hasattr(self._estimator, "guarantee"):
@@ -384,7 +385,7 @@ class _Fits:
                 curve = partial(curve, adjacency="replace")
         if epsilon is None:
             raise InvalidParameterError(
-                "epsilon must be given with delta, and where the estimator has no "
+                "epsilon must be given with delta, or if the estimator has no "
                 f"guarantee() that states {name}, got None."
             )
         delta = 0.0 if delta is None else delta
@@ -395,13 +396,13 @@ class _Fits:
         )
 
     def pairs(self, person: Any, n: int) -> Iterator[tuple[Look, ...]]:
-        """What n fits with the person show, each with one without."""
+        """Yield the contents of n pairs of fits, with the person and without."""
         people, own = self._data.people, self._data.of(person)
         everyone = np.arange(len(own))
         others = everyone[~own], people[~own]
         if self._replaces:
-            # Replaced by a person of another class, this person's share of every sum
-            # changes the most, which is the case that such a claim must cover.
+            # Replacing the person by one of another class changes every sum the most.
+            # A claim about replacement must cover this case.
             other = ~own & ~np.isin(self._data.y, self._data.y[own])
             stand_in = people[other if other.any() else ~own][0]
             rows = everyone.copy()
@@ -413,18 +414,18 @@ class _Fits:
             yield tuple(self._look(self._fitted(*rows), theirs) for rows in both)
 
     def _fitted(self, rows: np.ndarray, people: np.ndarray) -> Any:
-        # what has no parameters is copied
+        # Objects without parameters are copied instead of cloned.
         model = clone(self._estimator, safe=False)
         if self._seeds:
             seeds = self.rng.integers(2**31, size=len(self._seeds)).tolist()
             model.set_params(**dict(zip(self._seeds, seeds, strict=True)))
         given = {"authors": people} if self._passes_authors else {}
-        with quiet(Warning):  # what a fit says of public data, each time
+        with quiet(Warning):  # every fit would repeat its warnings about public data
             fitted = model.fit(self._data.take(rows), self._data.y[rows], **given)
         return model if fitted is None else fitted
 
     def _look(self, model: Any, theirs: Any) -> Look:
-        """What a fit shows: all that a pickle holds, and answers on a person's rows."""
+        """Collect the contents of a fit: its pickle, and answers on a person's rows."""
         state = model.__getstate__()
         parts = {**state} if isinstance(state, dict) else {"the model": model}
         for name in ("predict_proba", "decision_function"):
@@ -438,5 +439,5 @@ class _Fits:
         for name, value in found.items():
             first = self._first.setdefault(name, value)
             if same(value, first):
-                found[name] = first  # once in memory
+                found[name] = first  # equal contents are kept once in memory
         return found

@@ -1,4 +1,4 @@
-"""A statistical search for pairs of words whose privacy claim does not hold."""
+"""Audit the privacy claims between pairs of words."""
 
 import math
 import warnings
@@ -19,12 +19,12 @@ from skdptext.embeddings import WordEmbedding, k_nearest_words
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import check_integer, check_methods, check_real, check_rng, kind_of
 
-# We look for close pairs among at most so many words, drawn from a larger embedding: a
-# search among all would cost more than the audit. Chosen, not measured.
+# Close pairs are sought among at most so many words of the embedding: a search among
+# all words would cost more than the audit. Chosen, not measured.
 _SAMPLE = 2000
-# The sweep draws at least so often per word: with fewer draws, one that is released in
-# clear looks like chance. Each round keeps this share of the pairs, the worst ones, and
-# draws as much for these few as it did for all. Chosen, not measured.
+# The sweep draws at least so often per word. With fewer draws, a word that is released
+# unchanged looks like chance. Each round keeps this share of the pairs, the worst ones,
+# and spends as many draws on them as on all pairs before. Chosen, not measured.
 _SWEEP_DRAWS, _SWEEP_KEEPS = 20, 0.1
 
 Claimed = tuple[float, tuple[str, str]]
@@ -54,17 +54,17 @@ def audit_word_privacy(
         (n_words, n_draws) of independently drawn released words, and ``guarantee()``,
         whose result has ``exponent(word, other)``.
     pairs : iterable of (str, str) or int >= 1, default=None
-        Pairs of different words to test, each in both directions; or how many pairs to
-        choose where violations show first, which needs ``guarantee().embedding``. None
-        chooses 10.
+        Pairs of different words to test, each in both directions. An int is the number
+        of pairs to choose among those that reveal violations first, which needs
+        ``guarantee().embedding``. None chooses 10.
     n_draws : int >= 100, default=20000
-        Draws per word. It takes 10⁵ or more to find an excess of a few per cent.
+        Draws per word. It takes 10⁵ or more to find an excess of a few percent.
         Exponents above `largest_bound` cannot be refuted: 7.4 by default, and about
         ln(n_draws) − 2.5 for 10 pairs at this confidence.
     confidence : float in [0.5, 1), default=0.99
         Probability that *no* true claim is called violated, over all pairs.
     random_state : None, int or numpy.random.Generator, default=None
-        For the choice of the pairs. The noise is the releaser's own.
+        Seeds the choice of pairs. The releaser draws its own noise.
 
     Returns
     -------
@@ -84,8 +84,8 @@ def audit_word_privacy(
 
     See Also
     --------
-    audit_noise_law : Tests the noise itself, where it is accessible; much sharper.
-    audit_document_pair : Releases of whole documents.
+    audit_noise_law : Tests the noise itself if it is accessible, with more power.
+    audit_document_pair : Tests releases of whole documents.
 
     Notes
     -----
@@ -95,26 +95,28 @@ def audit_word_privacy(
 
     *Method.* A pair of words is a pair of documents of one word. An eighth of the draws
     orders the released words by their likelihood ratio. A quarter of the others picks a
-    threshold, or a single word, and so S, with the best bound. The rest, two thirds of
-    all, on which S does not depend, gives the Clopper–Pearson limits [2]_: a lower one
-    for Pr[S | w] and an upper one for Pr[S | w']. Each of the two limits, in each of
-    the two directions of each of n pairs, has an error rate of (1 − confidence)/(4 n),
-    so that all hold together, however they depend on each other.
+    threshold, or a single word, which defines the set S with the best bound. The rest,
+    two thirds of all draws, on which S does not depend, gives the Clopper–Pearson
+    limits [2]_: a lower one for Pr[S | w] and an upper one for Pr[S | w']. Each of the
+    two limits, in each of the two directions of each of n pairs, has an error rate of
+    (1 − confidence)/(4 n). All limits therefore hold together, even if they depend on
+    each other.
 
-    *Pairs.* Half have the smallest claims among nearest neighbours and random pairs. A
-    quarter have claims up to what the draws can refute. The sweep finds the others.
+    *Pairs.* Half have the smallest claims among nearest neighbors and random pairs. A
+    quarter have claims up to the largest that the draws can refute. The sweep finds the
+    others.
 
-    *Sweep.* A single word released in the clear goes unnoticed unless it is in a tested
+    *Sweep.* A single word released unchanged goes unnoticed unless it is in a tested
     pair. So pairs (w, w') with claims that can be refuted are drawn a few times each,
     at least 20, and compared by how often w comes out of w and of w': a true claim t
     implies Pr[w | w] ≤ e^t Pr[w | w']. The tenth with the largest excess is drawn
     again, ten times as often, until few are left. These draws only choose the pairs,
-    which are then tested on new draws like all others, so that the confidence stands.
+    which are then tested on new draws like all others, and the confidence holds.
 
     *Seeds.* The draws for the test come from a single call of ``perturb_words``, and
     the draws for the sweep from earlier calls. A perturber with an integer seed gives
-    the same draws in every audit, so that a second audit adds nothing. Draws that are
-    used twice are not detected here, and may make the test depend on the sweep.
+    the same draws in every audit, so a second audit adds nothing. Reused draws are not
+    detected here, and may make the test depend on the sweep.
 
     References
     ----------
@@ -165,15 +167,16 @@ def audit_word_privacy(
     bounds, claimed, (most, *_) = np.array(found).T
     if claimed.min() >= most:
         warnings.warn(
-            f"n_draws={n_draws} can only refute claims below {most:.3g}, and the "
-            f"smallest is {claimed.min():.3g}: this audit could not find a violation.",
+            f"n_draws={n_draws} can only refute claims below {most:.3g}, but the "
+            f"smallest claim is {claimed.min():.3g}: this audit could not find a "
+            "violation.",
             stacklevel=2,
         )
     return ReleaseAudit(chosen, bounds, claimed, float(most), confidence)
 
 
 def _one_word_documents(*draws: np.ndarray) -> sp.csr_array:
-    """Counts of the tokens of documents of one word: a 1 in each row."""
+    """Count the tokens of documents of one word: a 1 in each row."""
     columns = np.unique(np.concatenate(draws).astype(str), return_inverse=True)[1]
     return sp.csr_array((np.ones(len(columns)), columns, np.arange(len(columns) + 1)))
 
@@ -185,16 +188,17 @@ def _words_of(pairs: Iterable[tuple[str, str]]) -> list[str]:
 def _choose_pairs(
     guarantee: Any, n_pairs: int, n_draws: int, draw: Draw, rng: np.random.Generator
 ) -> list[tuple[str, str]]:
-    """Pairs where a false claim shows first; fewer if the embedding has no more.
+    """Choose pairs that reveal false claims first; fewer if the embedding is small.
 
-    Half are the closest, a quarter have claims up to what the draws can refute, and the
-    sweep finds the others. Leftover pairs fill up if there are too few of one kind.
+    Half are the closest, a quarter have claims up to the largest that the draws can
+    refute, and the sweep finds the others. If one kind has too few pairs, others fill
+    the list.
     """
     embedding = getattr(guarantee, "embedding", None)
     if not isinstance(embedding, WordEmbedding) or len(embedding) < 2:
         raise InvalidParameterError(
             "pairs must be given where guarantee().embedding is not a WordEmbedding of "
-            f"2 words or more, got {kind_of(embedding)}."
+            f"2 or more words, got {kind_of(embedding)}."
         )
     sample = rng.permutation(len(embedding))[:_SAMPLE]
     vectors, words = embedding.vectors, embedding.word_array
@@ -216,7 +220,7 @@ def _choose_pairs(
 def _sweep(
     pairs: list[Claimed], n_kept: int, n_draws: int, draw: Draw
 ) -> list[Claimed]:
-    """Pairs with a word that comes out unchanged too often.
+    """Find pairs with a word that comes out unchanged too often.
 
     Each round draws for the pairs that the previous one left, about `n_draws` in all.
     """
@@ -225,7 +229,7 @@ def _sweep(
         noisy = draw(words, min(max(n_draws // len(words), _SWEEP_DRAWS), n_draws))
         excess = []
         for claim, pair in pairs:
-            # a true claim t implies Pr[w | w] <= e^t Pr[w | v]
+            # A true claim t implies Pr[w | w] <= e^t Pr[w | v].
             ratios = [
                 ((noisy[w] == w).sum() + 0.5) / ((noisy[v] == w).sum() + 0.5)
                 for w, v in (pair, pair[::-1])

@@ -1,4 +1,4 @@
-"""Distances between documents, and measures of what a perturber does to words."""
+"""Distances between documents, and scores of what a release changes and reveals."""
 
 from skdptext.metrics._deniability import (
     PlausibleDeniability as PlausibleDeniability,

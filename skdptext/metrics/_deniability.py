@@ -22,15 +22,15 @@ class PlausibleDeniability:
     words : ndarray of str objects, shape (n_words,)
         The given words.
     n_unchanged : ndarray of shape (n_words,)
-        N_w, the number of draws in which a word comes out unchanged (int); its
-        expectation where `exact` (float).
+        N_w, the number of draws in which a word stays unchanged (int), or its
+        expectation if `exact` (float).
     n_distinct : ndarray of shape (n_words,)
-        S_w, the number of different words that it comes out as (int); its expectation
-        where `exact` (float).
+        S_w, the number of different words that it becomes (int), or its expectation if
+        `exact` (float).
     n_draws : int
-        Draws per word that both statistics count.
+        Number of draws per word that both statistics count.
     epsilon, lam : float
-        Those of the perturber.
+        Parameters of the perturber.
     exact : bool
         Whether nothing was drawn, because the mechanism states its probabilities.
     """
@@ -44,7 +44,7 @@ class PlausibleDeniability:
     exact: bool
 
     def summary(self) -> dict[str, dict[str, float]]:
-        """Both statistics over the words, as in the tables and figures of [1]_.
+        """Summarize both statistics over the words, as in tables and figures of [1]_.
 
         Returns
         -------
@@ -58,7 +58,7 @@ class PlausibleDeniability:
         -----
         The paper's interval measures how words differ, not how well the mean is known:
         words are drawn independently, so its standard error is at most std/√n_words,
-        and 0 where the statistics are exact.
+        and 0 if the statistics are exact.
 
         References
         ----------
@@ -83,7 +83,7 @@ class PlausibleDeniability:
         return summary
 
     def to_frame(self) -> Any:
-        """The counts as a pandas data frame, a row per word.
+        """Convert the counts to a pandas data frame, a row per word.
 
         Returns
         -------
@@ -120,22 +120,22 @@ def plausible_deniability(
     n_draws: int = 100,
     random_state: Any = None,
 ) -> PlausibleDeniability:
-    """How often each word stays itself, and how many different words it becomes.
+    """Count how often each word stays, and how many different words it becomes.
 
-    The statistics N_w and S_w of [1]_.
+    These are the statistics N_w and S_w of [1]_.
 
     Parameters
     ----------
     perturber : fitted DPWordPerturber
-        Or a fitted pipeline or search that holds one.
+        A perturber, or a fitted pipeline or search that holds one.
     words : iterable of str, default=None
-        Words of the embedding; None: all of them.
+        Words of the embedding; None means all of them.
     n_draws : int, default=100
         Noisy versions per word.
     random_state : None, int or numpy.random.Generator, default=None
-        An int makes the statistics repeatable, and gives perturbers of different ε and
-        λ the same draws, so that chance blurs their differences less. A release with
-        the same integer uses other noise.
+        An int makes the statistics repeatable, and gives perturbers with different ε
+        and λ the same draws, which makes them easier to compare. A release with the
+        same integer uses other noise.
 
     Returns
     -------
@@ -152,7 +152,7 @@ def plausible_deniability(
     See Also
     --------
     words_changed_scorer : The share of words of given documents that change.
-    skdptext.inspection.PlausibleDeniabilityDisplay : Draws both for several ε and λ.
+    skdptext.inspection.PlausibleDeniabilityDisplay : Plots both for several ε and λ.
     skdptext.model_selection.calibrate_epsilon : Finds the ε for a given share.
 
     Notes
@@ -167,8 +167,8 @@ def plausible_deniability(
     `~skdptext.mechanisms.Exponential`, needs no draws: N_w = n Pr[w | w] and S_w = Σ_z
     1 − (1 − Pr[z | w])ⁿ are expected numbers, for n = `n_draws`.
 
-    *Cost.* That of releasing n_words × n_draws words; some hundred words, drawn at
-    random from a large embedding, give the means and percentiles.
+    *Cost.* It is the cost of releasing n_words × n_draws words. A random sample of some
+    hundred words of a large embedding is enough for means and percentiles.
 
     References
     ----------
@@ -198,8 +198,9 @@ def plausible_deniability(
     if exact:
         for rows, law in probabilities(mechanism, ids):
             unchanged[rows] = n_draws * law[np.arange(len(law)), ids[rows]]
-            # Σ_z 1 − (1 − Pr[z | w])ⁿ, which itself cancels where Pr[z | w] is small
-            with np.errstate(divide="ignore"):  # ln 0, of a word that is certain
+            # Σ_z 1 − (1 − Pr[z | w])ⁿ in a form that does not cancel for small
+            # Pr[z | w].
+            with np.errstate(divide="ignore"):  # ln 0 of a word that is certain
                 missed = np.expm1(n_draws * np.log1p(-law))
             distinct[rows] = -missed.sum(axis=1)
     else:

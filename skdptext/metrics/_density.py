@@ -1,4 +1,4 @@
-"""How unevenly the words of an embedding, or of a corpus, lie in space."""
+"""Measure how unevenly the words of an embedding, or of a corpus, lie in space."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -20,22 +20,23 @@ class DensityStatistics:
     words : ndarray of str objects, shape (n_words,)
         The vocabulary: all words of the embedding, or those that occur in the corpus.
     distances : ndarray of shape (n_words,)
-        Euclidean distance of each word to its nearest neighbour.
+        Euclidean distance of each word to its nearest neighbor.
     sparsest, densest : ndarray of str objects, shape (n_extreme,)
         Words with the largest distances, and with the smallest.
     max_over_min : float
-        Ratio of the extreme distances; inf where two words have the same vector.
+        Ratio of the extreme distances; inf if two words have the same vector.
     sparse_over_dense : float
-        Mean distance of the sparsest words over the densest words' mean distance.
+        Mean distance of the sparsest words over that of the densest words.
     n_records : int or None
-        Number of documents. This and all that follows is None without a corpus.
+        Number of documents. This and all following attributes are None without a
+        corpus.
     mean_record_size, std_record_size : float or None
         Known words per document.
     records_with_sparse : float or None
         Share of the documents that contain at least one of the sparsest words.
     records_per_sparse : float or None
-        Share of the documents that contain a given one of the sparsest words, averaged
-        over these words: the paper's p̄.
+        Share of the documents that contain a given sparsest word, averaged over these
+        words: p̄ of the paper.
     """
 
     words: np.ndarray
@@ -62,18 +63,18 @@ class DensityStatistics:
 def density_statistics(
     embedding: WordEmbedding, X: Any = None, *, n_extreme: int = 50
 ) -> DensityStatistics:
-    """How much sparser the sparse regions of a vocabulary are than the dense ones.
+    """Compare the sparse regions of a vocabulary with its dense regions.
 
-    The statistics of table 5 of [1]_. A word far from all others is hard to hide:
-    spherical noise rarely carries it to another word.
+    These are the statistics of table 5 of [1]_. A word far from all others is hard to
+    hide: spherical noise rarely carries it to another word.
 
     Parameters
     ----------
     embedding : WordEmbedding
         Public words and their vectors.
     X : iterable of str, of lists of str, or count matrix, default=None
-        Documents. The vocabulary is then made of their known words, and the shares of
-        documents with sparse words are computed too. Strings are split as
+        Documents. If given, the vocabulary is their known words, and the shares of
+        documents with sparse words are also computed. Strings are split as
         `DPWordPerturber` splits them by default.
     n_extreme : int, default=50
         Number of sparsest and of densest words; all, if there are fewer.
@@ -152,5 +153,6 @@ def density_statistics(
 
 
 def _ratio(over: np.floating, under: np.floating) -> float:
-    with np.errstate(divide="ignore", invalid="ignore"):  # inf; NaN if all are equal
+    # The ratio is inf for equal vectors of some words, and NaN if all are equal.
+    with np.errstate(divide="ignore", invalid="ignore"):
         return float(over / under)

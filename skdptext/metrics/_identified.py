@@ -1,4 +1,4 @@
-"""How many documents are identified by an adversary who knows the mechanism."""
+"""Score how many documents an attacker who knows the mechanism identifies."""
 
 from typing import Any
 
@@ -21,19 +21,19 @@ from skdptext.utils import (
     quiet,
 )
 
-# We attack so many documents to tell which share is identified: the standard error of
-# the share is then at most 1/(2 √500), that is 2.2 %.
+# At most so many documents are attacked. The standard error of the share is then at
+# most 1/(2 √500), or 2.2%.
 _MOST_DOCUMENTS = 500
-# Fixes what the adversary simulates, apart from any seed that a user would take.
+# Fixed seed of the attacker's simulation, unlikely to equal any seed of a user.
 _SIMULATION = 0x1DE27F1ED
-# Log-likelihoods that differ by less, relative to their size, differ by rounding.
+# Log-likelihoods that differ by less, relative to their size, differ by rounding only.
 _TIE = 1e-9
 
 
 def identified_scorer(
     estimator: Any, X: Any, y: Any = None, *, n_candidates: int = 100
 ) -> float:
-    """Scorer: share of documents that an attacker who knows the mechanism identifies.
+    """Score the share of documents that an attacker who knows the mechanism identifies.
 
     Each document is released once. The attacker holds it and others of `X` in plain
     text, `n_candidates` in all, knows the mechanism with its ε and λ, and picks the
@@ -46,14 +46,13 @@ def identified_scorer(
         or another `~skdptext.base.BaseReleaser`; or a pipeline or search that holds
         exactly one.
     X : documents
-        Input of the estimator. If there are more than 500, or than `n_candidates` if
-        that is larger, so many of them, drawn at random, are attacked: the standard
-        error is at most 2.2%.
+        Input of the estimator. At most 500 of the documents, or `n_candidates` if that
+        is larger, are drawn at random and attacked: the standard error is at most 2.2%.
     y : ignored
         Not used; here for scikit-learn's interface.
     n_candidates : int >= 1, default=100
-        Documents to choose from; all of `X`, if it holds fewer. In a search, pass
-        ``functools.partial(identified_scorer, n_candidates=50)``.
+        Number of documents that the attacker chooses from; all of `X` if it has fewer.
+        In a search, pass ``functools.partial(identified_scorer, n_candidates=50)``.
 
     Returns
     -------
@@ -69,21 +68,21 @@ def identified_scorer(
 
     See Also
     --------
-    words_changed_scorer : Share of words that change; it does not say what is hidden.
+    words_changed_scorer : Share of changed words, which does not measure privacy.
     privacy_utility_scoring : Both scorers, with accuracy.
     skdptext.attacks.linkage_attack : Tries several attackers, with intervals.
 
     Notes
     -----
-    *Method.* The share is the average over all draws of the other candidates, which is
-    computed and not drawn. Ties are broken at random, so that of two equal documents
-    each is identified half of the time. Where the probabilities of words are stated, as
-    by `~skdptext.mechanisms.Exponential`, the likelihood of a text in order, or of a
-    document that is redrawn, is exact, and no adversary identifies more on average;
-    that of other bags takes their words for independent draws from the document. For
-    noise on vectors it is estimated from some thousand draws: an attacker who draws
-    more may identify a little more. With an integer `random_state` of the releaser the
-    share is repeatable.
+    *Method.* The share is the exact average over all choices of the other candidates.
+    Ties are broken at random: of two equal documents, each is identified half of the
+    time. If the mechanism states its probabilities, as
+    `~skdptext.mechanisms.Exponential` does, the likelihood of a text in order, or of a
+    redrawn document, is exact, and no attacker identifies more on average. For other
+    bags, words are treated as independent draws from the document. For noise on
+    vectors, the likelihood is estimated from some thousand draws, and an attacker who
+    draws more may identify slightly more. With an integer `random_state` of the
+    releaser the share is repeatable.
 
     *Privacy.* The share is computed from the documents themselves. Publishing it, or
     using it to choose ε on private documents, is outside the guarantee.
@@ -119,7 +118,7 @@ def identified_scorer(
     if n > (most := max(_MOST_DOCUMENTS, n_candidates)):
         n = most
         documents = resample(documents, replace=False, n_samples=n, random_state=0)
-    # the pipeline has warned of them when it was fitted
+    # The pipeline already warned of these when it was fitted.
     with quiet(PrivacyLeakWarning, OutOfVocabularyWarning, EmptyDocumentWarning):
         released = releaser.transform(documents)
         likelihood = releaser.likelihood(documents, n_draws=1, random_state=_SIMULATION)
@@ -130,7 +129,7 @@ def identified_scorer(
 
 
 def privacy_utility_scoring() -> dict[str, Any]:
-    """Give the scores of a search for noise: accuracy, words changed and identified.
+    """Make the scores of a search for noise: accuracy, changed words, identification.
 
     Returns
     -------
@@ -141,7 +140,7 @@ def privacy_utility_scoring() -> dict[str, Any]:
 
     See Also
     --------
-    skdptext.inspection.PrivacyUtilityDisplay : Draws a search with these scores.
+    skdptext.inspection.PrivacyUtilityDisplay : Plots a search with these scores.
     skdptext.model_selection.best_under_constraint : Chooses by two of them.
 
     Examples
@@ -158,12 +157,12 @@ def privacy_utility_scoring() -> dict[str, Any]:
 
 
 def found_among(scores: np.ndarray, truth: np.ndarray, n: int) -> np.ndarray:
-    """Probability that the truth is found among `n` candidates drawn at random.
+    """Compute the probability that the truth is identified among `n` candidates.
 
-    `scores` has a row per release and a column per original, larger is more alike;
-    `truth` holds the column that each release belongs to. The candidates are the true
-    original and n − 1 of the others. The average over all such draws is computed, not
-    estimated; ties are broken at random.
+    `scores` has a row per release and a column per original, and larger is more
+    similar; `truth` holds the column that each release belongs to. The candidates are
+    the true original and n − 1 random others. The average over all such choices is
+    computed exactly; ties are broken at random.
     """
     own = scores[np.arange(len(truth)), truth][:, None]
     better, equal = (scores > own).sum(axis=1), (scores == own).sum(axis=1) - 1
@@ -171,12 +170,13 @@ def found_among(scores: np.ndarray, truth: np.ndarray, n: int) -> np.ndarray:
 
 
 def found_by_rank(better: Any, equal: Any, n: Any, m: int) -> np.ndarray:
-    """The same from how many of the n − 1 others, of whom m are drawn, do as well.
+    """Compute it from the numbers of better and equal candidates among n − 1 others.
 
-    With b of them better and e equal, it is Σ_j C(e, j) C(n−1−b−e, m−j) / (j + 1) over
-    C(n−1, m), which equals (C(n−b, m+1) − C(n−1−b−e, m+1)) / ((e + 1) C(n−1, m)).
+    Of the others, m are drawn. With b better ones and e equal ones, the probability is
+    Σ_j C(e, j) C(n−1−b−e, m−j) / (j + 1) over C(n−1, m), which equals
+    (C(n−b, m+1) − C(n−1−b−e, m+1)) / ((e + 1) C(n−1, m)).
     """
-    # ratios of binomial coefficients by logarithms, as they overflow themselves
+    # Binomial coefficients overflow, so their ratios are computed from logarithms.
     every = _log_choose(n - 1, m)
     with np.errstate(divide="ignore"):
         first = np.exp(_log_choose(n - better, m + 1) - every)
@@ -185,7 +185,7 @@ def found_by_rank(better: Any, equal: Any, n: Any, m: int) -> np.ndarray:
 
 
 def _log_choose(n: Any, k: int) -> np.ndarray:
-    """ln of the binomial coefficient; −inf where it is 0."""
+    """Compute ln of the binomial coefficient; −inf if it is 0."""
     n = np.asarray(n, dtype=np.float64)
     fits = n >= k
     n = np.where(fits, n, k)

@@ -13,7 +13,7 @@ from skdptext.utils import check_n_jobs, limit_blas_threads, name_rows, read_bag
 
 
 def word_movers_distance(x: Any, y: Any, embedding: WordEmbedding | str) -> float:
-    """Smallest total distance that the words of `x` travel to become those of `y`.
+    """Compute the least total distance that words of `x` travel to become those of `y`.
 
     Parameters
     ----------
@@ -75,14 +75,14 @@ def pairwise_word_movers_distances(
     embedding: WordEmbedding | str,
     n_jobs: int | None = None,
 ) -> np.ndarray:
-    """Word Mover's Distance between every row of `X` and every row of `Y`.
+    """Compute Word Mover's Distance between every row of `X` and every row of `Y`.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_x, n_words)
         Non-negative word weights, counts or frequencies; each row is scaled to mass 1.
     Y : {array-like, sparse matrix} of shape (n_y, n_words), default=None
-        None: `X` again; each pair is then solved once.
+        None means `X` again; each pair is then solved once.
     embedding : WordEmbedding or "one-hot"
         Word j of the embedding is column j. ``"one-hot"`` puts every word at distance
         √2 from every other.
@@ -93,8 +93,7 @@ def pairwise_word_movers_distances(
     Returns
     -------
     distances : ndarray of shape (n_x, n_y), float64
-        In the unit of the embedding. Where `Y` is None, symmetric and 0 on the
-        diagonal.
+        In the unit of the embedding. If `Y` is None, symmetric and 0 on the diagonal.
 
     Raises
     ------
@@ -103,7 +102,7 @@ def pairwise_word_movers_distances(
 
     See Also
     --------
-    skdptext.neighbors.WMDKNNClassifier : The nearest few, without solving all pairs.
+    skdptext.neighbors.WMDKNNClassifier : Finds the nearest without solving all pairs.
 
     Notes
     -----
@@ -130,7 +129,7 @@ def pairwise_word_movers_distances(
 
 
 def _table(embedding: WordEmbedding | str) -> WordEmbedding | None:
-    """The embedding; None for "one-hot"."""
+    """Get the embedding, or None for "one-hot"."""
     one_hot = isinstance(embedding, str) and embedding == "one-hot"
     return None if one_hot else check_embedding(embedding)
 
@@ -141,7 +140,7 @@ def _distances(
     table: WordEmbedding | None,
     n_jobs: int | None = None,
 ) -> np.ndarray:
-    """Distances between rows; where `Y` is None those of `X`, each pair solved once."""
+    """Compute distances between rows; if `Y` is None, those of `X`, each pair once."""
     if Y is not None and Y.shape[1] != X.shape[1]:
         raise InvalidParameterError(
             "Documents to compare must have equally many columns, got "
@@ -160,7 +159,7 @@ def _distances(
             out[j] = word_movers(x, bag_of(others, j), table.vectors)
         return out
 
-    # threads of a product's own wait for the next one, and keep ours waiting
+    # The threads of a matrix product wait for the next one and would slow ours down.
     with limit_blas_threads(1):
         rows = Parallel(n_jobs, require="sharedmem")(map(delayed(row), range(shape[0])))
     distances = np.reshape(rows, shape)

@@ -1,4 +1,4 @@
-"""How many words a perturber changes, as a number and as scorers."""
+"""Measure how many words a perturber changes, as a number and as scorers."""
 
 from collections.abc import Callable, Iterator
 from itertools import chain
@@ -11,13 +11,13 @@ from skdptext.base import check_word_releaser, perturbs_words
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.utils import warn_once
 
-# We perturb so many words to tell which share stays: the standard error of the share is
-# then at most 1/(2 √2000), that is 1.1 %.
+# At most so many words are perturbed. The standard error of the share is then at most
+# 1/(2 √2000), or 1.1%.
 _MOST_WORDS = 2000
 
 
 def find_perturber(estimator: Any) -> Any:
-    """The perturber in an estimator.
+    """Find the perturber in an estimator.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def find_perturber(estimator: Any) -> Any:
     Raises
     ------
     InvalidParameterError
-        If there is no perturber, or more than one: give the one that is meant.
+        If there is no perturber, or more than one. Pass the right one instead.
 
     Warns
     -----
@@ -57,7 +57,7 @@ def find_perturber(estimator: Any) -> Any:
 def only_held(
     estimator: Any, wanted: Callable[[Any], bool], kind: str
 ) -> tuple[Any, Callable[[Any], Any]]:
-    """The only wanted releaser in an estimator, and what reaches it of an input."""
+    """Find the only wanted releaser, and a function for the input that reaches it."""
     held = list(_held(estimator, wanted))
     if len(held) != 1:
         raise InvalidParameterError(
@@ -78,19 +78,19 @@ def only_held(
 def _held(
     estimator: Any, wanted: Callable[[Any], bool], before: tuple[Any, ...] = ()
 ) -> Iterator[tuple[Any, tuple[Any, ...]]]:
-    """Each wanted releaser with the steps that its input passes through first."""
+    """Yield each wanted releaser with the earlier steps of its input."""
     if wanted(estimator):
         yield estimator, before
     elif isinstance(estimator, Pipeline):
-        # The input of a step has passed through all earlier ones, wherever they stand:
-        # a nested pipeline adds its own to those of the outer one.
+        # The input of a step has passed through all earlier steps. A nested pipeline
+        # adds its steps to those of the outer one.
         _warn_of_memory(estimator)
         for _, step in estimator.steps:
             yield from _held(step, wanted, before)
             before += (step,)
     else:
-        # What was fitted comes before what it was made from: a search clones its
-        # estimator, and the user asks about the perturber that released.
+        # Fitted parts take precedence: a search clones its estimator, and the perturber
+        # that made the release is the fitted clone.
         for name in ("best_estimator_", "estimator_", "estimator"):
             if hasattr(estimator, name):
                 yield from _held(getattr(estimator, name), wanted, before)
@@ -109,14 +109,14 @@ def _warn_of_memory(pipeline: Pipeline) -> None:
     if location is not None and len(pipeline.steps) > 1:
         warn_once(
             "memory of the pipeline is set: joblib writes the inputs of its steps, "
-            "private texts included, to files, and reuses the noise that was drawn "
-            "before for the same texts. Leave memory=None where texts are private.",
+            "including private texts, to files, and reuses earlier noise for the same "
+            "texts. Use memory=None for private texts.",
             PrivacyLeakWarning,
         )
 
 
 class _PickColumn:
-    """The column that a ColumnTransformer gives to one of its parts."""
+    """Pick the column that a ColumnTransformer passes to one of its parts."""
 
     def __init__(self, column: Any) -> None:
         self.column = column
@@ -128,9 +128,9 @@ class _PickColumn:
 
 
 def words_unchanged(perturber: Any, X: Any) -> float:
-    """Share of the words of documents that come out of the noise unchanged.
+    """Compute the share of the words of documents that stay unchanged.
 
-    Of 2000 of them, spread evenly over all documents, if there are more: the standard
+    At most 2000 words, spread evenly over all documents, are perturbed: the standard
     error is at most 1.1%. NaN if no word is known.
     """
     check_word_releaser(perturber)
@@ -138,8 +138,8 @@ def words_unchanged(perturber: Any, X: Any) -> float:
     if not words:
         return float("nan")
     if len(words) > _MOST_WORDS:
-        # We take words evenly over all documents and not the first ones, since the
-        # first documents may be of one topic.
+        # Words are taken evenly over all documents, because the first documents may be
+        # about one topic.
         picks = np.linspace(0, len(words) - 1, _MOST_WORDS).astype(int)
         words = [words[i] for i in picks]
     noisy = perturber.perturb_words(words)[:, 0]
@@ -147,9 +147,9 @@ def words_unchanged(perturber: Any, X: Any) -> float:
 
 
 def words_changed_scorer(estimator: Any, X: Any, y: Any = None) -> float:
-    """Scorer: share of the words that the perturber inside an estimator changes.
+    """Score the share of the words that the perturber inside an estimator changes.
 
-    Of 2000 of them, spread evenly over all documents, if there are more: the standard
+    At most 2000 words, spread evenly over all documents, are perturbed: the standard
     error is at most 1.1%.
 
     Parameters
@@ -164,7 +164,7 @@ def words_changed_scorer(estimator: Any, X: Any, y: Any = None) -> float:
     Returns
     -------
     share : float in [0, 1]
-        A higher share is more private, at the same guarantee. An estimate of
+        At the same guarantee, a higher share is more private. It estimates
         1 − N_w / n_draws averaged over the words of `X` [1]_; NaN if no word is known.
 
     See Also

@@ -1,4 +1,4 @@
-"""The ε at which a given share of the words of a text changes."""
+"""Find the ε at which a given share of the words of a text changes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,11 +21,11 @@ from skdptext.utils import (
     warn_of_private_tuning,
 )
 
-# Every ε tried lies between these.
+# The search tries values of ε between these.
 _LOWEST, _HIGHEST = 1e-6, 1e6
-# One word in so many tells where to look, before all of them are asked.
+# A first search over one word in so many finds the region for the search over all.
 _FIRST = 20
-# Of ε, relative: one draw in 10,000 shows at about 1e-4.
+# Relative precision of ε: one draw in 10,000 changes it by about 1e-4.
 _PRECISION, _EXACT_PRECISION = 1e-4, 1e-6
 
 
@@ -36,7 +36,7 @@ class Calibration:
     Attributes
     ----------
     epsilon : float
-        The ε at which the share of words is changed.
+        The ε at which the requested share of words changes.
     changed : float
         Share of the words of the documents that change at `epsilon`.
     """
@@ -59,38 +59,37 @@ def calibrate_epsilon(
 ) -> Calibration:
     """Find the ε at which a given share of the words of a text changes.
 
-    It is the largest ε at which at least this share changes. By itself ε means little:
-    λ, the dimension and the scale of the vectors decide what it does. The share of
-    words that change compares mechanisms and embeddings at equal empirical privacy
-    [1]_.
+    The result is the largest ε at which at least this share changes. By itself ε means
+    little: λ, the dimension and the scale of the vectors decide its effect. The share
+    of changed words compares mechanisms and embeddings at equal empirical privacy [1]_.
 
     Parameters
     ----------
     releaser : DPWordPerturber
-        Or another releaser of words, or a pipeline or search that holds one, fitted or
-        not. Its mechanism, λ, embedding and way of reading documents are used; its ε is
-        only where the search begins.
+        A perturber, another releaser of words, or a pipeline or search that holds one,
+        fitted or not. Its mechanism, λ, embedding and way of reading documents are
+        used. Its ε is only the start of the search.
     changed : float in (0, 1), default=0.25
-        The share of words that is to change.
+        The share of words that should change.
     documents : iterable of str, of lists of str, or count matrix
         Public text of the kind to be released, as it reaches the releaser. Each word
         counts as often as it occurs; if documents are redrawn to one length, each
         document counts equally. For words that count once each, give documents of one
         word.
     n_words : int, default=10_000
-        Words that are taken from the documents, evenly by frequency; at least 100. Each
-        gets one noisy version; where probabilities are known, none is drawn.
+        Number of words taken from the documents, evenly by frequency; at least 100.
+        Each gets one noisy version; if probabilities are known, nothing is drawn.
     random_state : None, int or numpy.random.Generator, default=None
-        Of the noise. An int makes the result repeatable.
+        Seeds the noise. An int makes the result repeatable.
     tuned_on : {"private", "public", "released"}, default="private"
         Where `documents` come from. If they are private, ε depends on the protected
-        documents: this is assumed, with a warning, unless they are declared public or
+        documents. This is assumed, with a warning, unless they are declared public or
         released before.
 
     Returns
     -------
     calibration : Calibration
-        The ε, to a ten-thousandth, and the share of words that changes there.
+        The ε, to a ten-thousandth, and the share of words that change there.
 
     Raises
     ------
@@ -113,16 +112,16 @@ def calibrate_epsilon(
     *What is counted.* The frequent words of a language often lie close together or
     close to the origin, where the same noise changes more of them, or fewer. An
     embedding of 30,000 words has 29,000 that a text hardly uses. So the share over the
-    embedding says little about a text; the share over `documents` is what a release of
-    such text changes.
+    embedding says little about a text; the share over `documents` is the one that a
+    release of such text changes.
 
-    *How.* Larger ε change fewer words. A mechanism that states its probabilities tells
-    the share itself, the mean of 1 − Pr[w | w]. Any other draws a noisy version of each
-    word, with the same draws at every ε, so that the share hardly jumps between two ε.
-    With 10,000 words it has a standard error of some .004, and ε one of some .5%; a
-    text to be released scatters around the share besides, the more the shorter it is.
-    Where `Exponential` itself searches for a rate given ε, the rate is searched, and ε
-    is what it proves.
+    *Method.* Larger ε change fewer words. For a mechanism that states its
+    probabilities, the share is the mean of 1 − Pr[w | w]. For others, a noisy version
+    of each word is drawn, with the same draws at every ε, so the share varies little
+    between similar ε. With 10,000 words it has a standard error of some 0.004, and ε
+    one of some 0.5%. A released text scatters around the share, and a short one more.
+    `Exponential` itself searches for a rate given ε; here the rate is searched, and ε
+    is the value that it proves.
 
     *Privacy.* Only the public embedding and the given documents are read.
 
@@ -149,23 +148,23 @@ def calibrate_epsilon(
     n_words = check_integer("n_words", n_words, low=100)
     check_tuned_on(tuned_on)
     if not hasattr(source, "mechanism_"):
-        with quiet(PrivacyLeakWarning):  # nothing is released
+        with quiet(PrivacyLeakWarning):  # this fit releases nothing
             source = clone(source).fit([])
     streams = NoiseStreams(random_state, b"calibrate_epsilon")
     words = _some_words(source, documents, n_words)
     warn_of_private_tuning(tuned_on, "ε is chosen by words", "these documents")
     own = source.mechanism_at()
-    # a subclass may release by other probabilities
+    # The exact class is required: a subclass may have other probabilities.
     by_rate = type(own) is Exponential and own.calibration == "exact"
 
     def mechanism(strength: float) -> Any:
         if not by_rate:
             return source.mechanism_at(epsilon=strength)
-        half = Exponential("half", own.max_distance)  # of which ε/2 is the rate
+        half = Exponential("half", own.max_distance)  # its rate is ε/2
         return half.prepare(own.embedding, 2 * strength, own.lam)
 
     def share(strength: float, words: np.ndarray = words) -> float:
-        # with the same draws at each ε
+        # The stream starts again for each ε, so all share their draws.
         return _changed(mechanism(strength), words, streams.open(b"noise"))
 
     some = words[::_FIRST]
@@ -186,12 +185,12 @@ def calibrate_epsilon(
 
 
 def _some_words(source: Any, documents: Any, n_words: int) -> np.ndarray:
-    """Words of documents, at equal steps through all of them in order of the words."""
+    """Take words of documents at equal steps through their sorted frequencies."""
     reader = DocumentReader.of(source, source.embedding_)
     read = reader.read(documents)
     each = np.ones(len(read.codes))
     if reader.sample_length is not None:
-        # resampled to one length, so that each document counts equally
+        # Documents are redrawn to one length, so each document counts equally.
         lengths = np.diff(read.offsets)
         each = np.repeat(1 / np.maximum(lengths, 1), lengths)
     known = read.codes >= 0
@@ -205,7 +204,7 @@ def _some_words(source: Any, documents: Any, n_words: int) -> np.ndarray:
 
 
 def _changed(mechanism: Any, words: np.ndarray, rng: np.random.Generator) -> float:
-    """The share of words that change: by their probabilities, or by a draw of each."""
+    """Compute the share of words that change, by probabilities or by draws."""
     if not isinstance(mechanism, TableMechanism):
         drawn = draw_words(mechanism, words, 1, rng)
         noisy = np.concatenate([each[:, 0] for _, each in drawn])
@@ -224,10 +223,10 @@ def _largest(
     factor: float,
     precision: float,
 ) -> tuple[float, float] | None:
-    """The largest strength whose share is at least `least`, and this share.
+    """Find the largest strength whose share is at least `least`, and this share.
 
-    It is searched from `start` on, and the share falls with the strength. None: it is
-    on the same side of `least` wherever we look.
+    The search begins at `start`, and the share falls with the strength. The result is
+    None if all shares are on the same side of `least`.
     """
     shares: dict[float, float] = {}
 
@@ -245,6 +244,7 @@ def _largest(
             return None
         here, step = there, 2 * step
     found = brentq(excess, *sorted((here, there)), xtol=precision)
+    # The root is moved down until the share is reached: never less is changed.
     while excess(found) < 0:
         found -= precision
     return float(np.exp(found)), shares[found]

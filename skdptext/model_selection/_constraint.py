@@ -1,4 +1,4 @@
-"""Rule for a search: the best candidate that meets constraints."""
+"""Choose the best candidate of a search that meets constraints."""
 
 import operator
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ def best_under_constraint(
     subject_to: Mapping[str, float | tuple[str, float]],
     tuned_on: str = "private",
 ) -> Any:
-    """Rule for ``GridSearchCV(refit=...)``: the best candidate that meets constraints.
+    """Make a ``refit`` rule that picks the best candidate under constraints.
 
     Parameters
     ----------
@@ -35,15 +35,16 @@ def best_under_constraint(
         Bounds on mean test scores: ``0.8`` or ``(">=", 0.8)`` for at least,
         ``("<=", 0.3)`` for at most.
     tuned_on : {"private", "public", "released"}, default="private"
-        What the search is fitted on. ``"private"``: the documents to be protected; the
-        rule then warns. ``"public"``: public documents. ``"released"``: text that was
-        released before, by this library or otherwise. Tuning on one of the latter two
-        is recommended, and does not warn.
+        The kind of text that the search is fitted on. ``"private"`` means the documents
+        to be protected, and the rule warns. ``"public"`` means public documents, and
+        ``"released"`` text that was released before, by this library or otherwise.
+        Tuning on one of the latter two is recommended.
 
     Returns
     -------
     rule : callable
-        From ``cv_results_`` to the index of the chosen candidate.
+        A function from ``cv_results_`` to the index of the chosen candidate, for
+        ``GridSearchCV(refit=rule)``.
 
     Raises
     ------
@@ -57,7 +58,7 @@ def best_under_constraint(
     Warns
     -----
     PrivacyLeakWarning
-        When the rule is called, unless what the search is fitted on is declared public
+        When the rule is called, unless the documents of the search are declared public
         or released.
 
     See Also
@@ -73,20 +74,20 @@ def best_under_constraint(
     ``search.cv_results_["mean_test_accuracy"][search.best_index_]``.
 
     *Halving searches*, such as ``HalvingGridSearchCV``, never call a function given as
-    ``refit``, so that this rule has no effect there. Use ``GridSearchCV`` or
+    ``refit``, so this rule has no effect there. Use ``GridSearchCV`` or
     ``RandomizedSearchCV``.
 
-    The 2020 paper [1]_ (section 6) poses the choice of λ as this problem. Among equally
-    good candidates, the one that clears the first constraint by the largest margin is
-    taken; then the first one. A candidate with a NaN score is never taken. If many are
+    The 2020 paper [1]_ (section 6) poses the choice of λ as this problem. Ties between
+    equally good candidates go to the largest margin in the first constraint, and then
+    to the first candidate. A candidate with a NaN score is never chosen. If many are
     tried, some will meet a bound by chance: confirm the chosen one on documents that
     the search did not see.
 
-    *Privacy.* A choice made by scores on private documents depends on them, which the
-    guarantee of the release does not count, whichever parameters are searched. Tune on
-    public documents of the same kind, or on text released before. Where the perturber
-    is a step of the pipeline, a search over the classifier alone releases the documents
-    once more for every candidate and split: release them first, then search.
+    *Privacy.* A choice made by scores on private documents depends on them, for any
+    searched parameter, and the guarantee of the release does not count this. Tune on
+    public documents of the same kind, or on text released before. If the perturber is a
+    step of the pipeline, a search over the classifier alone releases the documents once
+    more for every candidate and split: release them first, then search.
 
     References
     ----------
@@ -128,10 +129,10 @@ def _bound(name: Any, bound: Any) -> tuple[str, float]:
 
 
 class _Rule(str):
-    """The name of the score to maximize, which chooses by the results of a search.
+    """The name of the score to maximize, callable on the results of a search.
 
-    A search with several scores looks its own score up by what was given as `refit`. It
-    takes a name or a function, and this is both, so that ``search.score`` works.
+    A search with several scores uses `refit` to look up its own score, and accepts a
+    name or a function. This object is both, which makes ``search.score`` work.
     """
 
     subject_to: dict[str, tuple[str, float]]
@@ -150,18 +151,18 @@ class _Rule(str):
         }
         feasible = ~np.isnan(scores[self])
         for name, (relation, bound) in self.subject_to.items():
-            # False for NaN
+            # Comparisons with NaN are false, so a candidate without a score drops out.
             feasible = feasible & _RELATIONS[relation](scores[name], bound)
         if not feasible.any():
             raise NoFeasibleCandidateError(self._explain(scores), cv_results)
         first, (relation, _) = next(iter(self.subject_to.items()))
         margin = scores[first] if relation == ">=" else -scores[first]
         rows = np.flatnonzero(feasible)
-        # lexsort: the last key counts most, and it is stable
+        # In lexsort the last key counts most. It is stable: the first candidate wins.
         return int(rows[np.lexsort((-margin[rows], -scores[self][rows]))[0]])
 
     def _explain(self, scores: Mapping[str, np.ndarray]) -> str:
-        """What was wanted, and what each score reaches."""
+        """List the constraints, and the range that each score reaches."""
         reached = {}
         for name, values in scores.items():
             low, high = np.fmin.reduce(values), np.fmax.reduce(values)
@@ -172,7 +173,7 @@ class _Rule(str):
         ]
         return (
             f"subject_to must hold for at least one candidate: {'; '.join(wanted)}. To "
-            f"maximize: {reached[self]}. Loosen a bound, widen the grid or name scores "
+            f"maximize: {reached[self]}. Loosen a bound, widen the grid, or use scores "
             "that the search has; they are in this error's cv_results."
         )
 

@@ -13,7 +13,7 @@ from skdptext.utils import check_real, half_width, import_pandas
 
 
 class Scores(NamedTuple):
-    """One score of each candidate; every array has shape (n_candidates,)."""
+    """A score of all candidates; every array has shape (n_candidates,)."""
 
     mean: np.ndarray
     std: np.ndarray  # over the splits, with n − 1; NaN for a single split
@@ -29,9 +29,9 @@ class SearchResults(NamedTuple):
     ----------
     params : dict of str to ndarray or list
         ``"epsilon"``, ``"lam"``, and other searched parameters under their own names,
-        where estimators are printed.
+        with estimators as text.
     scores : dict of str to Scores
-        By the name of the score: `mean` and `std` over the splits, the ends `low` and
+        For the name of each score, `mean` and `std` over the splits, the ends `low` and
         `high` of the interval, and `n_splits`.
     chosen : int or None
         The candidate that the search chose.
@@ -45,7 +45,7 @@ class SearchResults(NamedTuple):
 def search_results(
     search: Any, *, test_over_train: float | None = None
 ) -> SearchResults:
-    """The results of a search over ε and λ, as arrays.
+    """Get the results of a search over ε and λ as arrays.
 
     Parameters
     ----------
@@ -78,16 +78,16 @@ def search_results(
 
 
 def search_results_frame(search: Any, *, test_over_train: float | None = None) -> Any:
-    """The results of a search over ε and λ, one row per candidate and score.
+    """Get the results of a search over ε and λ, a row per candidate and score.
 
     Parameters
     ----------
     search : fitted search
         ``GridSearchCV``, ``RandomizedSearchCV`` or a similar search. ε and λ are read
-        from its perturber, whatever the name of the step, searched or not.
+        from its perturber, under any name of the step, searched or not.
     test_over_train : float, default=None
-        Ratio of test to training documents in a split. None: 1/(n_splits − 1), as in
-        k-fold cross-validation. Give it for other splitters: 0.3/0.7 for
+        Ratio of test to training documents in a split. None means 1/(n_splits − 1), as
+        in k-fold cross-validation. Set it for other splitters: 0.3/0.7 for
         ``ShuffleSplit(test_size=0.3)``, 1/(k − 1) for repeated k-fold.
 
     Returns
@@ -110,7 +110,7 @@ def search_results_frame(search: Any, *, test_over_train: float | None = None) -
 
     See Also
     --------
-    best_under_constraint : Chooses one of them.
+    best_under_constraint : Chooses one of the candidates.
 
     Notes
     -----
@@ -162,7 +162,7 @@ def search_results_frame(search: Any, *, test_over_train: float | None = None) -
 def _scores(
     results: Mapping[str, Any], name: str, test_over_train: float | None
 ) -> Scores:
-    """Mean, standard deviation and corrected interval of a score."""
+    """Compute mean, standard deviation and corrected interval of a score."""
     columns: list[np.ndarray] = []
     while (key := f"split{len(columns)}_test_{name}") in results:
         columns.append(np.asarray(results[key], dtype=np.float64))
@@ -177,9 +177,10 @@ def _scores(
 
 
 def _params(search: Any) -> dict[str, Any]:
-    """ε, λ and the other parameters of each candidate, as columns."""
+    """Get ε, λ and the other parameters of each candidate, as columns."""
     candidates = search.cv_results_["params"]
-    # of several grids, one may not vary what another one does: the model tells
+    # A search may have several grids that vary different parameters. Values that a grid
+    # does not vary are read from the estimator.
     models = [
         clone(search.estimator).set_params(**clone(dict(each), safe=False))
         for each in candidates
@@ -207,9 +208,10 @@ def _params(search: Any) -> dict[str, Any]:
 def _interval(
     by_split: np.ndarray, confidence: float, test_over_train: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Student's intervals of mean scores over splits, (…, n_splits).
+    """Compute Student's intervals of mean scores over splits, (…, n_splits).
 
-    If all scores lie in [0, 1], they are taken to be shares, and so are the limits.
+    If all scores lie in [0, 1], they are assumed to be shares, and the limits are
+    clipped.
     """
     k = by_split.shape[-1]
     mean, std = by_split.mean(axis=-1), by_split.std(axis=-1, ddof=1)

@@ -1,4 +1,4 @@
-"""Multinomial naive Bayes for words released through known noise."""
+"""Multinomial naive Bayes for words that were released through known noise."""
 
 from dataclasses import replace
 from typing import Any
@@ -28,22 +28,22 @@ from skdptext.utils import (
 
 
 class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
-    r"""Classify noisy bags-of-words, using the distribution of the noise.
+    r"""Classify noisy bags of words with the help of the noise distribution.
 
     The word frequencies p_c(w) of each class are learned from clean text. A released
     word then has frequency :math:`q_c(z) = \sum_w p_c(w) \Pr[z \mid w]`, and a release
     is assigned to the class with the largest :math:`\ln π_c + \sum_j \ln q_c(z_j)`. The
-    effect of the noise need not be learned.
+    classifier need not learn the effect of the noise.
 
     Parameters
     ----------
     perturber : DPWordPerturber, DPDocumentReplacer or other releaser, default=None
-        Releases the bags to be classified; fitted or not. Its parameters are searched
-        over as ``perturber__epsilon``. For a releaser of whole documents, such as
-        `~skdptext.DPDocumentReplacer`, the distribution of a class is the mean of those
-        of its documents, and of one that is like all documents, so that no class rules
-        a release out; `alpha` and the other parameters of words are not used. None:
-        there is no noise, and the classifier is multinomial naive Bayes on counts.
+        Releases the bags to be classified; fitted or not. A search reaches its
+        parameters as ``perturber__epsilon``. For a releaser of whole documents, such as
+        `~skdptext.DPDocumentReplacer`, the distribution of a class is the mean over its
+        documents and one average document, which leaves every release possible in every
+        class; `alpha` and the other parameters of words are not used. None means no
+        noise: the classifier is multinomial naive Bayes on counts.
     alpha : float > 0, default=100.0
         Smoothing of p_c: this many words are added to each class, in the proportions of
         all classes together (after adding one of every word, if there is no noise).
@@ -51,8 +51,8 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         The π_c: ``"frequency"``, the class frequencies in `fit`; ``"uniform"``; or one
         number per class, in any unit.
     n_draws : int, default=20
-        Simulated draws per word, where the mechanism does not state Pr[z | w]; there
-        are at least 4,000 in all.
+        Simulated draws per word, if the mechanism does not state Pr[z | w]; there are
+        at least 4,000 in all.
     random_state : None, int or numpy.random.Generator, default=None
         Seeds this simulation, which is not secret.
 
@@ -66,24 +66,24 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
     feature_log_prob_ : ndarray of shape (n_classes, n_words)
         ln q_c, with a column for each word that may be released.
     perturber_ : DPWordPerturber
-        `perturber` if it is fitted, else a fitted copy, for releasing what is to be
-        classified. Absent if `perturber` is None.
+        `perturber` if it is fitted, else a fitted copy. Use it to release the documents
+        to be classified. Absent if `perturber` is None.
     n_features_in_ : int
         Number of words of the embedding, or of columns.
 
     See Also
     --------
-    skdptext.WMDKNNClassifier : Knows which words are near, but not the noise.
+    skdptext.WMDKNNClassifier : Uses distances of words, but not the noise.
 
     Notes
     -----
-    *Use.* `fit` takes clean text, `predict` releases. So it cannot follow the perturber
-    in a pipeline. In a search, a scorer releases the held-out documents, as in the last
-    example.
+    *Use.* `fit` takes clean text, and `predict` takes releases. The classifier can
+    therefore not follow the perturber in a pipeline. In a search, a scorer releases the
+    held-out documents, as in the last example.
 
     *Privacy.* The classifier adds no privacy: it keeps word frequencies of its training
-    texts, which must be public. Used as an adversary, it shows how far releases give
-    away the classes of documents.
+    texts, which must be public. Used as an adversary, it measures how well releases
+    reveal the classes of documents.
 
     *Smoothing.* Classes with few words need more smoothing than classes with many.
 
@@ -129,12 +129,12 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> "ChannelNaiveBayes":
-        """Learn the words of each class.
+        """Learn the word frequencies of each class.
 
         Parameters
         ----------
         X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
-            Clean texts. All of their words count, whatever the `document_length`.
+            Clean texts. All of their words count, regardless of `document_length`.
             Without a perturber, a matrix of counts or other weights.
         y : array-like of shape (n_documents,)
             Classes, at least two.
@@ -153,12 +153,13 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         for name in ("perturber_", "n_features_in_", "profiles_", "feature_log_prob_"):
             self.__dict__.pop(name, None)
         if self._reads_counts(X):
-            # scikit-learn's error would quote what cannot become an array
+            # This check comes first, because scikit-learn's error would quote labels
+            # that cannot become an array.
             as_array(y, "y must hold one label per document")
             X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
             check_classification_targets(y)
             bags = read_bags(X)
-            X = sp.csr_array((1, X.shape[1]))  # the rest fits to its width only
+            X = sp.csr_array((1, X.shape[1]))  # only the width of X matters below
         else:
             X = list(X)
         if self.perturber is not None:
@@ -179,7 +180,8 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             self._documents, self._numbers = X, numbers
             return self
         counts = sums_by_label(numbers, bags, n_classes).toarray()
-        # Noise makes all words possible; without it, each is taken to occur once more.
+        # Noise makes all words possible. Without noise, one occurrence of each word is
+        # added to avoid zero probabilities.
         background = counts.sum(axis=0) + (self.perturber is None)
         if not background.any():
             raise InvalidParameterError(
@@ -199,20 +201,20 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
 
     @property
     def _of_documents(self) -> bool:
-        """Whether a release is one answer about a document, and not noisy words."""
+        """Whether a release is one answer per document instead of noisy words."""
         return self.perturber is not None and not perturbs_words(self.perturber)
 
     def _reads_counts(self, X: Any) -> bool:
-        """Whether `X` is a matrix, as it always is where there is no noise."""
+        """Check whether `X` is a matrix, as it must be without noise."""
         if self._of_documents:
             return False
         return self.perturber is None or is_count_matrix(X, name="X")
 
     def _by_documents(self, X: Any) -> np.ndarray:
-        """ln of the mean distribution of each class's documents; last, that of all."""
+        """Compute ln of the mean distribution of the documents of each class."""
         n, n_classes = len(self._documents), len(self.classes_)
-        # A column of weights for each class, which sums to 1: 1 for each of its n_c
-        # documents and 1/n for every one, which is one document more, over n_c + 1.
+        # Each class has a column of weights that sum to 1: 1 for each of its n_c
+        # documents and 1/n for every document, which is one more, over n_c + 1.
         sizes = np.bincount(self._numbers)
         weights = np.full((n, n_classes), 1 / n)
         weights[np.arange(n), self._numbers] += 1
@@ -223,9 +225,9 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         joint = np.empty((n_rows, n_classes))
         for part in blocks(n_rows, max(1, working_memory_bytes() // (32 * n))):
             logs = likelihood(rows[part])
-            # Less the largest of a row, as all may underflow; the constant is the same
-            # for all classes. Of −inf alone there is none to subtract: what no document
-            # gives says nothing of the classes.
+            # Subtracting the largest value of a row avoids underflow, and the constant
+            # is the same for all classes. In a row of −inf there is none to subtract: a
+            # release that no document can give says nothing about the classes.
             most = np.maximum(logs.max(axis=1, keepdims=True), -1e300)
             mixed = np.exp(logs - most) @ weights
             with np.errstate(divide="ignore"):
@@ -243,7 +245,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         Returns
         -------
         log_joint : ndarray of shape (n_documents, n_classes)
-            One row a document, one column a class.
+            A row for each document, and a column for each class.
         """
         check_is_fitted(self, "classes_")
         if self._of_documents:
@@ -254,11 +256,11 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         else:
             vocabulary = self.perturber_.embedding_
             bags = read_release(X, vocabulary).bags(len(vocabulary))
-        # Σ_j ln q_c(z_j), as counts times logarithms: (documents, classes)
+        # Σ_j ln q_c(z_j) as a product of counts and logarithms, (documents, classes).
         return bags @ self.feature_log_prob_.T + self.class_log_prior_
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Log posterior of the classes.
+        """Compute the log posterior of the classes.
 
         Parameters
         ----------
@@ -274,7 +276,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         return joint - np.logaddexp.reduce(joint, axis=1, keepdims=True)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Posterior of the classes.
+        """Compute the posterior of the classes.
 
         Parameters
         ----------
@@ -284,12 +286,12 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         Returns
         -------
         proba : ndarray of shape (n_documents, n_classes)
-            Overconfident where the words of a document depend on each other.
+            Probabilities. They are overconfident if words of a document are dependent.
         """
         return np.exp(self.predict_log_proba(X))
 
     def predict(self, X: Any) -> np.ndarray:
-        """Most likely class.
+        """Predict the most likely class.
 
         Parameters
         ----------
