@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from skdptext._version import __version__
 
-if TYPE_CHECKING:  # what `__getattr__` gives
+if TYPE_CHECKING:  # the names that `__getattr__` imports
     from skdptext import (
         attacks,
         audit,
@@ -36,7 +36,8 @@ if TYPE_CHECKING:  # what `__getattr__` gives
     from skdptext.perturbation import DPWordPerturber
     from skdptext.replacement import DPDocumentReplacer
 
-# Where the classes are: importing all of them takes seconds.
+# The subpackage of each class. Classes are imported late, because importing all of them
+# takes seconds.
 _CLASSES = {
     "DPDocumentReplacer": "replacement",
     "DPTextClassifier": "learning",
@@ -74,7 +75,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """A class or a subpackage, imported at its first use (SPEC 1)."""
+    """Import a class or a subpackage at its first use (SPEC 1)."""
     if name in _CLASSES:
         return getattr(importlib.import_module(f"skdptext.{_CLASSES[name]}"), name)
     if name in __all__:

@@ -1,4 +1,4 @@
-"""``python -m skdptext``, which is the command ``skdptext``."""
+"""Run ``python -m skdptext``, which is the command ``skdptext``."""
 
 import sys
 

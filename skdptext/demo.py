@@ -2,7 +2,7 @@
 
 Run it with ``python -m skdptext.demo``, or ``make demo`` in a checkout. It needs no
 network: the texts are public documentation strings on two topics. A release should keep
-the topic and hide which document it was.
+the topic and hide the original document.
 """
 
 import argparse
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     options = parser.parse_args(arguments)
-    if find_spec("matplotlib") is None:  # now rather than after a minute of work
+    if find_spec("matplotlib") is None:  # fail now instead of after a minute of work
         parser.error("the figure needs matplotlib: pip install matplotlib.")
 
     started = time.perf_counter()
@@ -61,8 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     texts, topics = load_docstrings(topics=TOPICS, return_X_y=True)
     print(
         f"{len(texts)} documentation strings on {' and '.join(TOPICS)}.\n\n"
-        "1. Noisy words: how much noise can a classifier take? Searching ε and λ, half "
-        "a minute;\nthe first time, word vectors are trained before …",
+        "1. Noisy words: how much noise can a classifier take? Searching ε and λ takes "
+        "half a\nminute; the first run also trains word vectors …",
         flush=True,
     )
     search = searched(texts, topics, options.jobs)
@@ -81,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def searched(texts: Texts, topics: np.ndarray, n_jobs: int) -> GridSearchCV:
-    """The most noise with which topics are right in four of five cases."""
+    """Search for the most noise with which four of five topics are right."""
     words = load_docstring_embedding()
     noise = DPWordPerturber(words, document_length=20, stop_words="english")
     search = GridSearchCV(
@@ -98,7 +98,7 @@ def searched(texts: Texts, topics: np.ndarray, n_jobs: int) -> GridSearchCV:
 
 
 def show_search(search: GridSearchCV) -> None:
-    """Both scores of each candidate, and the one that was chosen."""
+    """Print both scores of each candidate, and the chosen one."""
     print(f"\n{'':8}{'topic right, λ =':^24}{'words changed, λ =':^24}")
     heads = [f"{lam:8g}" for lam in GRID["noise__lam"]]
     print(f"{'':8}" + "".join(heads * 2))
@@ -119,10 +119,10 @@ def show_search(search: GridSearchCV) -> None:
 def released(
     texts: Texts, topics: np.ndarray, noise: DPWordPerturber, seed: int
 ) -> Scores:
-    """What each release keeps of the topic, and the share that is identified.
+    """Score how well each release keeps the topic, and the share that is identified.
 
-    Half of the texts is private, a quarter public, and a quarter tests the classifiers
-    that learned from a release.
+    Half of the texts are private, a quarter is public, and a quarter tests the
+    classifiers that learned from a release.
     """
     private, rest, y_private, y_rest = train_test_split(
         texts, topics, test_size=0.5, stratify=topics, random_state=seed
@@ -157,7 +157,7 @@ def released(
 
 
 def show_releases(divisions: Sequence[Scores]) -> None:
-    """The mean of each score over the divisions, with half of its 95% interval."""
+    """Print the mean of each score over the divisions, ± half of its 95% interval."""
     print(f"{'':26}{'topic right':>16}{'identified of 100':>20}")
     for name in divisions[0]:
         cells = []

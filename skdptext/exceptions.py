@@ -1,4 +1,4 @@
-"""Errors and warnings that skdptext issues."""
+"""Errors and warnings of skdptext."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,8 +15,8 @@ __all__ = [
 class InvalidParameterError(ValueError, TypeError):
     """A parameter or an input breaks a rule, which the message names.
 
-    It is a `ValueError` and a `TypeError` at once, as scikit-learn's own parameter
-    error is, so that callers need not guess which of the two a rule belongs to.
+    Like scikit-learn's own parameter error, it is both a `ValueError` and a
+    `TypeError`. Callers need not guess which of the two a rule belongs to.
     """
 
 
@@ -26,7 +26,7 @@ class NoFeasibleCandidateError(ValueError):
     Attributes
     ----------
     cv_results : mapping
-        The scores of the search, which scikit-learn does not keep then.
+        The scores of the search, which scikit-learn discards in this case.
     """
 
     def __init__(self, message: str, cv_results: Mapping[str, Any]) -> None:
@@ -41,8 +41,8 @@ class PrivacyLeakWarning(UserWarning):
     """Something about the protected documents is released outside the guarantee.
 
     Issued when the number of words of each document is released, when unknown words
-    pass through in the clear, and when ε or λ is chosen by documents that are not said
-    to be public or released before.
+    are released unchanged, and when ε or λ is chosen by documents that are not declared
+    public or released before.
     """
 
 
@@ -51,4 +51,4 @@ class OutOfVocabularyWarning(UserWarning):
 
 
 class EmptyDocumentWarning(UserWarning):
-    """Documents hold no word, and are left out or answered without looking at them."""
+    """Documents contain no word, and are left out or get the overall answer."""

@@ -1,4 +1,4 @@
-"""Word embeddings, the files that hold them, and exact nearest words."""
+"""Word embeddings, their files, and exact nearest words."""
 
 from skdptext.embeddings._embedding import (
     WordEmbedding,
@@ -13,7 +13,7 @@ from skdptext.embeddings._nearest import (
     nearest_words as nearest_words,
 )
 
-# The names above of the form `x as x` are for the rooms beside, and have no page.
+# Names imported as `x as x` are for other subpackages and have no page of their own.
 __all__ = [
     "WordEmbedding",
     "one_hot_embedding",

@@ -1,4 +1,4 @@
-"""Words and their vectors, shared by every part of the library."""
+"""Words and their vectors, shared by all parts of the library."""
 
 import hashlib
 import os
@@ -23,7 +23,7 @@ from skdptext.utils import (
 
 
 class Subwords(NamedTuple):
-    """fastText's vectors of character n-grams by hash value, and the n-grams' lengths.
+    """fastText's vectors of character n-grams by hash value, and the n-gram lengths.
 
     P. Bojanowski, E. Grave, A. Joulin, T. Mikolov, "Enriching word vectors with
     subword information", TACL 5 (2017).
@@ -35,7 +35,7 @@ class Subwords(NamedTuple):
 
 
 def plain_words(words: Iterable[str], name: str = "words") -> Iterator[str]:
-    """Each of some words as a plain str; an error names what is none."""
+    """Yield words as plain str; an error names the first one that is not a str."""
     try:
         if isinstance(words, str | bytes):
             raise TypeError
@@ -49,16 +49,17 @@ def plain_words(words: Iterable[str], name: str = "words") -> Iterator[str]:
             raise InvalidParameterError(
                 f"{name} must be str, got {kind_of(word)} at position {i}."
             )
-        yield str(word)  # np.str_ is a str, but pickles and prints as NumPy's
+        # np.str_ is a str, but its pickles and its repr belong to NumPy.
+        yield str(word)
 
 
 def _composed(word: str) -> str:
-    """The word with a letter and its accent as one character, if there is one."""
+    """Compose a letter and its accent to one character, where it exists (NFC)."""
     return normalize("NFC", word)
 
 
 def _rows_of(words: Iterable[str]) -> dict[str, int]:
-    """The row of each word; none may occur twice."""
+    """Map each word to its row; repeated words are refused."""
     rows: dict[str, int] = {}
     for row, word in enumerate(words):
         first = rows.setdefault(word, row)
@@ -74,18 +75,18 @@ def _rows_of(words: Iterable[str]) -> dict[str, int]:
 def _checked(
     name: str, vectors: Any, n_rows: int | None, dim: int | None, own: bool
 ) -> np.ndarray:
-    """Vectors as a frozen float32 matrix: a copy, unless the array is our own.
+    """Convert vectors to a frozen float32 matrix; a copy, unless the array is ours.
 
-    Any number of rows or of columns will do where it is None.
+    None accepts any number of rows or of columns.
     """
     convert = np.asarray if own else np.array
     try:
         given = np.asarray(vectors)
         if given.dtype.kind not in "fiubO" or np.ma.is_masked(vectors):
             raise TypeError
-        with np.errstate(over="ignore"):  # what leaves float32 is refused below
+        with np.errstate(over="ignore"):  # values beyond float32 are refused below
             stored = convert(given, dtype=np.float32, order="C")
-    except (TypeError, ValueError, OverflowError):  # whose messages quote the values
+    except (TypeError, ValueError, OverflowError):  # their messages quote the values
         raise InvalidParameterError(
             f"{name} must be a matrix of real numbers, got {type(vectors).__name__} "
             "with other or masked entries, or with rows that differ in length."
@@ -105,9 +106,11 @@ def _checked(
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:
-    """A read-only view of a read-only array, whose flag cannot be set back."""
+    """Get a read-only view of a read-only array."""
+    # The flag of the view cannot be set back, because its base is read-only. A memory
+    # map stays one, as the base.
     array.flags.writeable = False
-    return array.view(np.ndarray)  # a memory map stays one, as the base
+    return array.view(np.ndarray)
 
 
 class WordEmbedding:
@@ -122,7 +125,7 @@ class WordEmbedding:
     ----------
     words : iterable of str
         The vocabulary, without repetition, in the order of the rows of `vectors`.
-        Unicode is normalized (NFC), here and wherever words are looked up.
+        Unicode is normalized (NFC), here and when words are looked up.
     vectors : array-like of shape (n_words, dim)
         One finite vector per word. Stored as a read-only, C-ordered float32 copy.
 
@@ -133,7 +136,7 @@ class WordEmbedding:
     vectors : ndarray of shape (n_words, dim), float32, read-only
         The vectors.
     dim : int
-        Length of a vector.
+        Dimension of the vectors.
 
     Raises
     ------
@@ -143,8 +146,8 @@ class WordEmbedding:
 
     See Also
     --------
-    one_hot_embedding : Words that are all equally far from each other.
-    skdptext.datasets.load_docstring_embedding : Vectors that need no download.
+    one_hot_embedding : Makes words that are all equally far apart.
+    skdptext.datasets.load_docstring_embedding : Trains vectors without a download.
 
     Notes
     -----
@@ -181,7 +184,8 @@ class WordEmbedding:
         subwords: Subwords | None,
         fingerprint: bytes | None = None,
     ) -> Self:
-        """Build from parts that have been checked; a pickle gives arrays writeable."""
+        """Build from checked parts."""
+        # Arrays are frozen again here, because unpickling makes them writeable.
         self = cls.__new__(cls)
         if subwords is not None:
             subwords = subwords._replace(buckets=_frozen(subwords.buckets))
@@ -192,11 +196,11 @@ class WordEmbedding:
 
     @classmethod
     def _from_parts(cls, parts: Parts, own: bool) -> Self:
-        """Build from what a file or a model holds.
+        """Build from the contents of a file or a model.
 
-        Of words that differ in code points alone, such as the Hindi words of large
-        files do, the first stays: it is the most frequent one. A word that occurs
-        twice as it is written is refused.
+        Some words differ only in code points, such as Hindi words in large files. The
+        first of them stays, because it is the most frequent one. A word that occurs
+        twice in the same spelling is refused.
         """
         words, vectors, ngrams = parts
         words = list(plain_words(words))
@@ -229,7 +233,7 @@ class WordEmbedding:
 
     @property
     def dim(self) -> int:
-        """Length of a vector."""
+        """Dimension of the vectors."""
         return int(self.vectors.shape[1])
 
     def __len__(self) -> int:
@@ -259,10 +263,10 @@ class WordEmbedding:
         return f"WordEmbedding({len(self)} words, {self.dim} dimensions{subwords})"
 
     def find(self, tokens: Sequence[str]) -> np.ndarray:
-        """Row of each token, -1 where it is unknown.
+        """Find the row of each token, -1 if it is unknown.
 
-        A token is looked up as written, then lowercased, then capitalised, so that
-        cased and uncased embeddings both work; each in the composed form of Unicode.
+        A token is looked up as written, then lowercased, then capitalized, each in the
+        composed form of Unicode. Cased and uncased embeddings therefore both work.
 
         Parameters
         ----------
@@ -285,8 +289,7 @@ class WordEmbedding:
             tokens = list(plain_words(tokens, "tokens"))
         row = self._rows.get
         ids = np.fromiter(map(row, tokens, repeat(-1)), np.int32, len(tokens))
-        # As written comes first, so that an embedding that has both Us and us keeps
-        # them apart.
+        # The written form comes first, because an embedding may contain both Us and us.
         for written in (str, str.lower, str.capitalize):
             unknown = np.flatnonzero(ids < 0)
             ids[unknown] = [row(_composed(written(tokens[i])), -1) for i in unknown]
@@ -298,7 +301,7 @@ class WordEmbedding:
         return self._subwords is not None
 
     def infer(self, word: str) -> np.ndarray | None:
-        """Vector of a word, known or not.
+        """Get the vector of a word, known or not.
 
         Parameters
         ----------
@@ -308,9 +311,9 @@ class WordEmbedding:
         Returns
         -------
         vector : ndarray of shape (dim,), float32, or None
-            That of the row that `find` gives; else the mean of fastText's vectors of
-            the word's character n-grams; None if the embedding has no subword vectors,
-            or the word has no n-gram of their lengths.
+            The vector of a known word, as `find` finds it, or the mean of fastText's
+            vectors of the word's character n-grams. None if the embedding has no
+            subword vectors, or the word has no n-gram of their lengths.
 
         References
         ----------
@@ -348,19 +351,20 @@ class WordEmbedding:
 
     @cached_property
     def half_norms(self) -> np.ndarray:
-        """½‖φ‖² of each word, which a search for nearest words takes; read-only."""
+        """½‖φ‖² of each word, used by the search for nearest words; read-only."""
         return _frozen(half_squared_norms(self.vectors))
 
     # -- subsets ---------------------------------------------------------------
 
     def restrict(self, words_or_n: int | Iterable[str]) -> "WordEmbedding":
-        """The embedding of a subset of the words.
+        """Make the embedding of a subset of the words.
 
         Parameters
         ----------
         words_or_n : int or iterable of str
-            The first n words, which share memory with this embedding; or these words,
-            in the order given (a set: in the order of this embedding).
+            An int n selects the first n words, which share memory with this embedding.
+            An iterable selects its words, in its order (a set: in the order of this
+            embedding).
 
         Returns
         -------
@@ -414,11 +418,11 @@ class WordEmbedding:
         path : str or path-like
             ``.npz``: arrays ``words`` and ``vectors``; ``.bin``: word2vec binary, read
             by gensim; ``.txt``, ``.vec``: word2vec, fastText or GloVe text, with or
-            without a first line that gives the two sizes. All but ``.npz`` also with
-            ``.gz`` behind.
+            without a first line that gives the two sizes. All but ``.npz`` may be
+            followed by ``.gz``.
         n_words : int, default=None
-            Read only the first n words, or all if there are fewer; the rest of a text
-            or binary file is not read. None: all.
+            Read only the first n words, or all if there are fewer. The rest of a text
+            or binary file is not read. None reads all words.
 
         Returns
         -------
@@ -427,20 +431,20 @@ class WordEmbedding:
         Raises
         ------
         InvalidParameterError
-            If the suffix is not one of those, or the file is cut short, holds fewer
-            or more words than it promises, words twice, rows of another length, NaN,
-            infinite values or a word that is not UTF-8. The message names the line
-            of a text file.
+            If the suffix is not one of those, or the file is truncated or contains
+            fewer or more words than its header states, repeated words, rows of another
+            length, NaN, infinite values or a word that is not UTF-8. The message names
+            the line of a text file.
         FileNotFoundError
             If there is no such file.
 
         Notes
         -----
-        A text file has a header if its first line is two whole numbers. Words of text
-        may hold single blanks, as some of GloVe do.
+        A text file has a header if its first line is two whole numbers. Words in a text
+        file may contain single blanks, as some words of GloVe do.
 
-        Unicode is normalized (NFC). Where several words of a file become one, the first
-        stays, so that fewer words than the file holds, or than `n_words`, may be read.
+        Unicode is normalized (NFC). If several words of a file become one, the first
+        stays, and the result has fewer words than the file, or than `n_words`.
 
         Examples
         --------
@@ -466,15 +470,16 @@ class WordEmbedding:
         Parameters
         ----------
         path : str or path-like
-            ``.npz`` loads fastest and keeps everything: the best choice. Or one of the
-            other suffixes that `load` knows. Text is written with nine digits, so that
-            vectors come back exactly.
+            Name of the file, with a suffix that `load` knows. The best is ``.npz``,
+            which loads fastest and keeps everything. Text is written with nine digits, which
+            restores vectors exactly.
 
         Raises
         ------
         InvalidParameterError
-            If the suffix is unknown, or the format cannot hold one of the words: binary
-            none with white space, text none with other than single blanks within it.
+            If the suffix is unknown, or the format cannot store one of the words.
+            Binary files store no words with white space, and text files none with other
+            white space than single blanks inside.
 
         Warns
         -----
@@ -490,13 +495,13 @@ class WordEmbedding:
 
     @classmethod
     def from_gensim(cls, model: Any) -> Self:
-        """The embedding of a gensim model.
+        """Make the embedding of a gensim model.
 
         Parameters
         ----------
         model : KeyedVectors, or a model with word vectors in ``wv``
             Word2Vec, FastText or Doc2Vec. fastText's subword vectors are kept: see
-            `infer`. Vectors are copied, so that further training does not change the
+            `infer`. Vectors are copied, and further training does not change the
             embedding.
 
         Returns
@@ -562,14 +567,14 @@ class WordEmbedding:
 
 
 def one_hot_embedding(words: int | Iterable[str]) -> WordEmbedding:
-    """The embedding in which all words are equally far apart (√2).
+    """Make the embedding in which all words are equally far apart (√2).
 
     Its vectors are the unit matrix, so it needs n_words² floats.
 
     Parameters
     ----------
     words : int or iterable of str
-        The number of words, which are called ``x0``, ``x1``, …; or the words.
+        The number of words, which get the names ``x0``, ``x1``, …; or the words.
 
     Returns
     -------
@@ -588,8 +593,8 @@ def check_embedding(
 ) -> WordEmbedding:
     """Resolve an estimator's `embedding` parameter, a WordEmbedding or "one-hot".
 
-    `one_hot_words` are the columns of the count matrix, or how many there are, for
-    "one-hot"; None: the input is not a count matrix, so "one-hot" has no words.
+    For "one-hot", `one_hot_words` are the columns of the count matrix, or their number.
+    None means that the input is not a count matrix, and "one-hot" has no words.
     """
     if isinstance(embedding, WordEmbedding):
         return embedding
@@ -597,33 +602,33 @@ def check_embedding(
         if one_hot_words is None:
             raise InvalidParameterError(
                 'embedding="one-hot" needs a count matrix as input, whose columns are '
-                "the words; for text or tokens, give a WordEmbedding."
+                "the words; for text or tokens, pass a WordEmbedding."
             )
         return one_hot_embedding(one_hot_words)
     raise InvalidParameterError(
         f'embedding must be a WordEmbedding or "one-hot", got {shown(embedding)}. '
-        "Make one by WordEmbedding.load(path), WordEmbedding.from_gensim(model) or "
+        "Make one with WordEmbedding.load(path), WordEmbedding.from_gensim(model) or "
         "WordEmbedding(list(mapping), list(mapping.values()))."
     )
 
 
 def column_names(X: Any) -> list[str] | None:
-    """Names of the columns of a data frame, if all of them are str."""
+    """Get the names of the columns of a data frame, if all of them are str."""
     names = list(getattr(X, "columns", ()))
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
 def check_columns(X: Any, embedding: WordEmbedding) -> None:
-    """Refuse what says that its columns are not the words of this embedding.
+    """Refuse input whose columns are known not to be the words of this embedding.
 
-    A data frame does if it names a column after another column's word; names that are
-    not words are ignored. A release does by the fingerprint that it carries.
+    In a data frame, a column may be named after the word of another column; names that
+    are not words are ignored. A release carries the fingerprint of its embedding.
     """
     fingerprint = getattr(X, "embedding_fingerprint", None)
     if fingerprint is not None and fingerprint != embedding.fingerprint:
         raise InvalidParameterError(
             "X must hold bags of the same embedding, in the same order of words, got a "
-            "release by another one. Give one embedding to both."
+            "release by another one. Pass the same embedding to both."
         )
     if (names := column_names(X)) is None:
         return

@@ -15,7 +15,7 @@ import numpy as np
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import check_integer, check_path, import_gensim, replacing
 
-# What a file holds, by its suffix.
+# The contents of a file, by its suffix.
 _FORMS = {
     ".npz": "arrays `words`, of dtype str, and `vectors`",
     ".bin": "word2vec binary (for a fastText model take gensim's load_facebook_model, "
@@ -23,8 +23,8 @@ _FORMS = {
     ".txt": "lines of a word and its numbers",
     ".vec": "lines of a word and its numbers",
 }
-# Bytes of a line: without a bound, a small file that unpacks to one endless line would
-# fill the memory.
+# The most bytes of a line. Without a bound, a small compressed file with one endless
+# line would fill the memory.
 _MAX_LINE = 1 << 24
 
 # Words, vectors, and fastText's vectors of n-grams with the lengths of n-grams.
@@ -32,7 +32,7 @@ Parts = tuple[Any, Any, tuple[Any, tuple[int, int]] | None]
 
 
 def read(path: Any, n_words: Any) -> Parts:
-    """The first words and vectors of a file, and all its subword vectors."""
+    """Read the first words and vectors of a file, and all its subword vectors."""
     path, suffix, _ = _place(path)
     if n_words is not None:
         n_words = check_integer("n_words", n_words, low=1)
@@ -47,8 +47,8 @@ def read(path: Any, n_words: Any) -> Parts:
     except (InvalidParameterError, ImportError):
         raise
     except Exception as error:
-        # Those of zipfile, gzip, NumPy and gensim are of a dozen kinds, and may quote
-        # the file, which may be one of private documents given by mistake.
+        # zipfile, gzip, NumPy and gensim raise a dozen kinds of errors, which may quote
+        # the file. It may contain private documents, given by mistake.
         raise InvalidParameterError(
             f"{path}: is broken, or does not hold {_FORMS[suffix]} "
             f"({type(error).__name__})."
@@ -58,22 +58,22 @@ def read(path: Any, n_words: Any) -> Parts:
 def write(
     path: Any, words: tuple[str, ...], vectors: np.ndarray, subwords: Any
 ) -> None:
-    """Write an embedding in the format that the suffix names, completely or not."""
+    """Write an embedding in the format of the suffix, completely or not at all."""
     path, suffix, packed = _place(path)
     for i, word in enumerate(words):
         if not _is_held(word, suffix):
             raise InvalidParameterError(
-                f"words must be such that {suffix} files can hold them, got "
-                f"{word[:40]!r} at position {i}; .npz holds nearly any."
+                f"words must be such that {suffix} files can store them, got "
+                f"{word[:40]!r} at position {i}; .npz can store nearly all words."
             )
     if subwords is not None and suffix != ".npz":
         warnings.warn(
-            f"{suffix} files hold no subword vectors: {str(path)!r} will hold the "
-            "words and their vectors only. Save as .npz to keep them.",
+            f"{suffix} files hold no subword vectors: {str(path)!r} will only contain "
+            "words and their vectors. Save as .npz to keep all.",
             UserWarning,
             stacklevel=3,  # the caller of WordEmbedding.save
         )
-    # through a link, as open() would
+    # A symbolic link is followed, as open() would do.
     with replacing(Path(os.path.realpath(path))) as file:
         if suffix == ".npz":
             arrays: Any = {"vectors": vectors, "words": np.array(words)}
@@ -82,10 +82,10 @@ def write(
                 arrays["subword_lengths"] = np.array(subwords[1:])
             np.savez(file, **arrays)
             return
-        # without name and time, so that equal embeddings give equal files
+        # Name and time are left out, so equal embeddings give equal files.
         out: Any = gzip.GzipFile("", "wb", 6, file, mtime=0) if packed else file
         out.write(f"{len(words)} {vectors.shape[1]}\n".encode())
-        # Nine digits tell every float32 from every other
+        # Nine digits distinguish all float32 numbers.
         numbers = " ".join(["%.9g"] * vectors.shape[1])
         for word, row in zip(words, vectors.astype("<f4", copy=False), strict=True):
             if suffix == ".bin":
@@ -97,11 +97,11 @@ def write(
 
 
 def _place(path: Any) -> tuple[Path, str, bool]:
-    """The path, the suffix of its format, and whether it is compressed by gzip."""
+    """Get the path, the suffix of its format, and whether it is compressed."""
     path = check_path("path", path)
     name = path.name.lower()
     packed = name.endswith(".gz")
-    # gensim downloads text under names that end in .gz alone
+    # gensim downloads text files with names that only end in .gz.
     suffix = Path(name.removesuffix(".gz")).suffix or (".txt" if packed else "")
     if suffix not in _FORMS or (packed and suffix == ".npz"):
         raise InvalidParameterError(
@@ -122,7 +122,7 @@ def _read_npz(path: Path, n_words: int | None) -> Parts:
             subwords = file["subword_buckets"], (min_n, max_n)
     if len(words) != len(vectors):
         raise ValueError
-    if n_words is not None:  # a copy of them, so that the others are let go
+    if n_words is not None:  # a copy releases the memory of the other vectors
         words, vectors = words[:n_words], vectors[:n_words].copy()
     return words.tolist(), vectors, subwords
 
@@ -142,7 +142,7 @@ def _read_binary(path: Path, n_words: int | None) -> Parts:
     if most < wanted * (4 * dim + 2):
         raise InvalidParameterError(
             f"{path}: the header promises {n_promised} words of {dim} dimensions, but "
-            "the file is too short to hold them."
+            "the file is too short for them."
         )
     keyed = KeyedVectors.load_word2vec_format(path, binary=True, limit=n_words)
     if len(keyed) < wanted:
@@ -185,7 +185,7 @@ def _read_text(path: Path, n_words: int | None) -> Parts:
                 text = word.decode()
                 numbers.extend(map(float, fields))
             except (ValueError, OverflowError):
-                # Not quoted: the file may be one of documents.
+                # The line is not quoted, because the file may contain documents.
                 origin = "as in line 1" if promised is None else "by the header"
                 raise broken(
                     f"expected a word in UTF-8 and {dim} numbers ({origin}), got "
@@ -193,7 +193,7 @@ def _read_text(path: Path, n_words: int | None) -> Parts:
                 ) from None
             if words.setdefault(text, number) != number:
                 raise broken(
-                    f"the word occurs already, in line {words[text]}; words must be "
+                    f"the word already occurs in line {words[text]}; words must be "
                     "unique."
                 )
             if len(words) == n_words:
@@ -217,7 +217,7 @@ def _opened(path: Path) -> Any:
 
 
 def _sizes(line: bytes) -> tuple[int | None, int]:
-    """Number of words, where the first line is a header, and of dimensions."""
+    """Get the number of words, if the first line is a header, and of dimensions."""
     fields = line.split()
     if len(fields) == 2 and all(field.isdigit() for field in fields):
         return int(fields[0]), int(fields[1])
@@ -233,10 +233,10 @@ def _is_number(field: bytes) -> bool:
 
 
 def _is_word(word: bytes) -> bool:
-    """Whether a word comes back from a line of text.
+    """Check whether a word can be read back from a line of text.
 
-    It may hold single blanks. But a part of it that reads as a number would be taken
-    for one of the vector, in a line that has one too many.
+    It may contain single blanks. But if its last part reads as a number, it would be
+    mistaken for an entry of the vector.
     """
     parts = word.split()
     whole = bool(parts) and word == b" ".join(parts)
@@ -244,11 +244,11 @@ def _is_word(word: bytes) -> bool:
 
 
 def _is_held(word: str, suffix: str) -> bool:
-    """Whether a word comes back from a file of a format."""
+    """Check whether a word can be read back from a file of a format."""
     try:
         raw = word.encode()
     except UnicodeEncodeError:
         return False
     if suffix == ".npz":
-        return not word.endswith("\0")  # which NumPy drops
+        return not word.endswith("\0")  # NumPy drops null characters at the end
     return _is_word(raw) and not (suffix == ".bin" and b" " in raw)

@@ -1,17 +1,18 @@
-"""Exact nearest words to many points: blocked product, certified ties."""
+"""Find exact nearest words to many points, by blocked products and certified ties."""
 
 import numpy as np
 
 from skdptext.utils import blocks, half_squared_norms, working_memory_bytes
 
-# Scores of 16 MB at a time: a smaller product spends more on packing its factors.
+# A tile has 16 MB of scores. A smaller product spends more time on packing its factors.
 _ROWS = 2048
 _COLUMNS = 2048
-# Scores of few rows, such as a query's, that are made at once, 2 MB of them: every tile
-# costs a dozen calls of NumPy, and more scores than this leave the cache.
+# For few rows, such as those of a query, a tile has 2 MB of scores. Every tile costs a
+# dozen calls of NumPy, but more scores than this do not fit into the cache.
 _FEW_SCORES = 2**19
 _UNIT_ROUNDOFF = 2.0**-24  # of float32
-# Bytes of vectors rescored in float64 at a time; bounds the memory of the worst case.
+# Bytes of vectors rescored in float64 at a time. This bounds the memory of the worst
+# case.
 _PAIR_BYTES = 2**22
 
 
@@ -22,19 +23,20 @@ def nearest_words(
     *,
     memory: int | None = None,
 ) -> np.ndarray:
-    """Index of the row of `vectors` nearest to each point in Euclidean distance.
+    """Find the row of `vectors` nearest to each point in Euclidean distance.
 
-    The answer is that of a float64 brute force; equal distances go to the lowest
+    The result equals that of float64 brute force; equal distances go to the lowest
     index. It does not depend on how the points are split into calls. `half_norms` are
-    `half_squared_norms(vectors)`, where the caller has them; `memory` is bytes for
-    scores: at most 16 MB, which is the default, and at least 64 rows of a tile.
+    `half_squared_norms(vectors)`, if the caller has them. `memory` is the number of
+    bytes for scores: at most 16 MB, which is the default, and at least 64 rows of a
+    tile.
 
-    The nearest word maximises φᵀp − ½‖φ‖². The float32 product gives these scores to
+    The nearest word maximizes φᵀp − ½‖φ‖². The float32 product gives these scores to
     within δ = (m + 8)·2⁻²⁴·(‖p‖ max‖φ‖ + ½ max‖φ‖²): a dot product of m terms, summed
     in any order, errs by at most about m unit round-offs times ‖p‖‖φ‖
-    (Cauchy-Schwarz). The casts and the norm add a few more. Where the two best scores
-    differ by more than 2δ the winner is certain; the other points, 1% or so, are
-    decided among all words within 2δ of the best by float64 scores.
+    (Cauchy-Schwarz). The casts and the norm add a few more. If the two best scores
+    differ by more than 2δ, the winner is certain. For the other points, about 1%,
+    float64 scores decide among all words within 2δ of the best.
     """
     if half_norms is None:
         half_norms = half_squared_norms(vectors)
@@ -49,13 +51,14 @@ def nearest_words(
         n_rows = _ROWS
         if memory is not None:
             n_rows = int(np.clip(memory // (4 * _COLUMNS), 64, _ROWS))
-        # few rows have wider tiles, though no wider than the words take
+        # Few rows allow wider tiles, up to the number of words.
         columns = max(_COLUMNS, min(_FEW_SCORES // len(points), len(vectors)))
         scores = np.empty(min(n_rows, len(points)) * columns, dtype=np.float32)
         for rows in blocks(len(points), n_rows):
             block = points[rows].astype(np.float32)
             ids[rows], best[rows], second[rows] = _top(block, vectors, half32, scores)
-        # False for NaN, so that points whose scores overflowed are decided in float64.
+        # Comparisons with NaN are false. Points whose scores overflowed are therefore
+        # uncertain, and decided in float64.
         uncertain = np.flatnonzero(~(best - second > slack))
         floor = best - slack
         del scores
@@ -78,20 +81,20 @@ def k_nearest_words(
     exclude: np.ndarray | None = None,
     memory: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The k rows of `vectors` nearest to each point in Euclidean distance.
+    """Find the k rows of `vectors` nearest to each point in Euclidean distance.
 
-    The answer is that of a float64 brute force on the differences; equal distances go
+    The result equals that of float64 brute force on the differences; equal distances go
     to the lowest index. It does not depend on how the points are split into calls.
 
-    `exclude` has a row to leave out for each point: the word itself, where points are
-    words. Returned are ids and distances, of shape (n_points, k), the nearest first.
+    `exclude` has a row to leave out for each point, such as the word itself if points
+    are words. Returns ids and distances, of shape (n_points, k), the nearest first.
 
-    As in `nearest_words`, float32 scores rule words out: those that are lower than the
-    k-th best by 2δ and by what rounding in float64 may change. The distances of the
-    others decide.
+    As in `nearest_words`, float32 scores rule out words: those that are below the k-th
+    best by more than 2δ plus the rounding error of float64. Exact distances decide
+    among the others.
 
-    Points are taken in blocks that stay within `memory` bytes (scikit-learn's
-    ``working_memory``), but for what a single point needs: some 64 bytes per word.
+    Points are processed in blocks that stay within `memory` bytes (scikit-learn's
+    ``working_memory``), except that a single point needs some 64 bytes per word.
     """
     memory = working_memory_bytes() if memory is None else memory
     ids = np.empty((len(points), k), dtype=np.intp)
@@ -112,16 +115,18 @@ def k_nearest_words(
             if exclude is not None:
                 scores[row, exclude[rows]] = -np.inf
             if k == 1:
-                best = scores.max(axis=1)  # some twenty times as fast
+                best = scores.max(axis=1)  # about twenty times as fast as partition
             else:
                 best = np.partition(scores, -k, axis=1)[:, -k]
             floor = best - slack[rows]
-            near = ~(scores < floor[:, None])  # a NaN floor rules nothing out
+            # Comparisons with NaN are false, so a NaN rules out no word.
+            near = ~(scores < floor[:, None])
             if exclude is not None:
                 near[row, exclude[rows]] = False
             of, word = np.divmod(np.flatnonzero(near), near.shape[1])
             gaps = _distances(block, vectors, of, word)
-            order = np.lexsort((gaps, of))  # stable: the lowest of equal ones first
+            # The sort is stable: of equal distances, the lowest index comes first.
+            order = np.lexsort((gaps, of))
             first = np.searchsorted(of, row)
             pick = order[first[:, None] + np.arange(k)]
             ids[rows], distances[rows] = word[pick], gaps[pick]
@@ -129,10 +134,10 @@ def k_nearest_words(
 
 
 def _twice_error_bound(points: np.ndarray, half_norms: np.ndarray) -> np.ndarray:
-    """2δ per point: scores further apart than this are ordered as in exact arithmetic.
+    """Bound 2δ per point: scores further apart are ordered as in exact arithmetic.
 
-    The last term covers products that underflow float32; inf where some may overflow,
-    for then their scores say nothing.
+    The last term covers products that underflow float32. The bound is inf if some may
+    overflow, because their scores are meaningless.
     """
     n_terms = points.shape[1] + 8
     biggest = float(half_norms.max())
@@ -143,7 +148,7 @@ def _twice_error_bound(points: np.ndarray, half_norms: np.ndarray) -> np.ndarray
 
 
 def _twice_float64_error(points: np.ndarray, half_norms: np.ndarray) -> np.ndarray:
-    """Bound on the float64 error of half the squared distances and of their roots."""
+    """Bound the float64 error of half the squared distances and of their roots."""
     reach = _norms(points) + np.sqrt(2 * half_norms.max())
     return 2 * (points.shape[1] + 8) * 2.0**-53 * reach**2
 
@@ -155,7 +160,7 @@ def _norms(points: np.ndarray) -> np.ndarray:
 def _distances(
     points: np.ndarray, vectors: np.ndarray, rows: np.ndarray, words: np.ndarray
 ) -> np.ndarray:
-    """Distance of each pair (row, word), by differences in float64."""
+    """Compute the distance of each pair (row, word) from differences in float64."""
     squares = np.empty(len(rows))
     for part in blocks(len(rows), max(1, _PAIR_BYTES // (16 * points.shape[1]))):
         delta = vectors[words[part]].astype(np.float64)
@@ -167,25 +172,27 @@ def _distances(
 def _top(
     block: np.ndarray, vectors: np.ndarray, half32: np.ndarray, scores: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Word of the best score, that score and the second best, tile by tile."""
+    """Find the word of the best score, that score and the second best, by tiles."""
     row = np.arange(len(block))
-    # The best of the tiles so far. Every tile either raises it or is forgotten, so that
-    # no row of scores is ever held whole.
+    # These are the best of the tiles so far. A tile is forgotten after it was compared,
+    # and no full row of scores is ever in memory.
     ids = np.zeros(len(block), dtype=np.int32)
     best = np.full(len(block), -np.inf, dtype=np.float32)
     second = best.copy()
     for words in blocks(len(vectors), len(scores) // len(block)):
         n = words.stop - words.start
-        tile = scores[: len(block) * n].reshape(-1, n)  # argmax copies what has gaps
+        # The tile must be contiguous: argmax copies arrays with gaps.
+        tile = scores[: len(block) * n].reshape(-1, n)
         np.matmul(block, vectors[words].T, out=tile)
         tile -= half32[words]
         winner = tile.argmax(axis=1)
         top = tile[row, winner]
-        # We take the best one out to find the runner-up: how far they are apart decides
+        # The best score is removed to find the runner-up. Their difference decides
         # whether float32 was precise enough.
         tile[row, winner] = -np.inf
         runner_up = tile.max(axis=1)
-        better = ~(top <= best)  # a NaN wins, and makes the lead NaN: uncertain
+        # A NaN wins and makes the lead NaN, which marks the point as uncertain.
+        better = ~(top <= best)
         second = np.maximum(np.where(better, best, top), np.maximum(second, runner_up))
         ids[better] = winner[better] + words.start
         best[better] = top[better]
@@ -195,10 +202,11 @@ def _top(
 def _first_of_the_nearest(
     point: np.ndarray, vectors: np.ndarray, half_norms: np.ndarray, words: np.ndarray
 ) -> int:
-    """The word of the best float64 score among some; of equal ones the first."""
+    """Find the word of the best float64 score among some; ties go to the first."""
     scores = np.empty(len(words))
     for part in blocks(len(words), max(1, _PAIR_BYTES // (8 * len(point)))):
-        # Row by row alike, so that equal vectors get equal scores.
+        # einsum treats all rows alike, so equal vectors get equal scores. A matrix
+        # product may not.
         block = vectors[words[part]].astype(np.float64)
         scores[part] = np.einsum("ij,j->i", block, point)
     scores -= half_norms[words]

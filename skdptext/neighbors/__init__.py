@@ -1,4 +1,4 @@
-"""scikit-learn's estimators by neighbours, found by exact Word Mover's Distance."""
+"""scikit-learn's neighbors estimators with exact Word Mover's Distance."""
 
 from skdptext.neighbors._distance import (
     as_bags as as_bags,
@@ -21,4 +21,4 @@ __all__ = [
     "WMDNeighborsTransformer",
 ]
 
-# Names of the form `x as x` are for other packages, and have no page.
+# Names imported as `x as x` are for other subpackages and have no page of their own.

@@ -1,8 +1,7 @@
-"""Exact Word Mover's Distance of two bags, the same to the last bit for all callers.
+"""Exact Word Mover's Distance of two bags, equal to the last bit for all callers.
 
-It depends on the two bags alone: not on which comes first, nor on what else is
-computed with it. So duplicates tie exactly, and a search sees the ties that brute
-force sees.
+It depends on the two bags alone, not on their order or on other bags of the call.
+Duplicates therefore tie exactly, and a search sees the same ties as brute force.
 """
 
 from collections.abc import Callable
@@ -16,32 +15,32 @@ from scipy.spatial.distance import cdist
 Array = np.ndarray
 Bag = tuple[Array, Array]  # ids of words, ascending, and their masses
 
-# Binary digits of a distance. Those that are equal in exact arithmetic come as
-# different sums: rounded, they tie, and ties go to the document that comes first.
+# Binary digits of a distance. Distances that are equal in exact arithmetic come from
+# different sums. Rounded to these digits they tie, and ties go to the first document.
 _BITS = 42
-# Pairs of words from which on costs come by a product, and are reduced before POT
-# solves the problem: each saves more than it takes.
+# From so many pairs of words on, costs are computed by a matrix product and reduced
+# before POT solves the problem. Each of the two then saves more time than it takes.
 MANY = 1024
-# Masses are rounded twice; those that differ by less are taken as equal.
+# Masses are rounded twice. Masses that differ by less are treated as equal.
 _SAME = 4 * 2.0**-52
-# The share of the least cost of a word that its potential takes: what is left gives the
-# potentials of the other side something to choose. Any share in (0, 1] is feasible.
+# The share of the least cost of a word that its potential takes. The rest leaves a
+# choice to the potentials of the other side. Any share in (0, 1] is feasible.
 DAMPING = 0.75
 
 
 @cache
 def solver() -> Callable[..., Any]:
-    """POT's network simplex, imported late: POT loads every backend that it finds."""
+    """Import POT's network simplex late, because POT loads every installed backend."""
     from ot.lp.emd_wrap import emd_c
 
     return emd_c
 
 
 def as_bags(X: sp.csr_array) -> sp.csr_array:
-    """The rows of a canonical matrix of weights, each with mass 1.
+    """Scale the rows of a canonical matrix of weights to mass 1.
 
-    Rows are divided by their largest weight first, so that no sum overflows and that
-    bags in proportion (twice the same text) become equal to the last bit.
+    Rows are divided by their largest weight first. No sum overflows then, and
+    proportional bags (a text written twice) become equal to the last bit.
     """
     bags, sizes = X.copy(), np.diff(X.indptr)
     starts, sizes = X.indptr[:-1][sizes > 0], sizes[sizes > 0]
@@ -52,13 +51,13 @@ def as_bags(X: sp.csr_array) -> sp.csr_array:
 
 
 def bag_of(bags: sp.csr_array, i: int) -> Bag:
-    """Words and masses of row `i`, as views."""
+    """Get words and masses of row `i` as views."""
     part = slice(bags.indptr[i], bags.indptr[i + 1])
     return bags.indices[part], bags.data[part]
 
 
 def transport_plan(a: Array, b: Array, costs: Array) -> Array:
-    """A cheapest way to move the masses `a` onto `b`, both positive and of one sum.
+    """Find a cheapest plan to move masses `a` to `b`, both positive, of equal sum.
 
     Raises
     ------
@@ -70,7 +69,8 @@ def transport_plan(a: Array, b: Array, costs: Array) -> Array:
         return np.multiply.outer(a / a.sum(), b)
     scaled = costs.copy()
     if scaled.size >= MANY:
-        # without feasible potentials the best plans are the same, found in fewer steps
+        # Subtracting feasible potentials does not change the best plans, and the solver
+        # then takes fewer steps.
         scaled -= (scaled - DAMPING * scaled.min(axis=0)).min(axis=1)[:, None]
         scaled -= scaled.min(axis=0)
     # The tolerance is absolute: with costs near 1e-15 the solver returns a wrong plan
@@ -87,7 +87,7 @@ def transport_plan(a: Array, b: Array, costs: Array) -> Array:
 
 
 def one_hot_distances(x: Bag, bags: sp.csr_array) -> Array:
-    """Distances to bags when all words are √2 apart: √2 times the total variation.
+    """Compute distances if all words are √2 apart: √2 times the total variation.
 
     The variation is rounded to 13 decimals: it is a sum of fractions of counts, whose
     many ties must not be broken by the order of the additions.
@@ -101,11 +101,12 @@ def one_hot_distances(x: Bag, bags: sp.csr_array) -> Array:
 
 
 def word_movers(x: Bag, y: Bag, vectors: Array) -> float:
-    """Word Mover's Distance of two bags, by the vectors of all words."""
+    """Compute the Word Mover's Distance of two bags from the vectors of all words."""
     words, a, others, b = _residual(x, y)
     if not len(a) or not len(b):
         return 0.0
-    # the residuals share no word, so that this order is strict, and d(x, y) == d(y, x)
+    # The solver is not symmetric. The residuals share no word, so this order is strict,
+    # and d(x, y) == d(y, x) to the last bit.
     if (len(b), others[0]) < (len(a), words[0]):
         words, a, others, b = others, b, words, a
     at, to = (vectors[ids].astype(np.float64) for ids in (words, others))
@@ -122,10 +123,10 @@ def word_movers(x: Bag, y: Bag, vectors: Array) -> float:
 
 
 def _by_product(x: Array, y: Array) -> Array:
-    """Distances between rows, a quarter of the time of `cdist`.
+    """Compute distances between rows in a quarter of the time of `cdist`.
 
-    Where a product cancels, they come by differences. The others choose the same plan:
-    they are off by less than a distance keeps digits.
+    Where the product cancels, distances are computed from differences. The others lead
+    to the same plan: their error is below the precision of a distance.
     """
     norms = [np.einsum("ij,ij->i", points, points) for points in (x, y)]
     squares = x @ y.T
@@ -138,12 +139,12 @@ def _by_product(x: Array, y: Array) -> Array:
 
 
 def _residual(x: Bag, y: Bag) -> tuple[Array, Array, Array, Array]:
-    """Words and masses of both without what they share.
+    """Remove the mass that both bags share, and return words and masses of the rest.
 
     The ground cost is a metric, so some optimal plan leaves shared mass where it is.
     """
     (words, a), (others, b) = x, y
-    # methods, not functions: for a dozen words the calls are most of the cost
+    # Methods are faster than NumPy's functions, whose call dominates for a dozen words.
     at = others.searchsorted(words)
     i = (others.take(at, mode="clip") == words).nonzero()[0]
     if not len(i):

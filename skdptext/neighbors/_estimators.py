@@ -1,4 +1,4 @@
-"""scikit-learn's estimators by neighbours, with Word Mover's Distance."""
+"""scikit-learn's neighbors estimators with Word Mover's Distance."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -34,20 +34,21 @@ from skdptext.utils import (
     warn_once,
 )
 
-# CPU milliseconds of a query: a constant, by its words times those of a training
-# document, and by its words times the number of training documents. Measured within a
-# factor of two on docstrings, messages and fan fiction, in plain and in noisy text.
+# CPU milliseconds of a query: a constant, a factor for its words times those of a
+# training document, and a factor for its words times the number of training documents.
+# Measured within a factor of two on docstrings, messages and fan fiction, in plain and
+# in noisy text.
 _EACH, _BY_WORDS, _BY_ROWS = 0.6, 1.2e-3, 1.6e-5
-# Seconds of a search that are said before they pass.
+# A search that takes longer, in seconds, warns before it begins.
 _SAID = 5.0
 
-# scikit-learn has no faster way of its own for a metric that is a function, and asks
-# `kneighbors` and `radius_neighbors` for all that it needs.
+# With these options, scikit-learn does no search itself and gets all that it needs from
+# `kneighbors` and `radius_neighbors`.
 _OURS: dict[str, Any] = {"algorithm": "brute", "metric": word_movers}
 
 
 class _WordMovers(DocLinked):
-    """Finds neighbours; comes before an estimator of scikit-learn, which uses them."""
+    """Mixin that finds the neighbors for an estimator of scikit-learn."""
 
     embedding: WordEmbedding | str | None
     n_neighbors: int
@@ -55,15 +56,15 @@ class _WordMovers(DocLinked):
     n_jobs: int | None
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Keep the training documents.
+        """Store and index the training documents.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_documents, n_words)
-            Non-negative word weights: counts, frequencies or tf-idf; each row is given
-            mass 1.
+            Non-negative word weights: counts, frequencies or tf-idf. Each row is scaled
+            to mass 1.
         y : array-like of shape (n_documents,) or (n_documents, n_outputs)
-            Labels or targets, where the estimator has them.
+            Labels or targets, if the estimator uses them.
 
         Returns
         -------
@@ -78,7 +79,7 @@ class _WordMovers(DocLinked):
         Warns
         -----
         EmptyDocumentWarning
-            If documents have no words; they are left out.
+            If documents have no words. They are left out.
         """
         one_hot = isinstance(self.embedding, str) and self.embedding == "one-hot"
         embedding = None if one_hot else check_embedding(self.embedding)
@@ -88,21 +89,21 @@ class _WordMovers(DocLinked):
         if not filled.any():
             message = "X must hold at least one document with words, got"
             raise InvalidParameterError(f"{message} {len(filled)} without any.")
-        if y is not None:  # scikit-learn would quote what is no array of the kind
+        if y is not None:  # an error of scikit-learn would quote bad labels
             y = as_array(y, "y must be an array", float if is_regressor(self) else None)
         with _as_parameter_error():
             super().fit(X, y)  # type: ignore[misc]
         if not filled.all():
             _warn_empty(~filled, "are left out of the training set", stacklevel=3)
-        # the index numbers bags with words only: number i there is row _rows[i] of X
+        # The index holds bags with words only. Its bag i is row _rows[i] of X.
         self._rows, self.empty_rows_ = np.flatnonzero(filled), np.flatnonzero(~filled)
         self._index, self._targets = BagIndex(bags[self._rows], embedding), y
         return self
 
     def _read(self, X: Any, embedding: Any, reset: bool = False) -> sp.csr_array:
-        """Weights of the words of documents."""
-        # scikit-learn would quote what is not a number, and SciPy would follow indices
-        # that point out of a sparse matrix.
+        """Read and check the word weights of documents."""
+        # These checks come first: scikit-learn would quote entries that are not
+        # numbers, and SciPy would follow indices that point out of a sparse matrix.
         if sp.issparse(X):
             check_indices(X)
         else:
@@ -120,30 +121,31 @@ class _WordMovers(DocLinked):
         n_neighbors: int | None = None,
         return_distance: bool = True,
     ) -> Any:
-        """Nearest training documents, exactly as brute force finds them.
+        """Find the nearest training documents, exactly as brute force does.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_queries, n_words), default=None
-            Documents, each with at least one word. None: the training documents, none
-            of which counts as its own neighbour.
+            Documents, each with at least one word. None means the training documents,
+            and none of them counts as its own neighbor.
         n_neighbors : int, default=None
-            Number of neighbours; None: the estimator's.
+            Number of neighbors; if None, that of the estimator.
         return_distance : bool, default=True
-            Whether to return the distances too.
+            Whether to also return the distances.
 
         Returns
         -------
         distances : ndarray of shape (n_queries, n_neighbors)
             Ascending, in the unit of the embedding. Only if `return_distance`.
         indices : ndarray of shape (n_queries, n_neighbors), int
-            Rows of the matrix given to `fit`; equal distances by ascending row.
+            Rows of the matrix given to `fit`. Equal distances are in ascending order of
+            rows.
 
         Raises
         ------
         InvalidParameterError
             If a document has no words (the message names the rows), or `n_neighbors`
-            exceeds the training documents available.
+            exceeds the number of available training documents.
 
         Warns
         -----
@@ -171,24 +173,24 @@ class _WordMovers(DocLinked):
         return_distance: bool = True,
         sort_results: bool = False,
     ) -> Any:
-        """All training documents within a radius, exactly as brute force finds them.
+        """Find all training documents within a radius, exactly as brute force does.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_queries, n_words), default=None
             As in `kneighbors`.
         radius : float, default=None
-            Largest distance of a neighbour, in the unit of the embedding; None: the
-            estimator's.
+            Largest distance of a neighbor, in the unit of the embedding; if None, that
+            of the estimator.
         return_distance : bool, default=True
-            Whether to return the distances too.
+            Whether to also return the distances.
         sort_results : bool, default=False
-            Whether neighbours come by ascending distance, or by ascending row.
+            Whether neighbors are sorted by distance instead of by row.
 
         Returns
         -------
         distances : ndarray of shape (n_queries,), of ndarrays
-            Only if `return_distance`.
+            Distances, only if `return_distance`.
         indices : ndarray of shape (n_queries,), of ndarrays of int
             Rows of the matrix given to `fit`.
 
@@ -203,7 +205,7 @@ class _WordMovers(DocLinked):
         found = self._index.search(
             queries, radius=radius, exclude=exclude, n_jobs=self.n_jobs
         )
-        # two arrays, as the rows must not keep distances that are not asked for
+        # Two separate arrays: keeping the pairs would hold on to unwanted distances.
         far, near = (np.empty(len(found), dtype=object) for _ in range(2))
         for i, pairs in enumerate(found):
             ordered = pairs if sort_results else sorted(pairs, key=itemgetter(1))
@@ -212,7 +214,7 @@ class _WordMovers(DocLinked):
         return (far, near) if return_distance else near
 
     def _asked(self, X: Any) -> tuple[sp.csr_array, np.ndarray | None]:
-        """Bags of the queries, and which bag of the index each of them is."""
+        """Get the bags of the queries, and which bag of the index each of them is."""
         check_is_fitted(self, "_index")
         if X is None:
             bags, exclude = self._index.bags, np.arange(len(self._rows))
@@ -222,9 +224,9 @@ class _WordMovers(DocLinked):
             empty = np.flatnonzero(np.diff(bags.indptr) == 0)
         if len(empty):
             raise InvalidParameterError(
-                "X (or what fit was given) must hold documents with words, got "
-                f"{len(empty)} without any, in rows {name_rows(empty)}. Leave them out "
-                "before: X = X[X.getnnz(axis=1) > 0] for a sparse matrix."
+                "X (or the training documents) must hold documents with words, got "
+                f"{len(empty)} without any, in rows {name_rows(empty)}. Remove them, "
+                "for a sparse matrix by X = X[X.getnnz(axis=1) > 0]."
             )
         if self._index.embedding is not None:
             _warn_of_cost(bags, self._index.sizes)
@@ -238,7 +240,7 @@ class _WordMovers(DocLinked):
 
 
 class _Predictor(_WordMovers):
-    """Answers of neighbours; where a document has no words, those that suit all."""
+    """Predictions from neighbors; documents without words get the overall answer."""
 
     def __init__(
         self,
@@ -258,18 +260,19 @@ class _Predictor(_WordMovers):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_queries, n_words)
-            None: the training documents, none of which counts for itself.
+            Documents. None means the training documents, and none of them counts for
+            itself.
 
         Returns
         -------
         answers : ndarray of shape (n_queries,) or (n_queries, n_outputs)
-            The class of most votes, the first in `classes_` if several have as many; or
-            the mean target of the neighbours.
+            The class with most votes, the first in `classes_` if several have equally
+            many; or the mean target of the neighbors.
 
         Warns
         -----
         EmptyDocumentWarning
-            If documents have no words; they get the most frequent class or the mean of
+            If documents have no words. They get the most frequent class or the mean of
             all targets.
         UserWarning
             If the search is estimated to take more than 5 s; once.
@@ -291,9 +294,9 @@ class _Predictor(_WordMovers):
         usual = getattr(simple, method)(weights)
         if empty.all():
             return usual
-        # rows of a data frame keep the names of its columns
+        # Rows of a data frame keep their column names, which scikit-learn checks.
         found = answer((X if hasattr(X, "iloc") else weights)[~empty])
-        if isinstance(found, list):  # shares of several outputs
+        if isinstance(found, list):  # probabilities of several outputs
             for shares, others in zip(usual, found, strict=True):
                 shares[~empty] = others
             return usual
@@ -306,25 +309,24 @@ class WMDKNNClassifier(_Predictor, KNeighborsClassifier):
     """Classifier by the k nearest documents in Word Mover's Distance.
 
     The distance between two documents is the least total distance that the words of
-    one must travel, in the embedding, to become the words of the other [1]_. The
-    neighbours and distances are exactly those of a brute-force search: lower bounds
-    rule most documents out before they are solved, and ties go to the document that
-    comes first.
+    one must travel, in the embedding, to become the words of the other [1]_. Neighbors
+    and distances are exactly those of a brute-force search: lower bounds rule out most
+    documents before they are solved, and ties go to the first document.
 
     Parameters
     ----------
     embedding : WordEmbedding or "one-hot"
         Word j of the embedding is column j of every matrix given. After a perturber it
-        must be the perturber's: bags released by another one are refused. With
+        must be the embedding of the perturber: bags with another one are refused. With
         ``"one-hot"`` all words are √2 apart, and the distance is √2 times the total
         variation between the documents' word frequencies.
     n_neighbors : int, default=5
-        Neighbours that vote; at most the number of training documents with words.
+        Number of neighbors that vote; at most the number of training documents with
+        words.
     weights : {"uniform", "distance"}, callable or None, default="uniform"
-        Weight of a neighbour's vote: 1, also for None; or one over its distance, where
-        neighbours at distance 0 outvote all others; or the result of calling it with
-        the distances, of shape (n_queries, n_neighbors), which returns weights of the
-        same shape.
+        Weight of a neighbor's vote. "uniform" or None is 1. "distance" is one over the
+        distance, and neighbors at distance 0 outvote all others. A callable maps
+        distances of shape (n_queries, n_neighbors) to weights of the same shape.
     n_jobs : int, default=None
         Threads over the queries. None means 1, -1 all processors. The result does not
         depend on it.
@@ -340,26 +342,26 @@ class WMDKNNClassifier(_Predictor, KNeighborsClassifier):
     feature_names_in_ : ndarray of str, shape (n_words,)
         Column names, if `fit` was given a data frame.
     n_samples_fit_ : int
-        Number of documents given to `fit`, those without words included.
+        Number of documents given to `fit`, including those without words.
     empty_rows_ : ndarray of int
         Rows given to `fit` that hold no word, and were left out.
 
     See Also
     --------
-    WMDKNNRegressor : The mean of numbers instead of a vote.
-    WMDNeighbors : The neighbours alone, without labels.
-    skdptext.metrics.pairwise_word_movers_distances : The distances themselves.
+    WMDKNNRegressor : Averages numbers instead of voting on labels.
+    WMDNeighbors : Finds the neighbors, without labels.
+    skdptext.metrics.pairwise_word_movers_distances : Computes the distances.
 
     Notes
     -----
-    A document without words has no distance to any other. `fit` leaves such rows out;
-    `predict` answers them with the most frequent class and `predict_proba` with the
-    share of each class, each with one `EmptyDocumentWarning`; `kneighbors` and
-    the graphs refuse them.
+    A document without words has no distance to any other. `fit` leaves such rows out.
+    `predict` gives them the most frequent class and `predict_proba` the share of each
+    class, each with one `EmptyDocumentWarning`. `kneighbors` and the graphs refuse
+    them.
 
-    *Cost.* CPU milliseconds a query, in plain and in noisy text (40% of the words
+    *Cost.* CPU milliseconds per query, in plain and in noisy text (40% of the words
     changed), by words of each document and number of training documents. Docstrings in
-    100 dimensions; in the last row fan fiction in 300, among 200 documents:
+    100 dimensions; the last row is fan fiction in 300 dimensions, among 200 documents:
 
     ===== =========== ===========
     words 300         1,000
@@ -372,12 +374,12 @@ class WMDKNNClassifier(_Predictor, KNeighborsClassifier):
     200   ––, 50
     ===== =========== ===========
 
-    It is about 0.6 + w (1.2 w + .016 n) / 1000 ms with w different words a document and
-    n training documents. A search of more than 5 s by this estimate warns, once. Noise
-    makes more words differ, and all distances alike: leave out stop words, and take a
-    `document_length` of 20 to 40.
+    It is about 0.6 + w (1.2 w + 0.016 n) / 1000 ms with w distinct words per document
+    and n training documents. A search of more than 5 s by this estimate warns, once.
+    Noise makes more words differ, and distances more similar: leave out stop words, and
+    use a `document_length` of 20 to 40.
 
-    *Privacy.* The classifier adds none: it keeps its training documents. Fitted on
+    *Privacy.* The classifier adds none: it stores its training documents. Fitted on
     bags released by a perturber, it is post-processing and costs no privacy.
 
     References
@@ -401,12 +403,13 @@ class WMDKNNClassifier(_Predictor, KNeighborsClassifier):
     """
 
     def predict_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
-        """Share of the votes that each class gets.
+        """Compute the share of the votes that each class gets.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_queries, n_words)
-            None: the training documents, none of which votes on itself.
+            Documents. None means the training documents, and none of them votes on
+            itself.
 
         Returns
         -------
@@ -416,8 +419,8 @@ class WMDKNNClassifier(_Predictor, KNeighborsClassifier):
         Warns
         -----
         EmptyDocumentWarning
-            If documents have no words; they get the share of each class among the
-            training documents that have.
+            If documents have no words. They get the share of each class among the
+            training documents with words.
         """
         return self._answered("predict_proba", X)
 
@@ -425,8 +428,8 @@ class WMDKNNClassifier(_Predictor, KNeighborsClassifier):
 class WMDKNNRegressor(_Predictor, KNeighborsRegressor):
     """Regression by the k nearest documents in Word Mover's Distance.
 
-    The prediction is the mean of the neighbours' targets. Neighbours are found as by
-    `WMDNeighbors`: exactly the ones that brute force finds.
+    The prediction is the mean of the neighbors' targets. As in `WMDNeighbors`, the
+    neighbors are exactly those of brute force.
 
     Parameters
     ----------
@@ -434,13 +437,12 @@ class WMDKNNRegressor(_Predictor, KNeighborsRegressor):
         Word j of the embedding is column j of every matrix given. With ``"one-hot"``
         all words are √2 apart.
     n_neighbors : int, default=5
-        Neighbours whose targets are averaged; at most the number of training documents
-        with words.
+        Number of neighbors whose targets are averaged; at most the number of training
+        documents with words.
     weights : {"uniform", "distance"}, callable or None, default="uniform"
-        Weight of a neighbour in the mean: 1, also for None; or one over its distance,
-        where neighbours at distance 0 leave no weight to others; or the result of
-        calling it with the distances, of shape (n_queries, n_neighbors), which returns
-        weights of the same shape.
+        Weight of a neighbor in the mean. "uniform" or None is 1. "distance" is one over
+        the distance, and neighbors at distance 0 leave no weight to others. A callable
+        maps distances of shape (n_queries, n_neighbors) to weights of the same shape.
     n_jobs : int, default=None
         Threads over the queries. None means 1, -1 all processors. The result does not
         depend on it.
@@ -452,23 +454,23 @@ class WMDKNNRegressor(_Predictor, KNeighborsRegressor):
     feature_names_in_ : ndarray of str, shape (n_words,)
         Column names, if `fit` was given a data frame.
     n_samples_fit_ : int
-        Number of documents given to `fit`, those without words included.
+        Number of documents given to `fit`, including those without words.
     empty_rows_ : ndarray of int
         Rows given to `fit` that hold no word, and were left out.
 
     See Also
     --------
-    WMDKNNClassifier : A vote on labels.
-    WMDNeighbors : The neighbours alone.
+    WMDKNNClassifier : Votes on labels.
+    WMDNeighbors : Finds the neighbors.
 
     Notes
     -----
-    Documents without words are left out by `fit`; `predict` answers them with
-    the mean of all targets and one `EmptyDocumentWarning`.
+    `fit` leaves out documents without words. `predict` gives them the mean of all
+    targets, with one `EmptyDocumentWarning`.
 
-    *Privacy.* The model adds none: it keeps its training documents and targets. Fitted
-    on bags released by a perturber, it is post-processing of the documents; the targets
-    are kept as they are.
+    *Privacy.* The model adds none: it stores its training documents and targets. Fitted
+    on bags released by a perturber, it is post-processing of the documents, but the
+    targets are stored unchanged.
 
     Examples
     --------
@@ -484,10 +486,10 @@ class WMDKNNRegressor(_Predictor, KNeighborsRegressor):
 
 
 class WMDNeighbors(_WordMovers, NearestNeighbors):
-    """Nearest documents in Word Mover's Distance, as `NearestNeighbors` finds points.
+    """Find the nearest documents in Word Mover's Distance, like `NearestNeighbors`.
 
     The distance between two documents is the least total distance that the words of
-    one must travel, in the embedding, to become the words of the other [1]_. Neighbours
+    one must travel, in the embedding, to become the words of the other [1]_. Neighbors
     and distances are exactly those of brute force.
 
     Parameters
@@ -497,11 +499,11 @@ class WMDNeighbors(_WordMovers, NearestNeighbors):
         all words are √2 apart, and the distance is √2 times the total variation
         between the documents' word frequencies.
     n_neighbors : int, default=5
-        Neighbours that `kneighbors` and `kneighbors_graph` find.
+        Number of neighbors that `kneighbors` and `kneighbors_graph` find.
     radius : float, default=None
-        Largest distance of the neighbours that `radius_neighbors` and
-        `radius_neighbors_graph` find, in the unit of the embedding. None: it is given
-        to these methods.
+        Largest distance of the neighbors that `radius_neighbors` and
+        `radius_neighbors_graph` find, in the unit of the embedding. If None, pass it to
+        these methods.
     n_jobs : int, default=None
         Threads over the queries. None means 1, -1 all processors. The result does not
         depend on it.
@@ -513,24 +515,24 @@ class WMDNeighbors(_WordMovers, NearestNeighbors):
     feature_names_in_ : ndarray of str, shape (n_words,)
         Column names, if `fit` was given a data frame.
     n_samples_fit_ : int
-        Number of documents given to `fit`, those without words included.
+        Number of documents given to `fit`, including those without words.
     empty_rows_ : ndarray of int
         Rows given to `fit` that hold no word, and were left out.
 
     See Also
     --------
-    WMDNeighborsTransformer : The graph of neighbours as a step of a pipeline.
-    WMDKNNClassifier : A vote of the neighbours.
+    WMDNeighborsTransformer : Makes the graph of neighbors as a step of a pipeline.
+    WMDKNNClassifier : Lets the neighbors vote.
 
     Notes
     -----
-    Documents may be weighted in any way, such as by tf-idf without normalisation to
-    unit length (``TfidfVectorizer(norm="l1")``): each row is given mass 1.
+    Documents may be weighted in any way, such as by tf-idf without normalization to
+    unit length (``TfidfVectorizer(norm="l1")``): each row is scaled to mass 1.
 
-    Distances are rounded to 42 binary digits, some 12 decimal ones: those that are
-    equal in exact arithmetic then tie, and ties go to the document that comes first.
+    Distances are rounded to 42 binary digits, some 12 decimal ones. Distances that are
+    equal in exact arithmetic then tie, and ties go to the first document.
 
-    *Privacy.* The estimator adds none: it keeps its documents. Fitted on bags released
+    *Privacy.* The estimator adds none: it stores its documents. Fitted on bags released
     by a perturber, it is post-processing and costs no privacy.
 
     References
@@ -566,10 +568,10 @@ class WMDNeighbors(_WordMovers, NearestNeighbors):
 
 
 class WMDNeighborsTransformer(_WordMovers, KNeighborsTransformer):
-    """Graph of nearest documents in Word Mover's Distance, as a step of a pipeline.
+    """Make the graph of nearest documents in Word Mover's Distance, in a pipeline.
 
-    As scikit-learn's `KNeighborsTransformer`: what follows takes the graph as
-    precomputed distances, such as ``TSNE(metric="precomputed", init="random")``,
+    It works like scikit-learn's `KNeighborsTransformer`. The next step takes the graph
+    as precomputed distances, such as ``TSNE(metric="precomputed", init="random")``,
     ``KNeighborsClassifier(metric="precomputed")``, ``Isomap(metric="precomputed")``
     or ``SpectralClustering(affinity="precomputed_nearest_neighbors")``.
 
@@ -580,8 +582,9 @@ class WMDNeighborsTransformer(_WordMovers, KNeighborsTransformer):
     mode : {"distance", "connectivity"}, default="distance"
         Whether edges carry distances or ones.
     n_neighbors : int, default=5
-        Neighbours of each document. Of mode ``"distance"`` itself is one more; of mode
-        ``"connectivity"`` it is among them.
+        Number of neighbors of each document. In ``"distance"`` mode the document itself
+        is returned as an extra neighbor; in ``"connectivity"`` mode it counts as one of
+        the neighbors.
     n_jobs : int, default=None
         Threads over the queries. None means 1, -1 all processors. The result does not
         depend on it.
@@ -593,21 +596,21 @@ class WMDNeighborsTransformer(_WordMovers, KNeighborsTransformer):
     feature_names_in_ : ndarray of str, shape (n_words,)
         Column names, if `fit` was given a data frame.
     n_samples_fit_ : int
-        Number of documents given to `fit`, those without words included.
+        Number of documents given to `fit`, including those without words.
     empty_rows_ : ndarray of int
         Rows given to `fit` that hold no word, and were left out.
 
     See Also
     --------
-    WMDNeighbors : The neighbours themselves, also within a radius.
+    WMDNeighbors : Finds the neighbors, also within a radius.
 
     Notes
     -----
-    Rows are sorted by distance, and equal distances by row: as in scikit-learn, a
-    document is at distance 0 from itself, after copies of it that come first. Documents
-    without words are left out by `fit` and refused by `transform`.
+    Rows are sorted by distance, and equal distances by row. As in scikit-learn, a
+    document is at distance 0 from itself, after earlier copies of it. `fit` leaves out
+    documents without words, and `transform` refuses them.
 
-    *Privacy.* The graph tells which documents are alike. The estimator keeps its
+    *Privacy.* The graph reveals which documents are similar. The estimator stores its
     documents. Fitted on bags released by a perturber, it is post-processing.
 
     Examples
@@ -637,9 +640,10 @@ class WMDNeighborsTransformer(_WordMovers, KNeighborsTransformer):
 
 @contextmanager
 def _as_parameter_error() -> Iterator[None]:
-    """scikit-learn's message under this library's error, without what was given.
+    """Raise scikit-learn's message as our own error, without the values it quotes.
 
-    That is quoted at its end, and lines after the first may quote the matrix.
+    The end of the message quotes the input, and lines after the first may quote the
+    matrix. Both may be private.
     """
     try:
         yield
@@ -650,27 +654,27 @@ def _as_parameter_error() -> Iterator[None]:
 
 
 def _warn_of_cost(queries: sp.csr_array, sizes: np.ndarray) -> None:
-    """Say what a search costs before it begins, if it is long."""
+    """Warn of the time of a search before it begins, if it is long."""
     n, size = queries.shape[0], float(sizes.mean())
     by_words = _BY_WORDS * size + _BY_ROWS * len(sizes)
     seconds = (_EACH * n + by_words * queries.nnz) / 1000
     if seconds >= _SAID:
         warn_once(
-            f"The Word Mover's neighbours of {n:,} documents among {len(sizes):,} take "
-            f"about {seconds:,.0f} s of CPU. It grows with the square of the number of "
-            f"different words, here {size:.0f} a document: a document_length of 20 to "
-            "40 makes it short, and n_jobs divides it. A search over parameters does "
-            "this for each candidate and split.",
+            f"Finding the Word Mover's neighbors of {n:,} documents among "
+            f"{len(sizes):,} will take about {seconds:,.0f} s of CPU time. It grows "
+            "with the square of the number of distinct words per document, here "
+            f"{size:.0f}: reduce it with a document_length of 20 to 40, and use "
+            "n_jobs. A parameter search repeats this for each candidate and split.",
             UserWarning,
             "cost",
         )
 
 
 def _warn_empty(empty: np.ndarray, fate: str, stacklevel: int) -> None:
-    """One warning for documents without words, at the line of the user."""
+    """Warn once of documents without words, at the line of the user."""
     rows = np.flatnonzero(empty)
     warn_once(
-        f"{len(rows)} of {len(empty)} documents hold no word and {fate}: rows "
+        f"{len(rows)} of {len(empty)} documents contain no word and {fate}: rows "
         f"{name_rows(rows)}.",
         EmptyDocumentWarning,
         fate,

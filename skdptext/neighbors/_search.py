@@ -1,10 +1,9 @@
-"""Exact nearest bags by Word Mover's Distance, with most distances never solved.
+"""Find exact nearest bags by Word Mover's Distance while solving few distances.
 
-Rounding. Costs are scaled to at most 2 and are never above the true ones. Potentials
-are numbers up to 2, or minima of costs from which up to three of them have been taken
-off, each difference below 8 and rounded once. So a pair of potentials exceeds a
-feasible one by at most (2 + 2 + 4)·2⁻²⁴, which is less than `_SLACK`: bounds have taken
-it off.
+Rounding. Costs are scaled to at most 2 and never exceed the true costs. Potentials are
+numbers up to 2, or minima of costs minus up to three potentials, with each difference
+below 8 and rounded once. So a pair of potentials exceeds a feasible one by at most
+(2 + 2 + 4)·2⁻²⁴, which is less than `_SLACK`. All bounds subtract this slack.
 """
 
 from bisect import insort
@@ -26,38 +25,38 @@ from skdptext.neighbors._distance import (
 )
 from skdptext.utils import blocks, limit_blas_threads, runs, working_memory_bytes
 
-# Queries that share a product; short ones of them are bounded together.
+# Number of queries that share a product. Bounds of short queries are computed together.
 _TOGETHER = 64
-# Pairs of words of a query and a mean bag from which on a query is searched alone, and
-# Sinkhorn's steps save more than they take.
+# From so many pairs of words of a query and a mean bag on, a query is searched alone,
+# and Sinkhorn's steps save more time than they take.
 _LONG = 512
-# Costs that are bounded at once: the work arrays then stay in the processor's cache.
+# Number of costs bounded at once. The work arrays then stay in the processor's cache.
 _AT_ONCE = 2**17
-# Bags beyond k that get the best bound before the first are solved.
+# Number of bags beyond k that get the best bound before the first ones are solved.
 _SPARE = 8
-# Sinkhorn's smoothing as a share of the mean cost, and its steps. A lower temperature
-# makes the bound tighter and needs more steps to settle.
+# Sinkhorn's smoothing as a share of the mean cost, and its number of steps. A lower
+# temperature makes the bound tighter but needs more steps to converge.
 _TEMPERATURE, _STEPS = 0.015, 12
 
 _UNIT = 2.0**-24  # float32 rounds by at most this, relatively
-_SLACK = 12 * _UNIT  # for the rounding of potentials, as above
-_EXACT_SLACK = 1e-11  # and of a distance, in units of the largest norm
-_MOST = np.float32(2.0)  # no useful potential is larger; the slack then holds
-_FAR = np.float32(1e30)  # takes a word out of every minimum, and is finite
+_SLACK = 12 * _UNIT  # covers the rounding of potentials, as explained above
+_EXACT_SLACK = 1e-11  # covers the rounding of a distance, in units of the largest norm
+_MOST = np.float32(2.0)  # larger potentials are useless, and would void the slack
+_FAR = np.float32(1e30)  # a finite cost that removes a word from every minimum
 _LEAST, _ZERO = np.float32(1e-30), np.float32(0.0)
 
 Pairs = list[tuple[float, int]]  # distances and numbers of bags
 
 
 class BagIndex:
-    """Bags to search for the nearest; equal distances go to the bag that comes first.
+    """Index to search for the nearest bags; ties go to the first bag.
 
     Parameters
     ----------
     bags : csr_array of shape (n_bags, n_words)
         Non-empty rows of mass 1, as `as_bags` gives them.
     embedding : WordEmbedding or None
-        None: every word is √2 from every other.
+        None means that every word is √2 from every other.
     """
 
     def __init__(self, bags: sp.csr_array, embedding: WordEmbedding | None) -> None:
@@ -65,18 +64,18 @@ class BagIndex:
         self.sizes = np.diff(bags.indptr)
         self.words, columns = np.unique(bags.indices, return_inverse=True)
         shape = bags.shape[0], len(self.words)
-        # the same bags, over the words that occur
+        # The same bags, with columns for the words that occur only.
         self.local = sp.csr_array((bags.data, columns, bags.indptr), shape=shape)
         if embedding is None:
             return
         self.vectors = vectors = embedding.vectors
-        # a power of two, so that scaling is exact; then all norms are at most 1
+        # Scaling by a power of two is exact. All norms are then at most 1.
         dim, largest = vectors.shape[1], max(vectors.max(), -vectors.min())
         self.exponent = int(np.frexp(np.float64(largest) * np.sqrt(dim))[1])
         self._points, self._norms = self._scaled(self.words)
 
     def __reduce__(self) -> Any:
-        # made again where it is loaded: it holds a scaled copy of the vectors
+        # The index is rebuilt when loaded, because it holds a scaled copy of vectors.
         return BagIndex, (self.bags, self.embedding)
 
     def search(
@@ -88,23 +87,24 @@ class BagIndex:
         exclude: Array | None = None,
         n_jobs: int | None = None,
     ) -> list[Pairs]:
-        """The `k` nearest bags to each query, or all, that are within a radius.
+        """Find the `k` nearest bags to each query, or all bags, within a radius.
 
         Parameters
         ----------
         queries : csr_array of shape (n_queries, n_words)
             Non-empty rows of mass 1.
         exclude : ndarray of shape (n_queries,), default=None
-            The bag that each query is, and must not find.
+            The bag that each query is itself, which is left out.
 
         Returns
         -------
         found : list of lists of pairs
-            Distance and number of a bag, ascending, for each query.
+            For each query, pairs of distance and number of a bag, in ascending order.
         """
         n = queries.shape[0]
         skip = np.full(n, -1) if exclude is None else exclude
-        # those of a size together, the longest first: so threads end together, too
+        # Queries of similar size are searched together, the longest first. Threads then
+        # finish at about the same time.
         order = np.diff(queries.indptr).argsort(kind="stable")[::-1]
         queries, skip = queries[order], skip[order]
 
@@ -125,21 +125,22 @@ class BagIndex:
                 found += group.find(k, radius, skip[part][some])
             return found
 
-        # half of the memory is for costs of words; the other, of each query, for bounds
-        # of all bags, and for costs and places of words
+        # Half of the memory is for costs of words. The other half is for the bounds of
+        # all bags and the costs and positions of words of each query.
         n_bags, n_words = self.local.shape
         workers = effective_n_jobs(n_jobs)
         room = working_memory_bytes() // workers
         most = min(_TOGETHER, room // (64 * n_bags + 16 * n_words), -(-n // workers))
         parts = runs(queries.indptr, room // (8 * n_words), max(1, most))
-        # threads of a product's own wait for the next one, and keep ours waiting
+        # The threads of a matrix product wait for the next one and would slow ours
+        # down.
         with limit_blas_threads(1):
             done = Parallel(n_jobs, require="sharedmem")(map(delayed(search), parts))
         found = [each for part in done for each in part]
         return [found[i] for i in order.argsort()]
 
     def _scan(self, query: Bag, skip: int, k: int | None, radius: float) -> Pairs:
-        """The nearest by one-hot distances, which have a closed form."""
+        """Find the nearest bags by one-hot distances, which have a closed form."""
         distances = one_hot_distances(query, self.bags)
         if skip >= 0:
             distances[skip] = np.inf
@@ -148,13 +149,13 @@ class BagIndex:
         return list(zip(distances[order].tolist(), order.tolist(), strict=True))
 
     def costs(self, words: Array) -> Array:
-        """Distances to the words that occur, times 2^-exponent, never above the true.
+        """Bound distances to the words that occur from below, times 2^-exponent.
 
         ‖x−y‖² is computed as ‖x‖² + ‖y‖² − 2⟨x, y⟩. In any order of summation the
         float32 product of m terms errs by at most m·u/(1−m·u)·(‖x‖²+‖y‖²)/2, u = 2⁻²⁴;
         the two additions, the two stored norms and the root by less than
-        16·u·(‖x‖²+‖y‖²) together. Taking that share off the norms beforehand makes the
-        result a lower bound, at no cost.
+        16·u·(‖x‖²+‖y‖²) together. Reducing the norms by this share beforehand makes the
+        result a lower bound at no cost.
         """
         points, norms = self._scaled(words)
         squares = (np.float32(-2.0) * points) @ self._points.T
@@ -164,25 +165,25 @@ class BagIndex:
         return np.sqrt(squares, out=squares)
 
     def scaled(self, distance: float) -> float:
-        """The bound up to which a bag may be as near; at the bound, it may tie."""
+        """Scale a distance to the largest bound at which a bag may still be as near."""
         return float(np.ldexp(distance, -self.exponent)) + _EXACT_SLACK
 
     def _scaled(self, words: Array) -> tuple[Array, Array]:
-        """Vectors of words, at most 1 long, and their lowered squared norms."""
+        """Scale vectors of words to norms of at most 1, and lower squared norms."""
         points = np.ldexp(self.vectors[words], -self.exponent)
         norms = np.einsum("ij,ij->i", points, points, dtype=np.float64)
         share = 1.0 - (points.shape[1] + 16) * _UNIT / (1 - points.shape[1] * _UNIT)
-        # less what underflows in a square
+        # The last term covers underflow in a square.
         return points, (share * norms - 2.0**-110).astype(np.float32)
 
 
 class _Group:
     """Queries that are searched together: a long one, or some short ones.
 
-    Relaxed bounds of all bags pick the likeliest few. What these ask for each word of
-    the query gives another bound of all bags. The best few are bounded once more and
-    solved, which gives a limit; then the others that no bound rules out, by ascending
-    bound.
+    Relaxed bounds of all bags pick the few likeliest bags. Their potentials for the
+    words of the query give another bound of all bags. The best few are bounded again
+    and solved, which gives a limit. Then the bags that no bound rules out are solved in
+    ascending order of their bounds.
     """
 
     def __init__(
@@ -193,11 +194,11 @@ class _Group:
         n, n_words = queries.shape[0], len(index.words)
         self._sizes = np.diff(queries.indptr)
         filled = np.arange(self._sizes.max()) < self._sizes[:, None]
-        # words of each query, padded to the longest
+        # The words of each query, padded to the longest query.
         self._rows = np.zeros(filled.shape, dtype=np.intp)
         self._masses = np.zeros(filled.shape)
         self._rows[filled], self._masses[filled] = places, queries.data
-        # the place of a word of the bags within each query
+        # The position of each word of the bags within each query, or −1.
         of, place = filled.nonzero()
         column = index.words.searchsorted(queries.indices)
         known = index.words.take(column, mode="clip") == queries.indices
@@ -205,12 +206,12 @@ class _Group:
         self._place[of[known], column[known]] = place[known]
 
         self._left = np.empty((n, index.bags.shape[0]))
-        # potentials of the words of bags to start with: see `_dual`
+        # Initial potentials of the words of bags, see `_dual`.
         self._start = np.empty((n, n_words), dtype=np.float32)
         for i in range(n):
             own = self._own(i)
             nearest = own.min(axis=0)
-            # the relaxed distance of Kusner et al. (2015) in one direction
+            # This is the relaxed distance of Kusner et al. (2015) in one direction.
             self._left[i] = index.local @ nearest - _SLACK
             self._start[i] = np.float32(DAMPING) * nearest
         self._alone = n == 1
@@ -219,11 +220,11 @@ class _Group:
             self._by_word = np.ascontiguousarray(own.T) - self._start.T
 
     def _own(self, i: int) -> Array:
-        """Costs of the words of a query."""
+        """Get the costs of the words of a query."""
         return self._costs[self._rows[i, : self._sizes[i]]]
 
     def find(self, k: int | None, radius: float, skip: Array) -> list[Pairs]:
-        """Distances and numbers of the nearest of each query."""
+        """Find distances and numbers of the nearest bags of each query."""
         left, n = self._left, len(self._left)
         self._k, self._radius = k, radius
         self._limits = np.full(n, self._index.scaled(radius))
@@ -231,8 +232,8 @@ class _Group:
         itself = np.flatnonzero(skip >= 0)
         left[itself, skip[itself]] = np.inf
         if k is not None:
-            # The more bags, the farther down the order by relaxed bounds the nearest
-            # are. Where they are missed, the first limit is loose.
+            # With more bags, the nearest are further down in the order of relaxed
+            # bounds. If they are missed, the first limit is loose, but still correct.
             n_bags = left.shape[1] - bool(len(itself))
             few = min(max(4 * k, 24, isqrt(n_bags // 2)), n_bags)
             likely = left.argpartition(few - 1, axis=1)[:, :few]
@@ -241,8 +242,8 @@ class _Group:
             left[of, likely.ravel()] = np.maximum(left[of, likely.ravel()], bounds)
             best = bounds.reshape(n, few).argsort(axis=1, kind="stable")
             best = best[:, : k + _SPARE]
-            # Upper quartiles of what they ask leave half as many bags as the mean does,
-            # and then the mean of the best rules out a quarter of those.
+            # Upper quartiles of the potentials leave half as many bags as their mean
+            # does. The mean over the best bags then rules out a quarter of those.
             asked = asked.reshape(n, few, -1)
             self._share(np.sort(asked, axis=1)[:, 3 * few // 4])
             of_best = np.take_along_axis(asked, best[:, :, None], axis=1)
@@ -252,7 +253,7 @@ class _Group:
         of, bags = (left <= self._limits[:, None]).nonzero()
         order = left[of, bags].argsort(kind="stable")
         of, bags = of[order], bags[order]
-        # so many at a time, as limits fall
+        # Few bags are solved at a time, because limits fall and rule out the others.
         step = 1 + int(4 * _AT_ONCE / self._rows.shape[1] / self._index.sizes.mean())
         for part in blocks(len(of), step):
             near = left[of[part], bags[part]] <= self._limits[of[part]]
@@ -261,7 +262,7 @@ class _Group:
         return self._solved
 
     def _share(self, asked: Array) -> None:
-        """Bound all bags by given potentials of the queries' words, all at most 2."""
+        """Bound all bags by given potentials of the queries' words, at most 2."""
         for i, size in enumerate(self._sizes):
             ask = asked[i, :size]
             lowest = (self._own(i) - ask[:, None]).min(axis=0)
@@ -270,7 +271,7 @@ class _Group:
             np.maximum(self._left[i], shared, out=self._left[i])
 
     def _solve(self, of: Array, bags: Array) -> None:
-        """Bound pairs of a query and a bag once more, and solve what may be near."""
+        """Bound pairs of a query and a bag again, and solve those that may be near."""
         bounds, _ = self._bounds(of, bags, self._limits if self._alone else None)
         self._left[of, bags] = np.inf
         index = self._index
@@ -289,13 +290,14 @@ class _Group:
     def _bounds(
         self, of: Array, bags: Array, limits: Array | None = None
     ) -> tuple[Array, Array]:
-        """Bounds of pairs of a query and a bag, and potentials of the query's words.
+        """Compute bounds of pairs (query, bag), and potentials of the query's words.
 
-        Sinkhorn's steps better bounds that are within the `limits` of the queries.
+        Sinkhorn's steps improve bounds that are within the `limits` of the queries.
         """
         sizes, width = self._index.sizes[bags], self._rows.shape[1]
         bounds, asked = np.empty(len(of)), np.empty((len(of), width), np.float32)
-        order = sizes.argsort(kind="stable")[::-1]  # padded to those of about its size
+        # Bags of similar size are processed together, because they are padded.
+        order = sizes.argsort(kind="stable")[::-1]
         while len(order):
             n = max(1, _AT_ONCE // (width * int(sizes[order[0]])))
             some, order = order[:n], order[n:]
@@ -305,7 +307,7 @@ class _Group:
     def _dual(
         self, of: Array, bags: Array, limits: Array | None
     ) -> tuple[Array, Array]:
-        """Dual ascent on what pairs have left without the mass that they share.
+        """Bound pairs by dual ascent, after removing the mass that they share.
 
         Weak duality: α_i + β_j ≤ C_ij for all pairs of words with mass makes a·α + b·β
         at most the cost. First β = damping·(least cost of each word), which all bags
@@ -323,11 +325,11 @@ class _Group:
         more = a[p, i] - b[p, j]
         a[p, i], b[p, j] = np.maximum(more, 0.0), np.maximum(-more, 0.0)
 
-        # (pairs, words of a bag, words of a query), less what β starts with
+        # Costs of shape (pairs, words of a bag, words of a query), less the initial β.
         start = self._start[of[:, None], words]
         if self._alone:
             C = self._by_word[words]
-        else:  # pairs lie side by side in memory, which is faster for short bags
+        else:  # pairs are contiguous in memory, which is faster for short bags
             rows = self._rows[of] * local.shape[1]
             C = self._costs.take(rows.T[:, None] + words.T).T
             C -= start[:, :, None]
@@ -344,9 +346,9 @@ class _Group:
 
 
 def _ascend(C: Array, a: Array, b: Array, beta: Array) -> tuple[Array, Array, Array]:
-    """Value of the best α for some β, and the best β for that α; α; what β gains.
+    """Compute the dual value of the best α for β and the best β for α; α; gains of β.
 
-    `C` are costs less β, less α afterwards: at any numbers the result is feasible.
+    `C` holds costs less β, and afterwards less α. The result is feasible for any β.
     """
     alpha = np.where(a > 0.0, np.minimum(C.min(axis=1), _MOST), _ZERO)
     C -= np.where(a > 0.0, alpha, -_FAR)[:, None]
@@ -356,9 +358,9 @@ def _ascend(C: Array, a: Array, b: Array, beta: Array) -> tuple[Array, Array, Ar
 
 
 def _sinkhorn(C: Array, a: Array, b: Array, temperature: np.float32) -> Array:
-    """Potentials of the words of bags by a few of Sinkhorn's steps."""
+    """Compute potentials of the words of bags by a few steps of Sinkhorn."""
     a32, b32 = (part.astype(np.float32)[:, :, None] for part in (a, b))
-    with np.errstate(all="ignore"):  # a bound that is no number counts for nothing
+    with np.errstate(all="ignore"):  # the caller ignores bounds that are NaN
         kernel = np.exp(C / -temperature)
         back = kernel.transpose(0, 2, 1)
         u: Array = np.ones_like(a32)

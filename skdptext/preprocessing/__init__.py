@@ -1,4 +1,4 @@
-"""Before any noise: vectors and topics of documents, and words that tell topics."""
+"""Steps before the noise: document vectors, and selection of topic words."""
 
 from skdptext.documents import MeanVectorEncoder
 from skdptext.preprocessing._topic_words import TopicWordSelector

@@ -1,4 +1,4 @@
-"""Reducing bags to the words that carry the topic."""
+"""Reduce bags to the words that carry the topic."""
 
 from typing import Any, Literal
 
@@ -29,31 +29,31 @@ class TopicWordSelector(
     BaseEstimator,
     auto_wrap_output_keys=None,  # type: ignore[call-arg]
 ):
-    """Keep the words that tell topics apart, without moving any column.
+    """Keep the words that distinguish topics, without moving any column.
 
     Words are ranked by the χ² statistic between their counts and the topics. The
-    columns of all other words are set to zero and not dropped, so that column j is
-    still word j of the embedding, for a perturber or a classifier that follows. The
-    2018 paper proposes it (§2.1): words that do not serve the topic only help to find
-    the author.
+    columns of all other words are set to zero and not dropped: column j is still word j
+    of the embedding, for a perturber or a classifier that follows. The 2018 paper [1]_
+    proposes this (§2.1), because words that do not serve the topic only help to
+    identify the author.
 
     Parameters
     ----------
     n_words : int, default=1000
-        Largest number of words to keep. Of equal scores, the first columns are kept.
+        Largest number of words to keep. Ties go to the first columns.
     tuned_on : {"private", "public", "released"}, default="private"
         Whether the documents and topics given to `fit` are private, public, or were
         released before. With ``"private"``, `fit` warns: the choice of words reveals
-        something of the documents, which the guarantee of a release does not cover.
+        something about the documents that the guarantee of a release does not cover.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
         χ² of each word; NaN for a word that `fit` did not see.
     pvalues_ : ndarray of shape (n_features,)
-        Their p-values, which for counts of words are rough.
+        The p-values, which are rough for counts of words.
     n_selected_ : int
-        Words kept: `n_words`, or all that `fit` saw.
+        Number of kept words: `n_words`, or all that `fit` saw.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
@@ -76,8 +76,8 @@ class TopicWordSelector(
 
     Notes
     -----
-    *Privacy.* With words chosen from public text, the reduction is a fixed map of each
-    document, and the guarantee holds between the reduced bags. It makes documents
+    *Privacy.* If the words are chosen from public text, the reduction is a fixed map of
+    each document, and the guarantee holds between the reduced bags. Documents become
     shorter by different amounts: set `document_length` of the perturber that follows.
 
     References
@@ -106,7 +106,7 @@ class TopicWordSelector(
         self.tuned_on = tuned_on
 
     def fit(self, X: Any, y: Any) -> "TopicWordSelector":
-        """Rank the words by how much they reveal of the topic.
+        """Rank the words by how much they reveal about the topic.
 
         Parameters
         ----------
@@ -146,12 +146,12 @@ class TopicWordSelector(
         return self
 
     def get_support(self, indices: bool = False) -> np.ndarray:
-        """Which columns are kept.
+        """Get the columns that are kept.
 
         Parameters
         ----------
         indices : bool, default=False
-            Their numbers, and not a mask.
+            Whether to return their numbers instead of a mask.
 
         Returns
         -------
@@ -173,7 +173,7 @@ class TopicWordSelector(
         Returns
         -------
         reduced : sparse matrix in CSR format, of shape (n_documents, n_features)
-            Without stored zeros, of the type of `X`.
+            Counts without stored zeros, of the data type of `X`.
         """
         check_is_fitted(self)
         check_matrix(X)
@@ -187,10 +187,10 @@ class TopicWordSelector(
     def set_output(
         self, *, transform: Literal["default", "pandas", "polars"] | None = None
     ) -> "TopicWordSelector":
-        """Accept scikit-learn's setting, which changes nothing here.
+        """Accept scikit-learn's setting, which has no effect here.
 
-        Sparse bags are never wrapped in a data frame; the method is there so that
-        ``Pipeline.set_output`` reaches the steps that follow.
+        Sparse bags are never wrapped in a data frame. The method exists because
+        ``Pipeline.set_output`` must reach the steps that follow.
 
         Parameters
         ----------
