@@ -1,4 +1,4 @@
-"""Data sets: one that needs no download, fetchers with checksums, generators."""
+"""Data sets: a corpus without download, fetchers with checksums, and generators."""
 
 from skdptext.datasets._docstring_embedding import load_docstring_embedding
 from skdptext.datasets._docstrings import load_docstrings

@@ -1,4 +1,4 @@
-"""Where data sets are kept, and the form in which they are returned."""
+"""The folder of data sets, and the form in which they are returned."""
 
 import os
 from pathlib import Path
@@ -11,10 +11,10 @@ from skdptext.utils import check_flag, import_pandas
 
 
 def data_home() -> Path:
-    """The folder that SKDPTEXT_CACHE names, or the user's cache; made if missing."""
+    """Get the folder SKDPTEXT_CACHE or the user's cache; make it if missing."""
     named = os.environ.get("SKDPTEXT_CACHE")
     if not named:
-        import pooch  # imports tqdm, which warns in a notebook without widgets
+        import pooch  # late: it imports tqdm, which warns in notebooks without widgets
 
         named = pooch.os_cache("skdptext")
     home = Path(named).expanduser().absolute()
@@ -30,9 +30,9 @@ def text_bunch(
     as_frame: bool,
     **extra: Any,
 ) -> Any:
-    """Data set as a Bunch or a pair, in the manner of sklearn.datasets.
+    """Return a data set as a Bunch or a pair, like sklearn.datasets.
 
-    `columns` are further columns of the frame; they come before the target.
+    `columns` are further columns of the frame, placed before the target.
     """
     data: Any = texts
     frame = None

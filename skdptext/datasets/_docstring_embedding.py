@@ -9,8 +9,8 @@ from skdptext.utils import check_integer, import_gensim
 
 _TOKEN = re.compile(r"\b\w\w+\b")
 
-# sg: skip-gram tells rare words apart better than bag-of-words on so small a corpus.
-# More than one worker makes the order of updates, and so the bits, vary.
+# Skip-gram (sg) distinguishes rare words better than bag-of-words on so small a corpus.
+# With more than one worker, the order of updates varies, and so do the bits.
 _TRAINING = {"sg": 1, "window": 5, "negative": 5, "epochs": 5, "seed": 0, "workers": 1}
 
 
@@ -20,32 +20,32 @@ def load_docstring_embedding(
     n_words: int | None = None,
     min_count: int = 8,
 ) -> WordEmbedding:
-    """Word vectors trained on the docstring corpus; no download.
+    """Load word vectors trained on the docstring corpus, without a download.
 
-    gensim's Word2Vec (skip-gram, negative sampling [1]_) is trained on all texts of
-    `load_docstrings`, near-copies too, once: the result is kept in the folder that the
-    environment variable ``SKDPTEXT_CACHE`` names, or else in your cache folder, and
-    read from there until a parameter, or the version of Python or of one of the five
+    gensim's Word2Vec (skip-gram, negative sampling [1]_) is trained once on all texts
+    of `load_docstrings`, including near-copies. The result is kept in the folder that
+    the environment variable ``SKDPTEXT_CACHE`` names, or else in your cache folder. It
+    is read from there until a parameter, or the version of Python or of one of the five
     libraries changes.
 
     Parameters
     ----------
     dim : int, default=100
-        Length of a vector.
+        Dimension of the vectors.
     n_words : int, default=None
         Keep only the n most frequent words, if there are more, with the same vectors as
-        in the whole embedding. None: all.
+        in the whole embedding. None keeps all.
     min_count : int, default=8
         Leave out words that occur fewer times in the corpus; at most 1,000. The default
-        keeps about 7,000.
+        keeps about 7,000 words.
 
     Returns
     -------
     embedding : WordEmbedding of about 7,000 words
         Lowercased words of at least two characters that are not numbers, the most
-        frequent first. The vectors are as trained, not of unit length: median norm
-        about 2.4, median distance to the nearest other word about 1.2. Choose epsilon
-        with the latter in mind.
+        frequent first. The vectors are not scaled to unit length: the median norm is
+        about 2.4, and the median distance to the nearest other word about 1.2. Choose
+        epsilon with the latter in mind.
 
     Raises
     ------
@@ -75,13 +75,14 @@ def load_docstring_embedding(
     (100, True)
     """
     dim = check_integer("dim", dim, low=1)
-    # some words occur more often than the bound, so that there is one to train
+    # Some words occur more often than this bound, so training always has words.
     min_count = check_integer("min_count", min_count, low=1, high=1000)
     name = f"docstring-embedding-{dim}d-{min_count}-{cache_key()}.npz"
     path = data_home() / name
     if not path.exists():
         texts = load_docstrings(near_copies=True).data
-        # Two processes at once train the same, and the later file takes the place.
+        # If two processes train at once, they get the same vectors, and the later file
+        # replaces the other.
         _train(texts, dim, min_count).save(path)
     return WordEmbedding.load(path, n_words)
 

@@ -1,4 +1,4 @@
-"""Corpus of the documentation strings that every install has."""
+"""Corpus of the documentation strings that come with every installation."""
 
 import importlib
 import inspect
@@ -31,7 +31,7 @@ from skdptext.utils import (
     shown,
 )
 
-# import name -> name of the distribution, which is what users call the library
+# The import name of each library, and the name of its distribution, which users know.
 AUTHORS = {
     "gensim": "gensim",
     "numpy": "numpy",
@@ -40,7 +40,7 @@ AUTHORS = {
     "sklearn": "scikit-learn",
 }
 
-# Topics of modules and objects, by library; "." is the library itself.
+# Topics of modules and objects, by library. The path "." is the library itself.
 _TABLE = ConfigParser()
 _TABLE.read_string(
     Path(__file__).with_name("docstring_topics.cfg").read_text(encoding="utf-8")
@@ -52,30 +52,30 @@ TOPIC_OF = {
     for path in paths.split()
 }
 
-# Texts whose first words agree, this many of them, count as copies of one another.
+# Texts that agree in so many first words count as copies of each other.
 _COPY_WORDS = 25
-# Texts that share so much of their different words are near-copies.
+# Texts that share this part of their distinct words are near-copies.
 _COPY_SHARE = 0.5
 
-# Public only where a program has asked for them by `sklearn.experimental`.
+# These are public only if a program imported them by `sklearn.experimental`.
 _EXPERIMENTAL = (
     "sklearn.impute._iterative",
     "sklearn.model_selection._search_successive",
 )
-# SciPy adds to its text in place, and under SCIPY_ARRAY_API does not.
+# SciPy changes its text in place, but not under SCIPY_ARRAY_API.
 _REWRITTEN = "numpy.sinc"
 
 _DESCR = f"""\
 Public documentation strings of the installed numpy, scipy, scikit-learn, gensim and
 POT, each with its topic and its author (the library, whose house style it is written
 in). Left out are texts that begin with the same {_COPY_WORDS} words as an earlier one,
-and, unless asked for, near-copies: of texts that share {_COPY_SHARE:.0%} of their
-different words, that of the shortest name stays. Licences: BSD-3-Clause (numpy, scipy,
-scikit-learn), MIT (POT), LGPL-2.1 (gensim). Versions: """
+and, unless requested, near-copies: of texts that share {_COPY_SHARE:.0%} of their
+distinct words, the one with the shortest name stays. Licenses: BSD-3-Clause (numpy,
+scipy, scikit-learn), MIT (POT), LGPL-2.1 (gensim). Versions: """
 
 _SIGNATURE = r"\A[\w.]+\([^\n]*\)[^\n]*\n"
 
-# What each part of `remove` strips.
+# Patterns that each part of `remove` strips.
 _REMOVABLE = {
     "examples": [
         r"(?ms)^Examples?[ \t]*\n-{3,}[ \t]*\n.*?(?=^\S[^\n]*\n-{3,}[ \t]*$|\Z)",
@@ -86,7 +86,7 @@ _REMOVABLE = {
         r"(?m)^[ \t]*\S[^\n]*\n[ \t]*[-=~]{3,}[ \t]*$\n?",
         r"(?m)^[ \t]*\.\. [\w-]+::[^\n]*\n?",
     ],
-    # the letters that a name may begin with come first: they halve the time
+    # Testing the first letter of a name before the rest halves the time.
     "names": [
         r"(?i)(?=[gnops])\b(?:numpy|np|scipy|scikit[- ]learn|sklearn|gensim|POT|"
         r"ot(?=\.))\b"
@@ -106,25 +106,25 @@ def load_docstrings(
 ) -> Any:
     """Load the documentation strings of scientific Python, by topic and by author.
 
-    The corpus is read from the installed numpy, scipy, scikit-learn, gensim and POT:
-    no download. It is real text with two labels: the *topic* (what a release should
-    keep) and the *author* (the library's house style, which an adversary may want to
-    recognise). Some 1,800 documents of 770,000 words remain when near-copies are left
-    out.
+    The corpus is read from the installed numpy, scipy, scikit-learn, gensim and POT,
+    without a download. It is real text with two labels: the *topic*, which a release
+    should keep, and the *author*, the library with its house style, which an adversary
+    may want to identify. Without near-copies it has some 1,800 documents of 770,000
+    words.
 
     Parameters
     ----------
     topics : iterable of str, default=None
-        Topics to load, by name. None: all.
+        Names of the topics to load. None loads all.
     authors : iterable of str, default=None
-        Libraries to load, of "numpy", "scipy", "scikit-learn", "gensim" and "POT".
-        None: all.
+        Libraries to load, among "numpy", "scipy", "scikit-learn", "gensim" and "POT".
+        None loads all.
     min_words : int, default=100
         Leave out documents with fewer words (runs of characters between blanks), after
         `remove`.
     remove : iterable of {"examples", "headers", "names", "signatures"}, default=()
-        What to strip from each document, so that the author cannot be recognised by the
-        form alone:
+        Parts to strip from each document, to keep the form alone from identifying the
+        author:
 
         - "examples": the Examples section, and lines of code (``>>>``) elsewhere with
           their output.
@@ -134,13 +134,13 @@ def load_docstrings(
         - "signatures": a call signature in the first line, and the lines that declare
           a parameter's type.
     near_copies : bool, default=False
-        Keep the near-copies, too: some 1,300 documents more, most of them methods that
-        are documented again in every class. Scores on them are too good, since the copy
-        of a test document is often in the training set, and intervals too narrow.
+        Whether to keep near-copies: some 1,300 more documents, most of them methods
+        that every class documents again. Scores on them are too good, because the copy
+        of a test document is often in the training set, and intervals are too narrow.
     return_X_y : bool, default=False
         Return ``(data, target)`` instead of a Bunch.
     as_frame : bool, default=False
-        Give data and target as pandas Series, and all columns as `frame`.
+        Return data and target as pandas Series, and all columns as `frame`.
 
     Returns
     -------
@@ -150,11 +150,11 @@ def load_docstrings(
         data : list of str
             The documents.
         target : ndarray of shape (n_documents,), int
-            Topic of each, an index into `target_names`.
+            Topic of each document, an index into `target_names`.
         target_names : list of str
             Topics, sorted.
         author : ndarray of shape (n_documents,), int
-            Library of each, an index into `author_names`.
+            Library of each document, an index into `author_names`.
         author_names : list of str
             Libraries, sorted.
         names : list of str
@@ -173,17 +173,17 @@ def load_docstrings(
 
     Notes
     -----
-    The texts change with the versions of the five libraries; with the versions fixed
-    they and their order are the same on every machine, except for optional parts of the
-    libraries that cannot be imported there.
+    The texts change with the versions of the five libraries. With fixed versions, texts
+    and order are the same on every machine, except for optional parts of the libraries
+    that cannot be imported there.
 
     The first call imports the five libraries and takes a few seconds. It keeps the
     texts in the folder that the environment variable ``SKDPTEXT_CACHE`` names, or else
-    in your cache folder, where later calls, in other processes too, find them until the
-    version of a library or of Python changes. After installing what optional parts of
-    the libraries need, delete the file to have these parts read.
+    in your cache folder. Later calls, also in other processes, read them from there
+    until the version of a library or of Python changes. After installing dependencies
+    of optional parts, delete the file to read these parts.
 
-    *Privacy.* The corpus is public, so whatever is learned from it may be too.
+    *Privacy.* The corpus is public, and results learned from it may be published.
 
     Examples
     --------
@@ -210,7 +210,7 @@ def load_docstrings(
             documents.append((name, text, topic, author))
     if not documents:
         raise InvalidParameterError(
-            "No document is left: lower min_words or allow more topics and authors, "
+            "No document is left: lower min_words, or allow more topics and authors, "
             f"got min_words={min_words}, topics={topics!r}, authors={authors!r}."
         )
     names, texts, topic_of, author_of = map(list, zip(*documents, strict=True))
@@ -231,14 +231,14 @@ def load_docstrings(
 
 
 def _topic(name: str) -> str:
-    """That of the longest listed path which the name starts with."""
+    """Get the topic of the longest listed path that the name starts with."""
     while name not in TOPIC_OF:
         name = name.rpartition(".")[0]
     return TOPIC_OF[name]
 
 
 def _chosen(name: str, value: Iterable[str] | None, known: Sequence[str]) -> list[str]:
-    """Those of the known names that `value` lists; all where it is None."""
+    """Select the known names that `value` lists; all if it is None."""
     if value is None and name != "remove":
         return list(known)
     if isinstance(value, str) or not isinstance(value, Iterable):
@@ -250,7 +250,7 @@ def _chosen(name: str, value: Iterable[str] | None, known: Sequence[str]) -> lis
 
 
 def _strip(text: str, remove: Iterable[str]) -> str:
-    """The text without the parts named; blank lines are run together."""
+    """Strip parts of a text, and join consecutive blank lines."""
     for pattern in itertools.chain.from_iterable(_REMOVABLE[part] for part in remove):
         text = re.sub(pattern, "", text)
     return re.sub(r"\n\s*\n", "\n\n", text).strip()
@@ -261,15 +261,15 @@ def _strip(text: str, remove: Iterable[str]) -> str:
 
 @cache
 def _corpus(home: Path) -> list[tuple[str, str, bool]]:
-    """Names, texts, and whether each is a near-copy, from a file in `home` if possible.
+    """Load names, texts, and near-copy flags, from a file in `home` if possible.
 
-    To read them from the installed libraries takes seconds.
+    Reading them from the installed libraries takes seconds.
     """
     path = home / f"docstrings-{cache_key()}.json"
     if not path.exists():
         with quiet(Warning):
             texts = _walk()
-        # Of near-copies, the plainest name stays: a function, and not its variants.
+        # The plainest name of near-copies stays: the function instead of its variants.
         names = sorted(texts, key=lambda name: (name.count("."), len(name), name))
         copies = _near_copies([texts[name] for name in names])
         rows = sorted(zip(names, map(texts.get, names), copies, strict=True))
@@ -279,9 +279,9 @@ def _corpus(home: Path) -> list[tuple[str, str, bool]]:
 
 
 def cache_key() -> str:
-    """Another one for other texts or vectors: of other libraries, Python, or our code.
+    """Compute a key that changes with libraries, Python, or our code.
 
-    From -OO on, Python drops documentation strings.
+    The optimization level is part of it, because -OO drops documentation strings.
     """
     code = [p.read_bytes() for p in sorted(Path(__file__).parent.glob("*docstring*"))]
     python = platform.python_version(), sys.flags.optimize
@@ -289,7 +289,7 @@ def cache_key() -> str:
 
 
 def _library_versions() -> list[str]:
-    """Names and versions of the libraries, read without importing them."""
+    """Get names and versions of the libraries without importing them."""
     return [
         f"{name} {metadata.version(name)}"
         for module, name in AUTHORS.items()
@@ -298,10 +298,10 @@ def _library_versions() -> list[str]:
 
 
 def _near_copies(texts: list[str]) -> list[bool]:
-    """Whether each text has most of its words in common with an earlier one that stays.
+    """Check which texts share most of their words with an earlier text that stays.
 
-    Two texts are near-copies if half of the different words that either has are words
-    of both: the Jaccard similarity of their sets of words.
+    Two texts are near-copies if the Jaccard similarity of their sets of words is at
+    least one half.
     """
     vectorizer = CountVectorizer(binary=True, token_pattern=r"\w+", dtype=np.float32)
     words = vectorizer.fit_transform(texts)
@@ -315,19 +315,19 @@ def _near_copies(texts: list[str]) -> list[bool]:
 
 
 def _walk() -> dict[str, str]:
-    """Every document worth having, by its object's name; each text once."""
+    """Collect all useful documents by the names of their objects; each text once."""
     documents: dict[str, str] = {}
     seen_objects: set[int] = set()
     seen_texts: set[str] = set()
     seen_starts: set[tuple[str, ...]] = set()
-    # The deepest module first: ot.lp.emd has a topic of its own, ot.emd has none.
+    # The deepest module comes first: ot.lp.emd has its own topic, but ot.emd does not.
     for path in sorted(TOPIC_OF, key=lambda path: (-path.count("."), path)):
         try:
             module = importlib.import_module(path)
-        except Exception:  # optional parts, or of some versions; not only ImportError
+        except Exception:  # optional or version-dependent parts raise more than imports
             continue
         for name, written in _module_docs(module, seen_objects):
-            if written in seen_texts:  # as inherited methods have: half of them all
+            if written in seen_texts:  # half of all texts: those of inherited methods
                 continue
             seen_texts.add(written)
             text = _settle(inspect.cleandoc(written))
@@ -340,7 +340,7 @@ def _walk() -> dict[str, str]:
 
 
 def _module_docs(module: ModuleType, seen: set[int]) -> Iterator[tuple[str, str]]:
-    """Names and texts of a module, its functions, classes and their methods."""
+    """Yield names and texts of a module, its functions, classes and their methods."""
     path = module.__name__
     yield from _doc(path, module)
     for name in sorted(set(getattr(module, "__all__", dir(module)))):
@@ -348,9 +348,9 @@ def _module_docs(module: ModuleType, seen: set[int]) -> Iterator[tuple[str, str]
             continue
         try:
             value = getattr(module, name)
-        except Exception:  # a name that is announced but gone, or experimental
+        except Exception:  # listed in `__all__` but missing, or experimental
             continue
-        # An instance, say a distribution, has a text but no name of its own.
+        # An instance, such as a distribution of SciPy, has a text but no name.
         is_named = inspect.isclass(value) or hasattr(value, "__name__")
         if not (callable(value) and is_named and _is_own(value, name, module)):
             continue
@@ -369,13 +369,13 @@ def _module_docs(module: ModuleType, seen: set[int]) -> Iterator[tuple[str, str]
 
 
 def _is_own(value: Any, name: str, module: ModuleType) -> bool:
-    """Whether a module documents this, whatever else the program has imported."""
+    """Check whether a module itself documents a value, regardless of other imports."""
     path = module.__name__
     home = getattr(value, "__module__", None)
     # Without __all__, names imported from elsewhere look public too.
     if not hasattr(module, "__all__") and home != path:
         return False
-    # SciPy wraps a function of NumPy's only under SCIPY_ARRAY_API.
+    # SciPy wraps functions of NumPy only under SCIPY_ARRAY_API.
     inner = getattr(inspect.unwrap(value), "__module__", None) or home
     if inner is not None and inner.partition(".")[0] != path.partition(".")[0]:
         return False
@@ -383,7 +383,7 @@ def _is_own(value: Any, name: str, module: ModuleType) -> bool:
 
 
 def _doc(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    # SCIPY_ARRAY_API wraps a compiled function, whose own text SciPy cannot change.
+    # SCIPY_ARRAY_API wraps compiled functions, whose texts SciPy cannot change.
     inner = inspect.unwrap(value)
     text = getattr(inner if inspect.isbuiltin(inner) else value, "__doc__", None)
     if isinstance(text, str) and text.strip():
@@ -391,16 +391,16 @@ def _doc(name: str, value: Any) -> Iterator[tuple[str, str]]:
 
 
 _NOTE = r"^\*\*Array API Standard Support\*\*\n.*?:ref:`dev-arrayapi`[^\n]*\n"
-# One is followed by another, with other blank lines in it from SciPy 1.18 on.
+# The note may occur twice in a row. From SciPy 1.18 on, its blank lines differ.
 _NOTE_TWICE = re.compile(rf"(?ms){_NOTE}\s*(?={_NOTE})")
 
 
 def _settle(text: str) -> str:
-    """The text without what differs from one run of Python to the next.
+    """Remove the parts of a text that differ between runs of Python.
 
-    scipy writes some texts at import: freshly drawn numbers, marked as such, the names
-    of arguments in the order of a set, and a note that it adds twice to a function
-    without ``SCIPY_ARRAY_API``.
+    SciPy writes some texts at import: fresh random numbers, which are marked, names of
+    arguments in the order of a set, and a note that it adds twice to a function without
+    ``SCIPY_ARRAY_API``.
     """
     text = re.sub(r"(?m)^[^\n]*# may vary\n?", "", _NOTE_TWICE.sub("", text))
     return re.sub(

@@ -1,4 +1,4 @@
-"""The two public sets of the 2020 paper."""
+"""Fetch the two public data sets of the 2020 paper."""
 
 import csv
 import gzip
@@ -17,19 +17,19 @@ from skdptext.utils import check_flag
 
 
 class _PublicSet(NamedTuple):
-    """A table in a zip archive of the web, and how to know it from another."""
+    """A table in a zip archive on the web, with its checksum."""
 
     title: str
     url: str
     member: str  # the table in the archive
-    file: str  # what it is kept as; under `member` or with .gz it is found as well
-    plain: Callable[[str], str]  # the part of the table that the checksum is of
+    file: str  # name of the kept file; `member` or a suffix .gz are also found
+    plain: Callable[[str], str]  # extracts the part of the table with the checksum
     sha256: str
     about: str
 
 
 def _three_columns(text: str) -> str:
-    """The columns that every copy of the tweets has."""
+    """Extract the columns that every copy of the tweets has."""
     table = io.StringIO()
     writer = csv.DictWriter(
         table, ("id", "text", "target"), extrasaction="ignore", lineterminator="\n"
@@ -53,7 +53,7 @@ Repository, https://doi.org/10.24432/C5CC84. The SMSSpam set of Xu et al. (2020)
 """,
 )
 
-# Kaggle asks for an account; this copy of its archive is that of a public course.
+# Kaggle requires an account. This copy of its archive belongs to a public course.
 _TWEETS = _PublicSet(
     title="Disaster tweets",
     url="https://storage.googleapis.com/ztm_tf_course/nlp_getting_started.zip",
@@ -65,7 +65,7 @@ _TWEETS = _PublicSet(
 Disaster tweets: 7,613 English tweets, 3,271 about a real disaster. Collected by
 figure-eight, published as the training set of the Kaggle competition
 nlp-getting-started, whose terms apply: do not redistribute. The Twitter set of Xu et
-al. (2020). Some hold what is left of characters that were lost before publication.
+al. (2020). Some contain remains of characters that were lost before publication.
 """,
 )
 
@@ -79,10 +79,10 @@ def fetch_sms_spam(
     """Fetch the SMS Spam Collection: 5,574 text messages, ham or spam.
 
     A file ``sms_spam.tsv``, ``sms_spam.tsv.gz`` or ``SMSSpamCollection`` is read from
-    the folder that the environment variable ``SKDPTEXT_DATA`` names, if it is set and
-    has one, or else from that of ``SKDPTEXT_CACHE``, which by default is your cache
-    folder. Where there is none, the archive of UCI (200 kB) is downloaded, and the file
-    in it kept in the latter. Its SHA-256 is checked each time.
+    the folder of the environment variable ``SKDPTEXT_DATA``, if it is set and has one,
+    or else from that of ``SKDPTEXT_CACHE``, by default your cache folder. If there is
+    none, the archive of UCI (200 kB) is downloaded and its file is kept in the latter.
+    The SHA-256 is checked each time.
 
     Parameters
     ----------
@@ -153,11 +153,11 @@ def fetch_disaster_tweets(
     """Fetch the disaster tweets: 7,613 tweets, about a real disaster or not.
 
     A file ``disaster_tweets.csv``, ``disaster_tweets.csv.gz`` or Kaggle's ``train.csv``
-    is read from the folder that the environment variable ``SKDPTEXT_DATA`` names, if it
-    is set and has one, or else from that of ``SKDPTEXT_CACHE``, which by default is
-    your cache folder. Where there is none, a copy of Kaggle's archive at a public
-    course is downloaded, for Kaggle serves it to members only, and ids, texts and
-    labels are kept in the latter. The SHA-256 of these is checked each time.
+    is read from the folder of the environment variable ``SKDPTEXT_DATA``, if it is set
+    and has one, or else from that of ``SKDPTEXT_CACHE``, by default your cache folder.
+    If there is none, a copy of Kaggle's archive at a public course is downloaded,
+    because Kaggle requires an account. Ids, texts and labels are kept in the latter
+    folder. Their SHA-256 is checked each time.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ def fetch_disaster_tweets(
 
 
 def _read(public: _PublicSet, download: bool) -> str:
-    """The text of the table: from a folder, or else from the web."""
+    """Read the text of the table from a folder, or else from the web."""
     home = data_home()
     folders = Path(os.environ.get("SKDPTEXT_DATA") or home).expanduser(), home
     names = public.file, f"{public.file}.gz", public.member
@@ -230,7 +230,7 @@ def _read(public: _PublicSet, download: bool) -> str:
         raise OSError(f"{public.title} is missing and not to be downloaded. {remedy}")
     try:
         path = path or _download(public, home)
-    except Exception as error:  # the network, the archive and pooch fail in many ways
+    except Exception as error:  # network, archive and pooch raise many kinds of errors
         problem = f"{public.title} could not be downloaded ({error}). {remedy}"
         raise OSError(problem) from error
     content = path.read_bytes()
@@ -246,7 +246,7 @@ def _text(public: _PublicSet, content: bytes) -> str:
 
 
 def _download(public: _PublicSet, home: Path) -> Path:
-    """The table's file, which pooch keeps only if it has the checksum."""
+    """Download the table; pooch keeps the file only if it has the checksum."""
     import pooch
 
     def save_table(url: str, output_file: str, _: Any) -> None:

@@ -1,4 +1,4 @@
-"""Synthetic embeddings and documents."""
+"""Generate synthetic embeddings and documents."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from skdptext.utils import check_integer, check_kind, check_real, check_rng
 
 # Ratio of the standard deviations along the widest and the narrowest axis.
 _AXIS_RATIO = 10.0
-# Spread of the densest and of the sparsest cluster, where centres spread by about 1.
+# Spread of the densest and of the sparsest cluster; the centers spread by about 1.
 _SPREADS = (0.05, 0.8)
 
 
@@ -23,18 +23,18 @@ def make_embedding(
 ) -> WordEmbedding:
     """Make a random word embedding with dense and sparse regions.
 
-    Words lie in clusters. The clusters' spreads range, evenly in the logarithm, from
-    0.05 to 0.8 of the spread of their centres, so that the first words are crowded
-    and the last ones alone. The embedding is stretched along one random axis ten times
-    as much as along another, with the trace of its covariance near `dim`: noise that
+    Words lie in clusters. The spreads of the clusters range, evenly in the logarithm,
+    from 0.05 to 0.8 of the spread of their centers: the first words are crowded and the
+    last ones isolated. The embedding is stretched along one random axis ten times as
+    much as along another, with the trace of its covariance near `dim`: noise that
     ignores its shape (``lam=0``) differs from noise that follows it (``lam=1``).
 
     Parameters
     ----------
     n_words : int, default=1000
-        Number of words, called ``w0``, ``w1``, …; consecutive words share a cluster.
+        Number of words, named ``w0``, ``w1``, …; consecutive words share a cluster.
     dim : int, default=50
-        Length of a vector.
+        Dimension of the vectors.
     n_clusters : int, default=20
         Number of clusters, at most `n_words`, as equal in size as possible.
     random_state : int, numpy.random.Generator or None, default=None
@@ -43,7 +43,7 @@ def make_embedding(
     Returns
     -------
     embedding : WordEmbedding of shape (n_words, dim)
-        The made-up words and vectors.
+        The synthetic words and vectors.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def make_embedding(
     spread = np.geomspace(*_SPREADS, n_clusters)[cluster]
     vectors = rng.normal(size=(n_clusters, dim))[cluster]
     vectors += spread[:, None] * rng.normal(size=(n_words, dim))
-    # the squares of what the axes are stretched by sum to dim, and so keep the trace
+    # The squared axis scales sum to dim, so the trace is preserved.
     scale = np.geomspace(_AXIS_RATIO, 1.0, dim)
     vectors *= scale * np.sqrt(dim / np.sum(scale**2))
     # The Q of a random matrix turns the axes away from the coordinates.
@@ -87,7 +87,7 @@ def make_documents(
 ) -> tuple[list[list[str]], np.ndarray]:
     """Make random documents whose topics are regions of an embedding.
 
-    Each topic has an anchor, a word drawn without repetition. A document draws its
+    Each topic has an anchor, a word drawn without replacement. A document draws its
     topic uniformly and its words independently, with probability proportional to
     ``exp(-concentration * d**2 / (2 * h**2))``, where ``d`` is the distance from the
     word to the anchor and ``h`` the median distance of all words to it.
@@ -95,16 +95,17 @@ def make_documents(
     Parameters
     ----------
     embedding : WordEmbedding
-        Where the words come from.
+        Source of the words.
     n_documents : int, default=100
         Number of documents.
     n_topics : int, default=3
         Number of topics, at most the number of words.
     length : int or tuple (low, high), default=50
-        Number of words of each document; a pair: drawn uniformly, both ends included.
+        Number of words of each document. A pair draws it uniformly, both ends included.
         A length of 0 makes empty documents.
     concentration : float, default=1.0
-        How closely the words keep to their anchor, >= 0; 0: topics do not differ.
+        How closely the words stay near their anchor, >= 0. With 0, topics do not
+        differ.
     random_state : int, numpy.random.Generator or None, default=None
         Source of randomness, as for `numpy.random.default_rng`.
 
@@ -151,7 +152,7 @@ def make_documents(
     chances = []
     for anchor in rng.choice(len(embedding), size=n_topics, replace=False):
         squared = ((vectors - vectors[anchor]) ** 2).sum(axis=1)
-        # All words in one place: no region to keep to
+        # If all words are in one place, there are no regions, and any scale will do.
         scale = np.median(squared) or 1.0
         weight = np.exp(-concentration * squared / (2 * scale))
         chances.append(weight / weight.sum())
