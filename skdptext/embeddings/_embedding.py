@@ -471,8 +471,8 @@ class WordEmbedding:
         ----------
         path : str or path-like
             Name of the file, with a suffix that `load` knows. The best is ``.npz``,
-            which loads fastest and keeps everything. Text is written with nine digits, which
-            restores vectors exactly.
+            which loads fastest and keeps everything. Text is written with nine digits,
+            which restores vectors exactly.
 
         Raises
         ------
