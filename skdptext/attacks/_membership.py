@@ -24,10 +24,7 @@ from skdptext.attacks._words import (
     words_of,
 )
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import (
-    check_rng,
-    share_interval,
-)
+from skdptext.utils import check_rng, share_interval
 
 _SPANS = (1, 2, 3, 5)
 # Synthetic texts that are compared as wholes; spans are looked for in all of them.

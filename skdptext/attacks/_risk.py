@@ -10,13 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import logit, ndtri
 
-from skdptext.utils import (
-    bisect,
-    half_width,
-    lower_limit,
-    share_interval,
-    upper_limit,
-)
+from skdptext.utils import bisect, half_width, lower_limit, share_interval, upper_limit
 
 # Thresholds that are tried per adversary.
 _THRESHOLDS = 200

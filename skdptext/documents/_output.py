@@ -7,11 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import (
-    check_option,
-    import_pandas,
-    is_column_of_documents,
-)
+from skdptext.utils import check_option, import_pandas, is_column_of_documents
 
 
 def row_keys(rows: Any) -> list[bytes]:

@@ -12,13 +12,7 @@ from sklearn.base import BaseEstimator, clone
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._losses import LossDistribution
-from skdptext.utils import (
-    DocLinked,
-    as_array,
-    blocks,
-    check_real,
-    working_memory_bytes,
-)
+from skdptext.utils import DocLinked, as_array, blocks, check_real, working_memory_bytes
 
 Draws = tuple[np.ndarray, ...]
 

@@ -14,12 +14,7 @@ from skdptext.exceptions import (
     PrivacyLeakWarning,
 )
 from skdptext.metrics._words import only_held, words_changed_scorer
-from skdptext.utils import (
-    check_integer,
-    is_count_matrix,
-    plain_documents,
-    quiet,
-)
+from skdptext.utils import check_integer, is_count_matrix, plain_documents, quiet
 
 # At most so many documents are attacked. The standard error of the share is then at
 # most 1/(2 √500), or 2.2%.

@@ -17,13 +17,7 @@ from skdptext.mechanisms import LossDistribution, NoiseMechanism, WordMechanism
 from skdptext.privacy._parts import LearningPart, Part, ReplacementPart
 from skdptext.privacy._statement import statement_of
 from skdptext.privacy._words import EmbeddingError, WordPart, as_document, lemma3_widest
-from skdptext.utils import (
-    check_integer,
-    check_kind,
-    check_real,
-    kind_of,
-    rounded_up,
-)
+from skdptext.utils import check_integer, check_kind, check_real, kind_of, rounded_up
 
 FORMAT, VERSION = "skdptext guarantee", 1
 # All kinds of parts by name. Files store the name.

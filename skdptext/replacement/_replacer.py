@@ -35,11 +35,7 @@ from skdptext.replacement._answers import (
     keys_of,
     stand_ins,
 )
-from skdptext.replacement._groups import (
-    PublicGroups,
-    check_grouper,
-    encoder_of,
-)
+from skdptext.replacement._groups import PublicGroups, check_grouper, encoder_of
 from skdptext.utils import (
     REPEATABLE,
     as_labels,

@@ -11,13 +11,7 @@ from scipy.special import bdtr, gammaln, xlog1py, xlogy
 
 from skdptext.exceptions import InvalidParameterError
 from skdptext.privacy import PrivacyGuarantee, ReplacementPart
-from skdptext.utils import (
-    as_labels,
-    check_kind,
-    check_real,
-    kind_of,
-    lined_up,
-)
+from skdptext.utils import as_labels, check_kind, check_real, kind_of, lined_up
 
 # Further from its mean than so many standard deviations, a binomial distribution has no
 # mass that matters beside a tail of 2.5 %: 1e-32.
