@@ -9,12 +9,9 @@ Token lists under the 30,000 × 300 table (``w2v_news_fiction_30k_300d.npz`` in 
 folder named by SKDPTEXT_TEST_DATA, or ../shared/data; without it, under a synthetic
 table of the same size, which is said), and under a synthetic one of 100,000. Documents
 of 8 words and of 400 take turns with the bare product, with the same number of BLAS
-threads. The ratio is the median of
-those of a turn and the products just before and after it: the speed of a machine
-changes. The bare product multiplies the words' float32 vectors with the table, 512 rows
-at a time, and does nothing with the result.
-
-A second table is of one document of 8 words, as a service releases it.
+threads. The ratio is the median of those of a turn and the products just before and
+after it, as the speed of a machine changes. The bare product multiplies the words'
+float32 vectors with the table, 512 rows at a time, and does nothing with the result.
 """
 
 from __future__ import annotations
@@ -32,8 +29,6 @@ from skdptext import DPWordPerturber, WordEmbedding
 N_WORDS = 4_096
 EPSILON = 10.0
 LENGTHS = 8, 400
-# Of one document, which takes milliseconds
-ROUNDS = 51
 
 
 def synthetic(n_words: int, dim: int = 300) -> WordEmbedding:
@@ -78,20 +73,6 @@ def bench(
     return lines
 
 
-def one_document(embedding: WordEmbedding) -> list[dict[str, object]]:
-    """Milliseconds of a release of 8 words, one thread."""
-    ids = np.random.default_rng(0).integers(0, len(embedding), 8)
-    document = embedding.word_array[ids].tolist()
-    perturber = DPWordPerturber(embedding, epsilon=EPSILON, lam=0.5).fit([])
-    runs = [
-        lambda: perturber.transform([document]),
-        measuring.bare_product(embedding.vectors[ids], embedding.vectors),
-    ]
-    with threadpool_limits(1, user_api="blas"):
-        ours, product = 1e3 * np.median(measuring.rounds(runs, ROUNDS), axis=0)
-    return [{"transform, ms": float(ours), "product, ms": float(product)}]
-
-
 def main() -> None:
     arguments = measuring.options(
         __doc__, repeats=11, tables=TABLES, words=N_WORDS, threads=[1, 2]
@@ -106,12 +87,6 @@ def main() -> None:
             bench(embedding, n_words, arguments.repeats, arguments.threads),
             title=f"Transform against the bare float32 product, {title}",
             note=f"{n_words:,} words, {size}; medians.",
-        )
-        record(
-            f"perturbation_one{suffix}",
-            one_document(embedding),
-            title=f"Release of one document of 8 words, {title}",
-            note=f"{size}, λ = 0.5, one thread; medians of {ROUNDS} in turn.",
         )
 
 
