@@ -3,7 +3,6 @@
 from skdptext.attacks._koppel import KoppelAuthorClassifier
 from skdptext.attacks._labels import label_attack
 from skdptext.attacks._linkage import linkage_attack
-from skdptext.attacks._linkage import similarities as similarities
 from skdptext.attacks._membership import membership_attack
 from skdptext.attacks._reconstruction import WordReconstructionAttack
 from skdptext.attacks._scores import (
