@@ -45,14 +45,12 @@ def test_models_and_their_vectors():
             assert not table.has_subwords
 
 
-def test_training_on_does_not_change_the_table(fasttext):
+def test_training_on_does_not_change_the_table(fasttext, table):
     model = pickle.loads(pickle.dumps(fasttext))
-    table = WordEmbedding.from_gensim(model)
-    before = table.vectors.copy(), table.infer("unheard")
-    model.wv.vectors[:] = 7
-    model.wv.vectors_ngrams[:] = 7
-    np.testing.assert_array_equal(table.vectors, before[0])
-    np.testing.assert_array_equal(table.infer("unheard"), before[1])
+    copied = WordEmbedding.from_gensim(model)
+    model.wv.vectors[:] = model.wv.vectors_ngrams[:] = 7
+    np.testing.assert_array_equal(copied.vectors, table.vectors)
+    np.testing.assert_array_equal(copied.infer("unheard"), table.infer("unheard"))
 
 
 def test_other_things_and_words_that_are_none_are_refused():

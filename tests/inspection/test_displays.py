@@ -259,16 +259,13 @@ def test_scores_are_found_by_their_scorers():
 def test_search_and_figure_in_one_call():
     embedding = make_embedding(60, 8, n_clusters=6, random_state=0)
     texts, topics = make_documents(embedding, 60, length=10, random_state=0)
-    model = make_pipeline(
-        DPWordPerturber(embedding, document_length=10), MultinomialNB()
-    )
-    name = "dpwordperturber__"
+    noise = DPWordPerturber(embedding, document_length=10)
     rule = best_under_constraint(
         maximize="changed", subject_to={"accuracy": 0.3}, tuned_on="public"
     )
     display = PrivacyUtilityDisplay.from_estimator(
-        model, texts, topics, refit=rule, ax=plt.figure().add_subplot(),
-        param_grid={f"{name}epsilon": [1.0, 300.0], f"{name}lam": [0, 1]},
+        make_pipeline(noise, MultinomialNB()), texts, topics, refit=rule, cv=2,
+        param_grid={"dpwordperturber__epsilon": [1.0, 300.0]},
     )  # fmt: skip
     assert display.chance == 1 / len(np.unique(topics))
     assert display.chosen == display.search_.best_index_

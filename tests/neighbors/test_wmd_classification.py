@@ -145,17 +145,11 @@ def test_empty_documents(data, small_embedding):
 
 
 def test_names_of_columns(data, small_embedding):
-    X, y, queries = data
-    frame = pd.DataFrame(X, columns=small_embedding.words)
-    table = pd.DataFrame(queries, columns=small_embedding.words)
-    model = WMDKNNClassifier(small_embedding).fit(frame, y)
-    assert model.feature_names_in_.tolist() == list(small_embedding.words)
-    plain = WMDKNNClassifier(small_embedding).fit(X, y)
-    assert np.array_equal(model.predict(table), plain.predict(queries))
-    shuffled = frame[frame.columns[::-1]]
+    shuffled = pd.DataFrame(data[0], columns=small_embedding.words).iloc[:, ::-1]
     with refused(r"column 0 is named 'w199', .* 199"):
-        WMDKNNClassifier(small_embedding).fit(shuffled, y)
-    assert WMDKNNClassifier("one-hot").fit(shuffled, y).feature_names_in_[0] == "w199"
+        WMDKNNClassifier(small_embedding).fit(shuffled, data[1])
+    named = WMDKNNClassifier("one-hot").fit(shuffled, data[1])
+    assert named.feature_names_in_[0] == "w199"
 
 
 def test_a_pickle_holds_the_vectors_once(data):

@@ -107,20 +107,11 @@ def test_it_is_the_release_of_the_perturber_under_a_derived_seed(
     assert release(documents)["text"].to_pylist() == expected
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        pa.string(),
-        pa.large_string(),
-        pa.string_view(),
-        pa.dictionary(pa.int8(), pa.string()),
-    ],
-    ids=str,
-)
-def test_strings_of_every_kind_are_the_same(make_release, kind):
+def test_strings_of_every_kind_are_the_same(make_release):
     plain = pa.table({"id": ["a", "b", "c"], "text": ["word1", None, "word2 word3"]})
-    table = pa.table({name: plain[name].cast(kind) for name in plain.schema.names})
-    assert make_release()(table).equals(make_release()(plain))
+    for kind in (pa.large_string(), pa.string_view(), pa.dictionary("int8", "string")):
+        table = pa.table({name: plain[name].cast(kind) for name in plain.schema.names})
+        assert make_release()(table).equals(make_release()(plain))
 
 
 def test_null_and_empty_texts_draw_from_the_whole_vocabulary(make_release):
@@ -215,7 +206,7 @@ def test_the_manifest_says_all_that_counts_and_is_json(make_release, documents):
     assert manifest["columns"]["keep"] == {"label": "int8"}
     assert told["words"] == str(guarantee)
     assert told["released_as_they_are"] == ["id", "label"]
-    for said in ("ids and other columns: released as they are", "new key"):
+    for said in ("ids and other columns: released as they are", "can have documents"):
         assert said in " ".join(json.dumps(told).split())
 
 

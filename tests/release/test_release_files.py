@@ -134,17 +134,6 @@ def test_of_two_that_write_at_once_one_is_there(make_release, source, tmp_path):
     assert not list(tmp_path.glob(".out*"))
 
 
-def test_a_run_that_fails_leaves_nothing(make_release, source, tmp_path, monkeypatch):
-    def full(*arguments):
-        raise OSError(28, "No space left on device")
-
-    before = sorted(tmp_path.iterdir())
-    monkeypatch.setattr("skdptext.release._files.write_tables", full)
-    with pytest.raises(OSError, match="No space left"):
-        release_files(source, tmp_path / "out", make_release())
-    assert sorted(tmp_path.iterdir()) == before
-
-
 def test_ids_that_are_far_apart_are_compared_too(make_release, tmp_path):
     ids = [f"d{i}" for i in range(3000)]
     ids[2900] = ids[10]

@@ -91,9 +91,10 @@ def test_files_are_released_as_transform_does(public, private, author):
     )
     assert released() == dict(enumerate(expected))
     assert verify("out") == []
-    get_reusable_executor().shutdown()  # workers of other tests have no key
-    assert release_files(inputs, "again", release, n_jobs=2) == manifest
-    assert contents(Path("again")) == contents(Path("out"))
+    if author:
+        get_reusable_executor().shutdown()  # workers of other tests have no key
+        assert release_files(inputs, "again", release, n_jobs=2) == manifest
+        assert contents(Path("again")) == contents(Path("out"))
     release_files(inputs[::-1], "reversed", release)
     assert released("reversed") == released()
     # another name is another release
