@@ -816,8 +816,9 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
             The first words of the embedding, and a text.
         """
         n_documents = max(1, _CANARY_WORDS // (self.document_length or 1))
-        words = self.embedding_.word_array[: 8 * n_documents].tolist()
-        documents: list[Any] = [words[i : i + 8] for i in range(0, len(words), 8)]
+        # A small embedding repeats its words, so no document is without one.
+        words = np.resize(self.embedding_.word_array, 8 * n_documents).tolist()
+        documents: list[Any] = [words[i : i + 8] for i in range(0, 8 * n_documents, 8)]
         if self.oov != "error":
             # A text tests that both machines split it into the same words.
             documents.append(", ".join(words[:8]).title())
