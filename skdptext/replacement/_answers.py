@@ -14,7 +14,7 @@ from skdptext.base import NoiseStreams
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import ExactResponse
 from skdptext.replacement._groups import PublicGroups, document_bytes
-from skdptext.utils import check_told_apart, composed, kind_of
+from skdptext.utils import check_told_apart, composed
 
 # Of documents or of persons, one each; where noise is fresh, one for all of them.
 Keys = list[bytes] | bytes
@@ -186,18 +186,11 @@ def groups_of_collections(
     collections: Sequence[Any],
 ) -> np.ndarray:
     """Numbers of the groups of whole collections, which must be equally large."""
-    sizes = []
-    for name, documents in zip("xy", collections, strict=True):
-        if isinstance(documents, str | bytes) or not isinstance(documents, Sequence):
-            raise InvalidParameterError(
-                f"{name} must be the list of all documents of a person, got "
-                f"{kind_of(documents)}."
-            )
-        sizes.append(len(documents))
-    if min(sizes) < max(sizes) or not sizes[0]:
+    sizes = [len(x) if isinstance(x, list | tuple) else 0 for x in collections]
+    if len(set(sizes)) > 1 or not sizes[0]:
         raise InvalidParameterError(
-            "x and y must be equally many documents, one or more, as the number of a "
-            f"person's documents is public, got {sizes[0]} and {sizes[1]}."
+            "x and y must be lists of equally many documents, one or more, as the "
+            f"number of a person's documents is public, got {sizes[0]} and {sizes[1]}."
         )
     groups = [np.bincount(assign(each), minlength=n_groups) for each in collections]
     return np.array([counts.argmax() for counts in groups])

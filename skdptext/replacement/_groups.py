@@ -202,22 +202,15 @@ def check_grouper(grouper: Any, labelled: bool) -> None:
 
 def _known_labels(labels: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Which public documents have a label, and the labels: two different at least."""
-    given = as_labels("public_labels", labels, partly=True)
-    if given.shape != (n,):
-        raise InvalidParameterError(
-            f"public_labels must hold one label per public document ({n}), or None for "
-            f"one that has none, got shape {given.shape}."
-        )
+    given = as_labels(
+        "public_labels", labels, n, of="public document", n_different=2, partly=True
+    )
     rows = np.flatnonzero([label is not None for label in given])
     known = given if len(rows) == n else np.array(given[rows].tolist())
     if known.dtype.kind in "if" and (known == -1).any():
         raise InvalidParameterError(
             "public_labels must not be -1, scikit-learn's sign for a document without "
             "a label: give None for such a document, or -1 as text."
-        )
-    if (different := len(np.unique(known))) < 2:
-        raise InvalidParameterError(
-            f"public_labels must hold at least 2 different labels, got {different}."
         )
     return rows, known
 

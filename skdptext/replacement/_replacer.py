@@ -42,6 +42,7 @@ from skdptext.utils import (
     check_document_ids,
     check_flag,
     check_integer,
+    check_kind,
     check_n_jobs,
     check_noise_state,
     check_number_of_ids,
@@ -294,16 +295,11 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         """Check all that does not need the public documents; returns ε."""
         epsilon = check_real("epsilon", self.epsilon, low=0, open_low=True)
         check_option("output", self.output, OUTPUTS)
-        if self.embedding is not None and not isinstance(self.embedding, WordEmbedding):
-            raise InvalidParameterError(
-                "embedding must be None or a WordEmbedding, got "
-                f"{kind_of(self.embedding)}."
+        if self.embedding is not None or self.output == "bow":
+            rule = (
+                'embedding must be a WordEmbedding for output="bow", else None or one'
             )
-        if self.output == "bow" and self.embedding is None:
-            raise InvalidParameterError(
-                'embedding must be given for output="bow", whose columns are its '
-                "words, got None."
-            )
+            check_kind(self.embedding, WordEmbedding, rule)
         check_noise_state(self.random_state)
         check_flag("allow_shared_texts", self.allow_shared_texts)
         check_integer("verbose", self.verbose, low=0)

@@ -281,7 +281,7 @@ def test_authors_with_equal_documents_are_answered_independently():
 
 def test_the_guarantee_of_a_person():
     guarantee = replacer().guarantee(unit="person")
-    assert "How many documents a person has" in " ".join(guarantee.limits)
+    assert "number of documents of a person" in " ".join(guarantee.limits)
     assert guarantee.epsilon_of(10) == (EPSILON, 0.0)
     assert guarantee.compose(2).epsilon == 2 * EPSILON
     both = guarantee.compose(replacer().guarantee())
@@ -292,8 +292,12 @@ def test_the_guarantee_of_a_person():
 
 
 @refusals(
-    ("cat", ["tea"], "x must be the list of all documents of a person"),
-    (["cat"], ["tea", "cat"], "x and y must be equally many documents.*got 1 and 2"),
+    ("cat", ["tea"], "x and y must be lists.*got 0 and 1"),
+    (
+        ["cat"],
+        ["tea", "cat"],
+        "x and y must be lists of equally many documents.*got 1 and 2",
+    ),
     ([], [], "one or more"),
     never="paw",
 )

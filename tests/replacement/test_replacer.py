@@ -441,7 +441,7 @@ def test_who_says_that_all_are_public_says_it_wherever_the_promise_is():
     ({"n_groups": 31}, "n_groups must be at most the number of public"),
     ({"n_groups": 7, "grouper": Fixed(by_length)}, "n_groups must be None beside gro"),
     ({"n_groups": 7, "public_labels": [0, 1] * 15}, "n_groups must be None beside pub"),
-    ({"output": "bow"}, "embedding must be given"),
+    ({"output": "bow"}, "embedding must be a WordEmbedding for"),
     ({"output": "vector", "grouper": Fixed(by_length)}, "must be a pipeline"),
     ({"public_labels": ["a", "b"]}, r"one label per public document \(30\)"),
     ({"public_labels": [None] * 30}, "at least 2 different labels, got 0"),
