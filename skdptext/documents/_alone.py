@@ -1,11 +1,15 @@
-"""Whether an encoder or a grouper looks at the other documents of its batch."""
+"""Encoders and groupers of users: fitted, and looking at one document at a time."""
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 
 from skdptext.exceptions import InvalidParameterError
+from skdptext.utils import is_fitted
 
 # Sums in float32 differ by less between two sizes of a batch, by parts of the largest
 # number in a row. A mean or a maximum of some thousand documents differs by more.
@@ -42,3 +46,22 @@ def check_rows_alone(
             )
         exact = False
     return rows, exact
+
+
+def fitted_copy(name: str, estimator: Any, *data: Any) -> tuple[Any, bool]:
+    """A copy, fitted on public data if the estimator was not; and whether it was.
+
+    Its owner may fit it again. A part that is frozen counts as fitted: clones keep it.
+    """
+    steps = estimator.get_params() if hasattr(estimator, "get_params") else {}
+    frozen = any(isinstance(step, FrozenEstimator) for step in steps.values())
+    try:
+        own = deepcopy(estimator)  # and what is frozen in it, which `clone` shares
+        if not (fitted := is_fitted(estimator)):
+            own = clone(own, safe=False).fit(*data)
+    except Exception as error:  # it may quote documents and labels, which are public
+        raise InvalidParameterError(
+            f"{name} must allow to learn from public documents, but this failed with "
+            f"{type(error).__name__}: {error}"
+        ) from error
+    return own, frozen or fitted

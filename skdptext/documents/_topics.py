@@ -3,7 +3,10 @@
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from skdptext.documents._reader import words_of
+from skdptext.utils import quiet
 
 
 def topic_encoder(
@@ -49,3 +52,29 @@ def topic_encoder(
         TruncatedSVD(min(n_components, max(1, len(once))), random_state=random_state),
         Normalizer(),
     )
+
+
+def on_grid(places: np.ndarray) -> np.ndarray:
+    """Multiples of 2^-20, whose products and their sums are exact in float64."""
+    return np.ldexp(np.rint(np.ldexp(places, 20)), -20)
+
+
+def topic_groups(documents: list[Any], n_groups: int, n_components: int) -> Any:
+    """A pipeline that assigns documents to clusters among topics, fitted on these.
+
+    All products are of sparse rows, or of numbers on a grid, and so exact: a document
+    is in the same group whatever the others in its batch are.
+    """
+    from sklearn.cluster import KMeans
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer
+
+    model = make_pipeline(
+        topic_encoder(documents, n_components),
+        FunctionTransformer(on_grid, feature_names_out="one-to-one"),
+        KMeans(n_groups, n_init=10, random_state=0),
+    )
+    with quiet(Warning, message="Number of distinct clusters"):
+        model.fit(documents)
+    model[-1].cluster_centers_ = on_grid(model[-1].cluster_centers_)
+    return model

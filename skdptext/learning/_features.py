@@ -5,7 +5,6 @@ one person more would move the rounding of everybody else's.
 """
 
 from collections.abc import Sequence
-from copy import deepcopy
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
@@ -13,13 +12,17 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import clone
-from sklearn.frozen import FrozenEstimator
 
-from skdptext.documents import MeanVectorEncoder, check_rows_alone, topic_encoder
+from skdptext.documents import (
+    MeanVectorEncoder,
+    check_rows_alone,
+    fitted_copy,
+    topic_encoder,
+    topic_groups,
+)
 from skdptext.exceptions import InvalidParameterError
 from skdptext.privacy import GRID
-from skdptext.utils import is_fitted, kind_of
+from skdptext.utils import kind_of
 
 # Part of the unit length of a vector that counts the documents of a class.
 CONSTANT = 0.3
@@ -57,18 +60,9 @@ class PublicFeatures:
         cls, encoder: Any, documents: list[Any], ours: bool = False
     ) -> "PublicFeatures":
         """Of an encoder, which is fitted on public documents if need be."""
-        steps = encoder.get_params() if hasattr(encoder, "get_params") else {}
-        frozen = any(isinstance(step, FrozenEstimator) for step in steps.values())
-        before = not ours and (frozen or is_fitted(encoder))
-        try:
-            fitted = deepcopy(encoder)  # which its owner may fit again
-            if not is_fitted(encoder):
-                fitted = clone(fitted, safe=False).fit(documents)
-        except Exception as error:  # it may quote documents, which are public
-            raise InvalidParameterError(
-                f"{'public_documents' if ours else 'encoder'} must allow to learn from "
-                f"public documents, but fit failed with {type(error).__name__}: {error}"
-            ) from error
+        name = "public_documents" if ours else "encoder"
+        fitted, before = fitted_copy(name, encoder, documents)
+        before = before and not ours
         public, exact = _rows(fitted, documents, ours)
         if not is_grouper(encoder):
             return cls(fitted, unit_rows(public), None, before, ours, not exact)
@@ -166,11 +160,6 @@ def directions(rarest_epsilon: float, n_public: int, given: Any = "auto") -> int
     return int(max(most, 20)) if given == "auto" else given
 
 
-def on_grid(rows: np.ndarray) -> np.ndarray:
-    """Numbers of so few digits that sums of products are exact, in any order."""
-    return np.round(rows * 2.0**20) / 2.0**20
-
-
 def root_scaled(rows: np.ndarray, mean: np.ndarray, deviations: np.ndarray) -> Any:
     """Rows around a mean, over the roots of their deviations, of unit length."""
     scales = np.where(deviations > 1e-9, deviations, np.inf) ** -0.5
@@ -186,29 +175,24 @@ def default_features(
     `numbers` are those of groups and of directions, or that of directions of each kind.
     """
     # late, as they are slow to import
-    from sklearn.cluster import KMeans
     from sklearn.pipeline import make_pipeline, make_union
     from sklearn.preprocessing import FunctionTransformer
 
     texts = [d if isinstance(d, str) else list(d) for d in documents]
-    topics = topic_encoder(texts, numbers[-1])
     try:
-        rows = topics.fit_transform(texts)
         if grouped:
-            means = KMeans(numbers[0], n_init=10, random_state=0).fit(on_grid(rows))
+            return PublicFeatures.of(topic_groups(texts, *numbers), texts, ours=True)
+        topics = topic_encoder(texts, *numbers)
+        rows = topics.fit_transform(texts)
     except ValueError:
         raise InvalidParameterError(
             f"public_documents must have and differ in words, got {len(texts)}, too "
             "few of which do. Give more documents, or an encoder."
         ) from None
-    if grouped:
-        means.cluster_centers_ = on_grid(means.cluster_centers_)
-        groups = make_pipeline(topics, FunctionTransformer(on_grid), means)
-        return PublicFeatures.of(groups, texts, ours=True)
     axes = {"mean": rows.mean(axis=0), "deviations": rows.std(axis=0)}
     kinds = [make_pipeline(topics, FunctionTransformer(root_scaled, kw_args=axes))]
     if embedding is not None:
-        kinds.append(MeanVectorEncoder(embedding, numbers[-1]))
+        kinds.append(MeanVectorEncoder(embedding, *numbers))
     return PublicFeatures.of(make_union(*kinds), texts, ours=True)
 
 

@@ -4,7 +4,6 @@ import json
 import pickle
 import secrets
 from collections.abc import Sequence
-from copy import deepcopy
 from dataclasses import dataclass, fields
 from functools import cached_property
 from hashlib import blake2b
@@ -13,7 +12,7 @@ from typing import Any
 
 import joblib
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import get_tags
@@ -21,13 +20,14 @@ from sklearn.utils import get_tags
 from skdptext.documents import (
     KnownTexts,
     check_rows_alone,
+    fitted_copy,
     in_blocks,
-    topic_encoder,
+    topic_groups,
     words_of,
 )
 from skdptext.exceptions import InvalidParameterError
 from skdptext.privacy import MOST_GROUPS
-from skdptext.utils import as_labels, is_fitted, kind_of, quiet
+from skdptext.utils import as_labels, kind_of, quiet
 
 # Directions of topics in which clusters are found. On docstrings, SMS, tweets and fan
 # fiction, 10 and 50 keep less of the topics, or no more.
@@ -76,9 +76,10 @@ class PublicGroups:
             rows, known = _known_labels(labels, len(documents))
         texts = [documents[i] for i in rows]
         if ours:
-            fitted = _default(texts, known, n_groups)
+            fitted, before = _default(texts, known, n_groups), False
         else:
-            fitted = _fitted(grouper, texts, known)
+            labelled = [texts] if known is None else [texts, known]
+            fitted, before = fitted_copy("grouper", grouper, *labelled)
         # one without words, and one of unknown words: what a release may meet
         odd = ["", "\ufffd"] if isinstance(documents[0], str) else [[], ["\ufffd"]]
         blocks = in_blocks([*documents, *odd])
@@ -106,7 +107,6 @@ class PublicGroups:
             digest.update(_digest(fitted))
         digest.update(repr((rows.tolist(), known is None or known.tolist())).encode())
         digest.update(np.searchsorted(names, assigned).astype("<i8").tobytes())
-        before = not ours and (is_fitted(grouper) or _is_frozen_within(grouper))
         return cls(documents, fitted, names, numbers, digest.digest(), before, ours)
 
     @cached_property
@@ -215,35 +215,11 @@ def _known_labels(labels: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     return rows, known
 
 
-def _fitted(grouper: Any, texts: list[Any], labels: np.ndarray | None) -> Any:
-    """A copy of the grouper, which its owner may fit again; fitted if it was not."""
-    try:
-        own = deepcopy(grouper)  # and of what is frozen in it, which `clone` shares
-        if is_fitted(grouper):
-            return own
-        own = clone(own, safe=False)
-        return own.fit(texts) if labels is None else own.fit(texts, labels)
-    except InvalidParameterError:
-        raise
-    except Exception as error:  # it may quote documents and labels, which are public
-        raise InvalidParameterError(
-            "grouper must be one that can be copied and that learns from "
-            f"public_documents{'' if labels is None else ' and public_labels'}, but "
-            f"this failed with {type(error).__name__}: {error}"
-        ) from error
-
-
 def _default(texts: list[Any], labels: np.ndarray | None, n_groups: int) -> Any:
-    """What ``grouper=None`` stands for, fitted.
-
-    All products are of sparse rows, or of numbers on a grid, and so exact: a document
-    is in the same group whatever the others in its batch are.
-    """
+    """What ``grouper=None`` stands for, fitted; all products are exact."""
     # late, as they are slow to import
-    from sklearn.cluster import KMeans
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
-    from sklearn.preprocessing import FunctionTransformer
 
     if labels is None and n_groups > len(texts):
         raise InvalidParameterError(
@@ -258,25 +234,12 @@ def _default(texts: list[Any], labels: np.ndarray | None, n_groups: int) -> Any:
             return make_pipeline(words, LogisticRegression(**options)).fit(
                 texts, labels
             )
-        model = make_pipeline(
-            topic_encoder(texts, _DIRECTIONS),
-            FunctionTransformer(_on_grid, feature_names_out="one-to-one"),
-            KMeans(n_groups, n_init=10, random_state=0),
-        )
-        with quiet(Warning, message="Number of distinct clusters"):  # an error later
-            model.fit(texts)
-        model[-1].cluster_centers_ = _on_grid(model[-1].cluster_centers_)
-        return model
+        return topic_groups(texts, n_groups, _DIRECTIONS)
     except ValueError:
         raise InvalidParameterError(
             "public_documents must differ in their words to be grouped, got "
             f"{len(texts)} that do not. Give more documents, or a grouper."
         ) from None
-
-
-def _on_grid(places: np.ndarray) -> np.ndarray:
-    """Multiples of 2^-20, whose products and their sums are exact in float64."""
-    return np.ldexp(np.rint(np.ldexp(places, 20)), -20)
 
 
 def _last_step(grouper: Any) -> Any:
@@ -315,11 +278,6 @@ def _is_random(grouper: Any) -> bool:
         name.rpartition("__")[2] == "random_state" and not isinstance(value, Integral)
         for name, value in _parameters(grouper).items()
     )
-
-
-def _is_frozen_within(grouper: Any) -> bool:
-    """Whether a part of it is frozen as it was fitted, which `clone` keeps."""
-    return any(isinstance(x, FrozenEstimator) for x in _parameters(grouper).values())
 
 
 def _digest(grouper: Any) -> bytes:

@@ -10,6 +10,7 @@ from imblearn.over_sampling import RandomOverSampler
 from sklearn.utils import resample
 
 from skdptext import DPTextClassifier
+from skdptext.audit import audit_training
 from skdptext.learning import _classifier
 from skdptext.learning._features import GRID, Copies, add_documents
 from tests.expected import small_samples
@@ -114,6 +115,37 @@ def test_a_sampler_multiplies_no_document(make, kind, sampler):
     l1, square = change(2)
     assert l1 <= GRID if kind == "groups" else square <= GRID**2
     assert change(3)[0] > 1.5 * l1  # what is tested is there
+
+
+class EachCounts(Copies):
+    """The seeded mistake: every record counts, however many copies there are."""
+
+    def see(self, documents, numbers):
+        ones = np.eye(self._counts.shape[1], dtype=int)[numbers]
+        return np.arange(len(ones)), ones * 0, ones
+
+
+class OverSampled(DPTextClassifier):
+    """Behind an over-sampler, which copies the documents of the rarest class."""
+
+    def fit(self, X, y, authors=None):
+        rows = over_sampled(y)
+        return super().fit([X[i] for i in rows], np.asarray(y)[rows])
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*copies of others:UserWarning")
+@pytest.mark.parametrize("counted_once", [True, False])
+def test_an_audit_refutes_an_over_sampled_pipeline_whose_copies_count(
+    public, counted_once, monkeypatch
+):
+    if not counted_once:
+        monkeypatch.setattr(_classifier, "Copies", EachCounts)
+    texts = [f"{text} w{i}" for i, text in enumerate(texts_of(np.arange(60) % 2))]
+    labels = ["food", *["pets"] * 2, *["food"] * 57]
+    model = OverSampled(public, classes=["food", "pets"], delta=0, n_groups=2)
+    audit = audit_training(model, texts, labels, 1, n_fits=300, random_state=0)
+    assert audit.violated != counted_once
 
 
 def test_many_copies_are_told_of(public):
