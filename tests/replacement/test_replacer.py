@@ -295,11 +295,11 @@ def test_a_grouper_is_the_same_in_another_process_and_whenever_it_is_fitted(
 @refusals(
     (LogisticRegression(), False, "grouper must allow to learn from public d"),
     (KMeans(2), False, "learn from public documents, but this failed with ValueE"),
-    (LogisticRegression(), True, "learns from public_documents and public_labels, but"),
+    (LogisticRegression(), True, "learn from public documents, but this failed"),
     (make_pipeline(TfidfVectorizer(), DBSCAN()), False, "must be .* or a pipeline"),
     (make_pipeline(TfidfVectorizer(), Ridge()), False, "this failed with ValueError"),
     (KMeans, False, "grouper must be an estimator"),
-    (Fixed(threading.Lock()), False, "can be copied.*this failed with TypeError"),
+    (Fixed(threading.Lock()), False, "this failed with TypeError"),
     (Fixed(by_length), True, "public_labels must be None for a grouper that is no cl"),
 )
 def test_what_cannot_group_is_refused(public, grouper, labelled):
