@@ -628,7 +628,7 @@ def check_columns(X: Any, embedding: WordEmbedding) -> None:
     if fingerprint is not None and fingerprint != embedding.fingerprint:
         raise InvalidParameterError(
             "X must hold bags of the same embedding, in the same order of words, got a "
-            "release by another one. Pass the same embedding to both."
+            "release by another one. Give one embedding to both."
         )
     if (names := column_names(X)) is None:
         return

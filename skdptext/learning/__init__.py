@@ -1,4 +1,4 @@
-"""Learning from private text: one noisy sum over people, a model and a corpus."""
+"""Learn a model and a labeled corpus from private text by one noisy sum."""
 
 from skdptext.learning._classifier import DPTextClassifier
 

@@ -1,4 +1,4 @@
-"""A classifier and a labelled corpus from private texts: one noisy sum over people."""
+"""Learn a classifier and a labeled corpus from one noisy sum over people."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -47,93 +47,96 @@ from skdptext.utils import (
     warn_once,
 )
 
-# With fewer of the rarest class than so many, times 1/ε, groups are summed.
+# Groups are summed if ε times the number of persons in the rarest class is smaller.
 _FEW = 100.0
-# Of the texts, so many must be copies to be told of, and so much of what tells classes
-# apart must be noise.
+# `fit` warns if this share of the texts are copies, or if noise makes up this share of
+# the differences between classes.
 _COPIES, _DROWNED = 0.2, 0.5
 
-# Where the classes are from `y`, the noise is repeatable, the encoder was fitted, and
-# private texts may be public ones.
+# Caveats of a guarantee if classes come from `y`, the noise is repeatable, the encoder
+# was already fitted, or private texts may be public.
 _CAVEATS = (
-    "The list of classes was taken from the private labels: a class that a single "
-    "person has shows that this person is there. Everything here holds for the rest.",
-    "The noise is drawn from random_state, an integer, and the exact sums: the same "
-    "texts under the same parameters give the same model, others give other noise. "
-    "So two models show whether the texts, labels and authors changed in between, "
-    "whatever ε is, and their ε do not add up: publish one. "
-    "What is promised is promised to those who do not know the integer.",
-    "The encoder was given fitted: that it learned from public documents only is taken "
-    "on trust. Everything here is void if it did not.",
-    "Public documents may be among the private ones: who ran fit has accepted that "
-    "(allow_shared_texts), and that all of these are public is taken on trust. What of "
-    "them was not public is published, and nothing here holds for it.",
+    "The list of classes was taken from the private labels: a class with a single "
+    "person reveals that this person took part. The statements below hold otherwise.",
+    "The noise is drawn from random_state, an integer, and the exact sums: equal texts "
+    "and parameters give the same model, and others give independent noise. Two models "
+    "therefore reveal whether the texts, labels or authors changed in between, for any "
+    "ε, and their ε do not add up: publish only one. The promise only holds against "
+    "attackers who do not know the integer.",
+    "The encoder was already fitted: we trust that it learned from public documents "
+    "only. Otherwise everything below is void.",
+    "Public documents may be among the private ones: the caller of fit accepted this "
+    "(allow_shared_texts), and we trust that all of these are public. Texts that were "
+    "not public are published, and nothing below holds for them.",
 )
 
 
 class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstimator):
-    r"""Learn from private texts by one noisy sum over people: every fit is a release.
+    r"""Learn from private texts by one noisy sum over people; every fit is a release.
 
     `fit` reads private texts and labels, and adds noise once, to sums over the people
-    who wrote them: how many of each class are in each of some public groups, or where
-    the texts of each class lie, on average, in public directions. Everything else, the
-    model and the labelled public documents, is made of the noisy sums. So it is
-    ε-differentially private for a person, with all of their texts and labels, as long
-    as the holder, who runs `fit`, is trusted. Another `fit` on the same people, as for
-    each candidate and fold of a grid search, is another release: their ε add up.
+    who wrote them: counts of each class in public groups, or the mean positions of each
+    class in public directions. The model and the labeled public documents are computed
+    from the noisy sums only. They are ε-differentially private for a person, with all
+    of their texts and labels, if the holder, who runs `fit`, is trusted. Another `fit`
+    on the same people, as for each candidate and fold of a grid search, is another
+    release: their ε add up.
 
     Parameters
     ----------
     public_documents : iterable of str, or of lists of str
-        Public, unlabelled, of the same kind as the private ones if possible. They fix
-        groups and directions, are labelled by the noisy sums, and train the model.
+        Public, unlabeled documents, of the same kind as the private ones if possible.
+        They define groups and directions, get labels from the noisy sums, and train the
+        model.
     encoder : estimator, default=None
-        With ``transform``: gives each document a vector. With ``predict``: gives it a
-        group. It must do so for each document by itself. Unfitted, a clone of it is
-        fitted on the public documents; fitted, it is used as it is, and what it learned
-        from is taken to be public. None: groups are k-means among the topics of the
-        public documents, and directions those of their topics, with those of
-        `~skdptext.preprocessing.MeanVectorEncoder` if there is an `embedding`.
+        With ``transform`` it gives each document a vector, and with ``predict`` a
+        group. It must treat each document by itself. An unfitted one is cloned and
+        fitted on the public documents. A fitted one is used unchanged, and its training
+        data are assumed to be public. If None, groups are found by k-means among the
+        topics of the public documents, and directions are those of their topics, plus
+        those of `~skdptext.preprocessing.MeanVectorEncoder` if there is an `embedding`.
     epsilon : float > 0, default=1.0
         Privacy parameter ε of a person added or removed.
     delta : float in [0, 1), default=1e-6
         Probability δ that the promise may fail, for sums of vectors; at most
-        1/`n_expected`. 0: groups only. Groups have δ = 0, whatever this says.
+        1/`n_expected`. With 0, only groups are summed. Groups always have δ = 0.
     classes : array-like of shape (n_classes,), default=None
-        All labels that there may be; public. None: they are taken from `y`, with a
-        warning, as a label that only one person has shows this person.
+        All possible labels, which must be public. If None, they are taken from `y`,
+        with a warning, because a label that only one person has reveals this person.
     embedding : WordEmbedding, default=None
-        Public word vectors, which say what words have in common.
+        Public word vectors, which relate words to each other.
     n_components : int >= 1 or "auto", default="auto"
-        Directions of topics, and as many of word vectors. "auto": a fifth of `n_rarest`
-        times `epsilon`, from 20 to 80, and up to a tenth of the public documents.
+        Number of directions of topics, and of word vectors. "auto" is a fifth of
+        `n_rarest` times `epsilon`, from 20 to 80, and up to a tenth of the public
+        documents.
     n_groups : int >= 2 or "auto", default="auto"
-        Number of public groups, where groups are summed. "auto": fewer where the noise
-        would fill more, by `n_expected` and `epsilon`.
+        Number of public groups, if groups are summed. "auto" chooses fewer groups if
+        `n_expected` and `epsilon` are small, because noise would fill more of them.
     n_expected : int >= 1, default=None
-        About how many persons there are: public, a guess, and not counted. None: as
-        many as public documents.
+        Approximate number of persons: a public guess, not a count. If None, the number
+        of public documents.
     n_rarest : int >= 1, default=None
-        About how many persons the rarest class has: public, a guess, and not counted.
-        None: a fifth of what each would have if classes were equally frequent. With
-        `epsilon` it decides what is summed.
+        Approximate number of persons in the rarest class: a public guess, not a count.
+        If None, a fifth of the number in each class if classes were equally frequent.
+        Together with `epsilon` it decides what is summed.
     priors : {"equal", "released"}, default="equal"
-        How frequent classes are in what `predict` answers for. "equal": a rare class is
-        recognised as well as a frequent one, for balanced accuracy. "released": as the
-        noisy sums say, for accuracy, and fewer false alarms of a rare class. It may be
-        changed after `fit`, and costs nothing.
+        Class frequencies that `predict` assumes. "equal" treats rare and frequent
+        classes alike, for balanced accuracy. "released" uses the noisy sums, for
+        accuracy and fewer false alarms of a rare class. It may be changed after `fit`
+        at no cost.
     allow_shared_texts : bool, default=False
-        Accept private texts that are public documents, as they really are public: what
-        the corpus holds is published. The guarantee says so.
+        Whether private texts may be public documents. Only set it if they are really
+        public: the corpus publishes them. The guarantee mentions it.
     random_state : None, int, Generator or RandomState, default=None
-        None: fresh noise from ChaCha20 keyed by the operating system. An int: noise
-        that is derived by a keyed hash from the integer *and the exact sums*, so that
-        the same data give the same release, and any other data independent noise. Two
-        releases show whether the data changed, whatever ε is: publish one of them. The
-        integer is a secret: ``secrets.randbits(128)`` gives one. A Generator or
-        RandomState of NumPy: a key is drawn from it in every fit; a clone has a copy.
+        None draws fresh noise from ChaCha20 keyed by the operating system. With an int,
+        noise is derived by a keyed hash from the integer *and the exact sums*: equal
+        data give the same release, and other data independent noise. Two releases
+        reveal whether the data changed, for any ε: publish only one of them. The
+        integer is a secret; ``secrets.randbits(128)`` makes one. From a Generator or
+        RandomState of NumPy, every fit draws a key; a clone has a copy of it.
     n_jobs : int, default=None
-        Threads that encode documents. None: one, unless joblib's context says more.
+        Number of threads that encode documents. None means one, unless joblib's context
+        sets more.
     verbose : int, default=0
         Above 0, show a progress bar on a terminal or in a notebook; above 1, anywhere.
 
@@ -142,20 +145,20 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     noisy_sums_ : ndarray of shape (n_classes, n_features)
-        The release: noisy sums over people, each of whom counts 1 in norm. A column for
-        each group; or for each direction, and the constant.
+        The release: noisy sums over people, each of whom counts 1 in norm. It has a
+        column for each group, or for each direction and the constant.
     encoder_ : estimator
-        What gives documents their vectors, or their groups; fitted.
+        The fitted estimator that gives documents their vectors or groups.
     public_ : list of str, or of lists of str
         The public documents.
 
     Raises
     ------
     InvalidParameterError
-        In `fit`, if a parameter breaks its rule, the encoder depends on the other
-        documents, labels are as many as documents or those of authors, or more private
-        texts than coincide by chance are public documents. No message quotes a private
-        document or label.
+        In `fit`, if a parameter breaks its rule, the encoder depends on other
+        documents, all labels differ or equal the authors, or more private texts are
+        public documents than chance explains. No message quotes a private document or
+        label.
 
     Warns
     -----
@@ -163,56 +166,57 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         If the classes are taken from `y`, if a few public documents are among the
         private ones, or if `random_state` is an integer that can be guessed.
     OutOfVocabularyWarning
-        If private documents hold no word of the public ones, with their number, which
-        is private.
+        If private documents contain no word of the public ones. It states their number,
+        which is private.
     UserWarning
-        If noise is most of what tells the classes apart in the noisy sums; or, without
-        `authors`, if many texts are equal.
+        If most of the differences between classes in the noisy sums are noise; or,
+        without `authors`, if many texts are equal.
 
     See Also
     --------
-    skdptext.DPDocumentReplacer : Trusts nobody: each document is replaced by itself.
-    skdptext.privacy.PrivacyGuarantee : What is promised, in numbers.
+    skdptext.DPDocumentReplacer : Replaces each document locally, without a trusted
+        holder.
+    skdptext.privacy.PrivacyGuarantee : The promise in numbers.
 
     Notes
     -----
     *The sum.* φ maps a document to a vector of norm at most 1 that depends on public
-    things only. Person a with the documents i ∈ a contributes
+    data only. Person a with the documents i ∈ a contributes
 
     .. math::
 
         u_a = \frac{1}{|a|} \sum_{i \in a} \varphi(x_i) \otimes e_{y_i}
 
-    once, of norm at most 1 however much they wrote. Groups: φ is one-hot, the norm is
-    L1, the noise discrete Laplace of scale 1/ε. Vectors: φ is a unit vector and a
-    constant, the norm is Euclidean, the noise discrete Gaussian, with the smallest σ
-    that (ε, δ) allows [1]_. Contributions are cut towards 0 on a grid of 2^-30, which
-    makes no norm larger, the sums are whole numbers, and the noise is drawn in whole
-    numbers, exactly [2]_.
+    once, with a norm of at most 1 regardless of how much they wrote. For groups, φ is
+    one-hot, the norm is L1, and the noise is discrete Laplace of scale 1/ε. For
+    vectors, φ is a unit vector and a constant, the norm is Euclidean, and the noise is
+    discrete Gaussian with the smallest σ that (ε, δ) allows [1]_. Contributions are
+    rounded towards 0 on a grid of 2^-30, which increases no norm. The sums are
+    integers, and the noise is drawn exactly, in integers [2]_.
 
-    *Copies.* Without `authors` every document counts as a person of its own, and equal
-    documents count once together, with the mean of their labels. So whoever copies
-    documents before, as over-samplers and bootstraps do, multiplies nobody.
+    *Copies.* Without `authors` every document counts as a person, and equal documents
+    count once together, with the mean of their labels. Over-samplers and bootstraps,
+    which copy documents, therefore do not multiply a person.
 
-    *What is read.* Of private texts only these sums. The number of rows is not
+    *What is read.* Only these sums depend on private texts. The number of rows is not
     released, and words, idf and groups are those of the public documents.
 
-    *Which sums.* Groups where the persons of the rarest class times ε are fewer than
-    100, vectors else; an `encoder` decides by what it gives.
+    *Which sums.* Groups are summed if ε times the number of persons in the rarest class
+    is below 100, and vectors otherwise. With an `encoder`, its output decides.
 
-    *What is learned.* The sums say how likely each public document is of each class,
-    with the noise known: of vectors, by linear discriminant analysis with the public
-    covariance and with means that are shrunk by what noise explains. A student,
-    logistic regression on their words, learns these weights, and is what predicts and
-    labels the corpus. This is post-processing.
+    *What is learned.* Given the known noise, the sums say how likely each public
+    document belongs to each class: for vectors, by linear discriminant analysis with
+    the public covariance and with means shrunk according to the noise. A student model,
+    logistic regression on words, learns these weights; it predicts, and labels the
+    corpus. This is post-processing.
 
     *Tuning.* ``GridSearchCV`` over private text fits once for each candidate and fold,
     and all of these fits add up: choose parameters on public text, or count them with
     `~skdptext.privacy.PrivacyGuarantee.of_search`.
 
-    *Cost.* That of the encoder, in blocks of documents. Memory: besides the texts some
-    200 bytes and four for each class per document, to recognise copies; two numbers
-    with `authors`.
+    *Cost.* The time is that of the encoder, in blocks of documents. In addition to the
+    texts, memory holds some 200 bytes per document and four for each class, to identify
+    copies; with `authors`, two numbers.
 
     References
     ----------
@@ -231,7 +235,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
     >>> model = model.fit(texts, labels, authors=range(200))
     >>> model.predict(["two cats and a dog", "tea"])
     array(['pets', 'food'], dtype='<U4')
-    >>> documents, their_labels = model.sample()    # to be handed over
+    >>> documents, their_labels = model.sample()    # the corpus to publish
     >>> list(zip(documents, their_labels.tolist()))[:2]
     [('a cat and a dog', 'pets'), ('dogs and a cat', 'pets')]
     """
@@ -279,13 +283,13 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         Parameters
         ----------
         X : iterable of str, or of lists of str
-            Private texts. Read once, in blocks; it may be a generator.
+            Private texts. They are read once, in blocks, and may be a generator.
         y : array-like of shape (n_documents,)
-            Private labels, of `classes`.
+            Private labels, among `classes`.
         authors : array-like of shape (n_documents,), default=None
-            Who wrote each document; private, too. It is metadata in the sense of
-            scikit-learn's routing: ``set_fit_request(authors=True)``. None: every
-            document counts as a person of its own, and what is hidden is a document.
+            The author of each document, which is also private. It is metadata in the
+            sense of scikit-learn's routing: ``set_fit_request(authors=True)``. If None,
+            every document counts as a person, and single documents are protected.
 
         Returns
         -------
@@ -322,20 +326,22 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         own = isinstance(self.embedding, WordEmbedding) and self.encoder is None
         if self.embedding is not None and not own:
             raise InvalidParameterError(
-                "embedding must be None, or a WordEmbedding where encoder is None, got "
+                "embedding must be None, or a WordEmbedding if encoder is None, got "
                 f"{kind_of(self.embedding)}."
             )
         check_option("priors", self.priors, ["equal", "released"])
         check_flag("allow_shared_texts", self.allow_shared_texts)
         check_noise_state(self.random_state)
         check_n_jobs(self.n_jobs)
-        laplace_scale(epsilon, GRID)  # large enough for 64 bits
+        laplace_scale(epsilon, GRID)  # refuses an ε whose noise exceeds 64 bits
 
     def _labelled(
         self, y: Any, authors: Any
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """The classes; of each document, the number of its class, and, if there are
-        authors, among how many documents of its author it is."""
+        """Get the classes, the number of each document's class, and shares.
+
+        With authors, the share of a document is the number of documents of its author.
+        """
         if y is None:
             raise InvalidParameterError(
                 "y must hold one label per document, got None: fit requires y to be "
@@ -367,14 +373,14 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         if inferred:
             warn_once(
                 "classes is None: the list of classes is taken from the private "
-                "labels, and a label that only one person has shows that this person "
-                "is there. Give all labels that there may be: classes=[...].",
+                "labels, and a label that only one person has reveals that this "
+                "person took part. Pass all possible labels: classes=[...].",
                 PrivacyLeakWarning,
             )
         return different, _numbers_of(labels, different), shares
 
     def _public_part(self, n_classes: int) -> PublicFeatures:
-        """What is summed, by public things only."""
+        """Decide what is summed, from public data only."""
         self.public_ = public_list(self.public_documents)
         public = tuple(d if isinstance(d, str) else tuple(d) for d in self.public_)
         n = len(public) if self.n_expected is None else int(self.n_expected)
@@ -385,12 +391,12 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         if not grouped and not 0 < self.delta <= 1 / n:
             raise InvalidParameterError(
                 "delta must be > 0 for sums of vectors, and at most 1/n_expected "
-                f"({1 / n:.2g}), got {self.delta:g}: with more, a person in so many "
-                "may be shown in the clear."
+                f"({1 / n:.2g}), got {self.delta:g}: a larger δ allows releasing one "
+                "person in so many in the clear."
             )
         if self.encoder is not None:
             return PublicFeatures.of(self.encoder, self.public_)
-        n_public = len(set(public))  # equal ones make no more groups
+        n_public = len(set(public))  # equal documents cannot form several groups
         if not grouped:
             d = directions(rarest * self.epsilon, n_public, self.n_components)
             return default_features(public, False, self.embedding, d)
@@ -407,7 +413,9 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         n_classes: int,
         features: PublicFeatures,
     ) -> np.ndarray:
-        """Sums over people in steps of the grid, (n_classes, n_columns): private."""
+        """Compute exact sums over people in grid steps; they are private."""
+        # Everything here is integer arithmetic. A floating-point sum depends on the
+        # order of its terms, and one person more would change the rounding of others.
         n, done = len(numbers), 0
         table = np.zeros((n_classes, features.n_columns), dtype=np.int64)
         copies, shared = Copies(n, n_classes), KnownTexts(self.public_).count()
@@ -432,22 +440,22 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         if shares is None and n - len(copies) > _COPIES * n:
             warn_once(
                 f"{n - len(copies):,} of {n:,} texts are copies of others: equal texts "
-                "count once together, as nobody says who wrote them. If a sampler "
-                "added these, leave it out, as classes count alike; if several people "
-                "wrote them, give authors. Near-copies are not seen.",
+                "count once together, because their authors are unknown. If a sampler "
+                "added them, leave it out, since all classes count equally; if several "
+                "people wrote them, pass authors. Near-copies are not detected.",
                 UserWarning,
             )
         shared.check(self.allow_shared_texts)
         return table
 
     def _encoded(self, X: Any, features: PublicFeatures) -> Iterator[Any]:
-        """Blocks of documents, with their contributions."""
+        """Yield blocks of documents with their contributions."""
 
         def one(block: list[Any]) -> tuple[list[Any], np.ndarray]:
-            with quiet(Warning):  # of the encoder: they may quote documents
+            with quiet(Warning):  # warnings of the encoder may quote documents
                 return block, features.whole(block)
 
-        # sharedmem: processes would be sent the encoder with each block
+        # Threads share the encoder. Processes would receive it with each block.
         run = Parallel(self.n_jobs, require="sharedmem", return_as="generator")
         with progress_bar(self.verbose, "summing", unit="doc") as bar:
             for block, rows in run(map(delayed(one), in_blocks(read_documents(X)))):
@@ -469,8 +477,8 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         part = LearningPart(
             "person" if of_people else "document", epsilon, delta, n_cells
         )
-        # The noise is keyed by the exact sums, too: if an integer seed gave two tables
-        # the same noise, their difference would show the exact one.
+        # The key of the noise includes the exact sums. If an integer seed gave two
+        # tables the same noise, their difference would reveal exact sums.
         context = blake2b(features.public.tobytes(), person=b"skdptext-learn")
         release = classes.tolist(), grouped, part.scale, sums.shape
         context.update(repr(release).encode())
@@ -492,8 +500,9 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         self._student: Any = None
         if self._said.signal < _DROWNED:
             warn_once(
-                f"noise drowns what tells classes apart at epsilon={epsilon:g}, as the "
-                "noisy sums say: more people or epsilon, or fewer classes, would help.",
+                f"noise drowns the differences between classes at epsilon={epsilon:g}, "
+                "as the noisy sums show: use more people, a larger epsilon, or fewer "
+                "classes.",
                 UserWarning,
             )
         return self
@@ -501,7 +510,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
     # -- what comes out --------------------------------------------------------
 
     def predict(self, X: Any) -> np.ndarray:
-        """The likeliest class of each document, by the model of the public documents.
+        """Predict the most likely class of each document.
 
         Parameters
         ----------
@@ -511,13 +520,13 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         Returns
         -------
         labels : ndarray of shape (n_documents,)
-            Of `classes_`, by `priors`.
+            Labels among `classes_`, by `priors`.
         """
         numbers = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[numbers])
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probability of each class, for each document.
+        """Compute the probability of each class for each document.
 
         Parameters
         ----------
@@ -527,8 +536,8 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         Returns
         -------
         probabilities : ndarray of shape (n_documents, n_classes)
-            In the order of `classes_`, as if all classes were equally frequent, or as
-            frequent as the noisy sums say, by `priors`.
+            Probabilities in the order of `classes_`. By `priors`, classes are assumed
+            to be equally frequent, or as frequent as in the noisy sums.
         """
         check_is_fitted(self, "noisy_sums_")
         blocks = in_blocks(read_documents(X))
@@ -544,23 +553,23 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
     def sample(
         self, n_samples: int | None = None, *, random_state: Any = None
     ) -> tuple[list[Any], np.ndarray]:
-        """Draw labelled public documents, to be handed over and trained on.
+        """Draw labeled public documents, for publication and training.
 
         Parameters
         ----------
         n_samples : int >= 1, default=None
-            How many are drawn, the class of each by the noisy shares of the classes.
-            None: all public documents, once, with the class that `predict` gives them.
+            Number of draws, with classes drawn by their noisy shares. None returns all
+            public documents once, with their predicted classes.
         random_state : None, int, Generator or RandomState, default=None
-            Of this draw, which is made of the noisy sums only and costs no privacy.
-            None: a new draw at every call.
+            Seeds this draw, which depends on the noisy sums only and costs no privacy.
+            None makes a new draw at every call.
 
         Returns
         -------
         documents : list of str, or of lists of str
             Public documents.
         labels : ndarray of shape (n_samples,)
-            Of `classes_`.
+            Labels among `classes_`.
         """
         check_is_fitted(self, "noisy_sums_")
         if n_samples is None:
@@ -571,7 +580,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         return [self.public_[i] for i in at.tolist()], self.classes_[numbers]
 
     def fit_resample(self, X: Any, y: Any, authors: Any = None) -> tuple[Any, Any]:
-        """Fit, and return the labelled public documents: a step of imbalanced-learn.
+        """Fit, and return the labeled public documents, as a step of imbalanced-learn.
 
         Parameters
         ----------
@@ -580,21 +589,21 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         y : array-like of shape (n_documents,)
             Private labels.
         authors : array-like of shape (n_documents,), default=None
-            Who wrote each document.
+            The author of each document.
 
         Returns
         -------
         documents : list of str, or of lists of str
-            All public documents; a column of a table where `X` is one, of its name.
+            All public documents; if `X` is a column of a table, a column of its name.
         labels : ndarray of shape (n_public_documents,)
-            Of `classes_`.
+            Labels among `classes_`.
 
         Notes
         -----
-        *Authors in a pipeline.* imbalanced-learn gives a step its authors by metadata
+        *Authors in a pipeline.* imbalanced-learn passes authors to a step by metadata
         routing only, requested for both methods: ``set_fit_request(authors=True)`` and
         ``set_fit_resample_request(authors=True)``. Without routing it drops
-        ``step__authors``: ``guarantee().unit`` says what was hidden.
+        ``step__authors``; ``guarantee().unit`` states what was protected.
         """
         documents, labels = self.fit(X, y, authors=authors).sample()
         if hasattr(X, "to_frame"):  # a column of pandas or polars
@@ -605,17 +614,17 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
             return np.array(documents, dtype=object).reshape(-1, *X.shape[1:]), labels
         return documents, labels
 
-    # scikit-learn makes it only where imbalanced-learn, which calls `fit_resample`, was
-    # imported first.
+    # scikit-learn adds this method only if imbalanced-learn, which calls
+    # `fit_resample`, was imported first.
     set_fit_resample_request = RequestMethod("fit_resample", ["authors"])
 
     def guarantee(self) -> PrivacyGuarantee:
-        """What the model and the corpus promise.
+        """Compute the guarantee of the model and the corpus.
 
         Returns
         -------
         guarantee : PrivacyGuarantee
-            What is promised, in numbers and in sentences.
+            The promise in numbers and in sentences.
         """
         check_is_fitted(self, "noisy_sums_")
         return PrivacyGuarantee.of([self._part])
@@ -629,21 +638,21 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
 
 
 def _numbers_of(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Number of the class of each label; no error quotes a label."""
+    """Get the number of each label's class; no error quotes a label."""
     number = {label: i for i, label in enumerate(classes.tolist())}
     at = np.array([number.get(label, -1) for label in labels.tolist()], dtype=int)
     if (at < 0).any():
         text, named = (each.dtype.kind in "OUST" for each in (labels, classes))
         kinds = ", got text, not numbers" if text else ", got numbers, not text"
         raise InvalidParameterError(
-            f"y must hold labels of classes only{kinds * (text != named)}; that of "
-            f"document {(at < 0).argmax()} is none of them. (Some of scikit-learn's "
-            "estimators number labels from 0 on: there, classes=range(n_classes).)"
+            f"y must hold labels of classes only{kinds * (text != named)}; the label "
+            f"of document {(at < 0).argmax()} is not one of them. (Some estimators of "
+            "scikit-learn number labels from 0 on: pass classes=range(n_classes).)"
         )
     return at
 
 
 def _documents_of_each(people: np.ndarray) -> np.ndarray:
-    """Among how many documents of its author each document is."""
+    """Count the documents of each document's author."""
     _, numbers, counts = np.unique(people, return_inverse=True, return_counts=True)
     return counts[numbers].astype(np.float64)

@@ -1,4 +1,4 @@
-"""Releases of one kind: what guarantees are made of, but for noisy words."""
+"""The parts of guarantees: releases of one kind, except those of noisy words."""
 
 import math
 from abc import ABC, abstractmethod
@@ -93,14 +93,14 @@ class Part(ABC):
 
 # -- stand-ins -----------------------------------------------------------------------
 
-# Up to so many releases the bound on linkage is worked out. For more it is the number
-# of groups, K: the coefficients of `_log_sequences` lie between 1/r! and K^r, and with
-# K = 4,096 groups 4096^32 is 10^116 and 1/32! is 10^-36, so that float64 holds them.
+# Up to so many releases, the bound on linkage is computed. For more, the number of
+# groups K is used. The coefficients of `_log_sequences` lie between 1/r! and K^r. With
+# K = 4,096 groups, 4096^32 is 10^116 and 1/32! is 10^-36, which float64 can represent.
 _MANY = 32
-# Bounds are raised by this factor, which outweighs what rounding takes away from them.
+# Bounds are raised by this factor. It outweighs rounding errors.
 _UP = 1 + 2.0**-40
-# At ε = 8, randomized response over so many keeps the group in 42 % of the answers; a
-# grouper that makes more of them identifies documents instead of topics.
+# At ε = 8, randomized response over so many groups keeps the group in 42% of answers. A
+# grouper with more groups identifies documents instead of topics.
 MOST_GROUPS = 4096
 
 
@@ -111,15 +111,15 @@ class ReplacementPart(Part):
     n_groups: int
     epsilon: float  # of one release
     grouping: bytes  # digest of the groups
-    unit: str = "document"  # or "person", whose documents answer once together
-    #: Numbers of documents' groups; None: from a file.
+    unit: str = "document"  # or "person", whose documents share one answer
+    #: Function from documents to numbers of groups; None if read from a file.
     assign: Callable[[Sequence[Any]], np.ndarray] | None = None
 
     kind = "stand-ins"
 
     @cached_property
     def mechanism(self) -> ExactResponse:
-        """Over the groups."""
+        """Randomized response over the groups."""
         return ExactResponse(self.n_groups, self.epsilon)
 
     def options(self) -> dict[str, Any]:
@@ -153,8 +153,8 @@ class ReplacementPart(Part):
             return 0, 1
         if self.assign is None:
             raise InvalidParameterError(
-                "this guarantee was read from a file, which does not hold the groups "
-                "of documents: ask that of the fitted DPDocumentReplacer."
+                "this guarantee was read from a file, which does not contain the "
+                "groups of documents: use that of the fitted DPDocumentReplacer."
             )
         g, h = self.assign([x, y])
         return g, h
@@ -173,22 +173,22 @@ class ReplacementPart(Part):
 
     @staticmethod
     def found_at_most(parts: Sequence[Any], n_candidates: int) -> float:
-        # All answers through one grouping are made of the document's group alone. Who
-        # knew the group would know all that they tell, so that Σ_z max_d Pr[z | d] is
-        # at most Σ_g Σ_z Pr[z | g] = K.
+        # All answers through one grouping depend on the document's group only. The
+        # group itself would reveal all that they reveal, so Σ_z max_d Pr[z | d] is at
+        # most Σ_g Σ_z Pr[z | g] = K.
         total: dict[bytes, float] = {}
         for part in parts:
             added = total.get(part.grouping, 0.0) + part.log_sum_of_best
             total[part.grouping] = min(math.log(part.n_groups), added)
-        # Up: as a bound it may be too large by 2^-40 of itself, and never too small.
+        # The bound is rounded up: it may be too large by 2^-40, but never too small.
         share = math.exp(sum(total.values()) - math.log(n_candidates))
         return min(1.0, share * _UP)
 
     @property
     def log_sum_of_best(self) -> float:
-        """ln Σ_z max_d Pr[z | d], over all answers z of all releases.
+        """Compute ln Σ_z max_d Pr[z | d], over all answers z of all releases.
 
-        An answer is a sequence of r groups. The best document is of the group that
+        An answer is a sequence of r groups. The best document belongs to the group that
         occurs most often, m times, and has Pr = p^m q^(r−m).
         """
         k, r = self.n_groups, self.releases
@@ -207,14 +207,14 @@ class ReplacementPart(Part):
 
 
 def _log_sequences(k: int, r: int, m: int) -> float:
-    """ln of the number of sequences of r of k symbols whose most frequent has m places.
+    """Count sequences of r of k symbols whose most frequent occurs m times; ln of it.
 
     With f = Σ_{j<m} x^j/j! and g = f + x^m/m!, it is r! times the coefficient of x^r in
-    g^k − f^k. The difference is followed through the products, as to subtract at the
-    end would leave no digits of the few sequences of large m, which are likely ones.
+    g^k − f^k. The difference is carried through the products. Subtracting at the end
+    would lose all digits for large m, whose few sequences are likely.
     """
-    # All terms are positive, so that no digits are lost, and lie between 1/r! and k^r:
-    # up to r = 32, float64 holds them.
+    # All terms are positive, so no digits are lost. They lie between 1/r! and k^r,
+    # which float64 can represent up to r = 32.
     powers = np.arange(r + 1)
     one = np.exp(-gammaln(powers + 1.0))
     fewer, exactly = np.where(powers < m, one, 0.0), np.where(powers == m, one, 0.0)
@@ -225,18 +225,18 @@ def _log_sequences(k: int, r: int, m: int) -> float:
             product = _product(product, fewer)
         exactly = _product(exactly, 2 * fewer + exactly)
         fewer, k = _product(fewer, fewer), k >> 1
-    with np.errstate(divide="ignore"):  # no sequence is so short of repeats
+    with np.errstate(divide="ignore"):  # there may be no such sequence
         return float(np.log(of_m[r]) + gammaln(r + 1.0))
 
 
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Coefficients of a product of polynomials, cut to their size."""
+    """Multiply polynomials, keeping only as many coefficients as they have."""
     return np.convolve(a, b)[: len(a)]
 
 
 # -- sums over people ----------------------------------------------------------------
 
-# Steps of the grid for a contribution of norm 1. Its square, and the sums over 2^33
+# Number of grid steps in a contribution of norm 1. Its square, and sums over 2^33
 # people, fit into 64 bits.
 GRID = 2**30
 UNITS = ("person", "document")
@@ -246,25 +246,25 @@ _FIELDS = {"unit": str, "epsilon": float, "delta": float, "n_cells": int}
 
 @dataclass(frozen=True, eq=False)
 class LearningPart(Part):
-    """Noisy sums of groups, or of vectors; their noise follows from these options."""
+    """Noisy sums of groups or vectors; these options determine their noise."""
 
-    unit: str  # who counts once: "person" or "document"
-    epsilon: float  # as asked for, of one person added or removed, by one release
-    delta: float  # of sums of vectors; 0: of groups
-    n_cells: int  # of sums of vectors; 0: of groups
+    unit: str  # what counts once: "person" or "document"
+    epsilon: float  # requested ε of one release, for one person added or removed
+    delta: float  # δ of sums of vectors; 0 for groups
+    n_cells: int  # number of cells of sums of vectors; 0 for groups
 
     kind = "sums"
 
     @property
     def scale(self) -> int:
-        """Of the noise, in steps of the grid: of Laplace noise, or σ of Gaussian."""
+        """Scale of Laplace noise, or σ of Gaussian noise, in grid steps."""
         if self.delta:
             return gaussian_sigma(self.epsilon, self.delta, self.n_cells, GRID)
         return laplace_scale(self.epsilon, GRID)
 
     @property
     def loss(self) -> SumLoss:
-        """Of all releases, of a person added or removed."""
+        """Loss of all releases, for a person added or removed."""
         if self.delta:
             loss = SumLoss.of_gaussian(self.scale, self.n_cells, GRID)
         else:
@@ -281,7 +281,7 @@ class LearningPart(Part):
         given = [options[name] for name in _FIELDS]
         part = cls(*given, **common)
         gaussian = 0 < part.delta < 1 <= part.n_cells
-        # without noise nothing is promised
+        # Without noise nothing is promised, so such a file is refused.
         if (
             list(map(type, given)) != list(_FIELDS.values())
             or part.unit not in UNITS
@@ -314,7 +314,8 @@ class LearningPart(Part):
 
     @staticmethod
     def of_person(parts: Sequence[Any], n_documents: int) -> tuple[float, float]:
-        """Of all documents replaced; those of a person are one contribution."""
+        """Compute ε and δ if all documents of a person are replaced."""
+        # With authors, the documents of a person are one contribution of norm 1.
         delta = LearningPart.delta_of_all(parts)
         times = 2.0 * (n_documents if parts[0].unit == "document" else 1)
         if not delta:
@@ -329,7 +330,8 @@ class LearningPart(Part):
 
     @staticmethod
     def found_at_most(parts: Sequence[Any], n_candidates: int) -> float:
-        # each candidate's result is e^ε Pr0 + δ at most, with Pr0 that of nobody in it
+        # A result has probability at most e^ε Pr0 + δ for each candidate, where Pr0 is
+        # its probability if no candidate took part.
         epsilon, loss = LearningPart.epsilon_of_all(parts), LearningPart.loss_of(parts)
         shares = [
             math.exp(min(e, 700.0)) / n_candidates + loss.delta(e)

@@ -162,7 +162,7 @@ def test_private_texts_are_not_published_as_public_ones(files, capsys):
         assert not any(path.name in ("c.csv", "out") for path in files.iterdir())
         assert main([*command, "--allow-shared-texts"]) == 0, capsys.readouterr().err
         words = json.loads(Path(out).read_text())["guarantee"]["words"]
-        assert "taken on trust" in " ".join(words.split())
+        assert "we trust that" in " ".join(words.split())
         Path("c.csv").unlink(missing_ok=True)
 
 

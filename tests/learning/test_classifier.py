@@ -237,7 +237,7 @@ LABELS = ["pets", "food", "pets"]
     ([*LABELS, "food"], None, r"one label per document \(3\), got 4"),
     (["pets", None, "food"], None, "y must not be missing"),
     ([0, 1, 1], None, "got numbers, not text"),
-    (["pets", SECRET, "food"], None, "that of document 1 is none of them"),
+    (["pets", SECRET, "food"], None, "label of document 1 is not one of them"),
     (LABELS, LABELS, "several people share, got the authors"),
     (LABELS, ["Ann"], r"authors must hold one label per document \(3\)"),
     (LABELS, [-1, 2**63, 2**63 + 1], "authors must be told apart"),
