@@ -1,4 +1,4 @@
-"""Releases that answer with a public document: randomized response over groups."""
+"""Replace documents by public ones, by randomized response over groups."""
 
 from skdptext.replacement._answers import PersonAnswers as PersonAnswers
 from skdptext.replacement._replacer import DPDocumentReplacer

@@ -1,4 +1,4 @@
-"""Answers: a noisy group for each document or person, and stand-ins from it."""
+"""Draw a noisy group for each document or person, and stand-ins from it."""
 
 import secrets
 from collections import Counter
@@ -16,19 +16,19 @@ from skdptext.mechanisms import ExactResponse
 from skdptext.replacement._groups import PublicGroups, document_bytes
 from skdptext.utils import check_told_apart, composed
 
-# Of documents or of persons, one each; where noise is fresh, one for all of them.
+# One key per document or person; a single key for all of them if noise is fresh.
 Keys = list[bytes] | bytes
 
 
 def keys_of(
     streams: NoiseStreams, documents: Sequence[Any], start: int, ids: Any = None
 ) -> Keys:
-    """What fixes the noise of documents, the first of which is document `start`.
+    """Make the keys of the noise of documents, the first of which is `start`.
 
-    It is the id and the content: an edit under the same id must not repeat the noise,
-    or an answer that changes would show that the group did, whatever ε is. Without ids
-    it is the content, and for a generator, which is copied by `clone`, the position:
-    what answers two documents must not be the same noise.
+    A key depends on the id and the content. An edit under the same id must not repeat
+    the noise, or a changed answer would reveal for any ε that the group changed.
+    Without ids it depends on the content, and for a generator, which `clone` copies, on
+    the position: two documents must not share their noise.
     """
     label = streams.labeller(ids)
     if label is None:
@@ -40,7 +40,7 @@ def keys_of(
 def answer(
     groups: np.ndarray, mechanism: ExactResponse, streams: NoiseStreams, keys: Keys
 ) -> np.ndarray:
-    """A noisy group for each key of a document, or a person, that is in a group."""
+    """Draw a noisy group for each document or person, from its group and its key."""
     draws = mechanism.draw(_numbers(streams, b"answer", keys), len(groups))
     return mechanism.apply(groups, draws)
 
@@ -48,14 +48,14 @@ def answer(
 def stand_ins(
     public: PublicGroups, noisy: np.ndarray, streams: NoiseStreams, keys: Keys
 ) -> np.ndarray:
-    """The number of a public document of each noisy group, all equally likely."""
+    """Draw a public document from each noisy group, all equally likely."""
     order, starts = public.members
     place = _numbers(streams, b"stand-in", keys).integers(np.diff(starts)[noisy])
     return order[starts[noisy] + place]
 
 
 def _numbers(streams: NoiseStreams, what: bytes, keys: Keys) -> Any:
-    """What draws a whole number for each key."""
+    """Get an object that draws a whole number for each key."""
     if isinstance(keys, bytes):
         return streams.open(what + keys)
     return streams.numbers([what + key for key in keys])
@@ -65,14 +65,14 @@ def _numbers(streams: NoiseStreams, what: bytes, keys: Keys) -> Any:
 
 
 class PersonAnswers:
-    """What is released of whole persons; made by `DPDocumentReplacer.person_answers`.
+    """Answers of whole persons; made by `DPDocumentReplacer.person_answers`.
 
-    It holds the noisy group of each author and no document: whatever is drawn of it
-    depends on that group, the number of the author's documents, and their ids alone.
+    It stores the noisy group of each author and no document. All draws depend only on
+    that group, the number of the author's documents, and their ids.
 
-    Where noise is repeatable, the sum of the keyed digests of an author's documents
-    stands for the whole collection: it does not depend on their order, and without the
-    key nobody finds another collection with the same sum.
+    If noise is repeatable, the sum of the keyed digests of an author's documents
+    represents the whole collection. It does not depend on their order, and without the
+    key no attacker can find another collection with the same sum.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class PersonAnswers:
         groups: np.ndarray,
         start: int,
     ) -> None:
-        """Count documents, the first of which is document `start`."""
+        """Count the groups of documents, the first of which is `start`."""
         names = list(islice(authors, len(documents)))
         if len(names) < len(documents):
             raise InvalidParameterError(
@@ -114,7 +114,7 @@ class PersonAnswers:
                 self._sums[row] += int.from_bytes(key, "little")
 
     def _answer(self, mechanism: ExactResponse) -> "PersonAnswers":
-        """Draw one noisy group for each author; an error if two may be one person."""
+        """Draw one noisy group for each author; refuse names that may be one person."""
         check_told_apart("authors", list(self._numbers), True, "persons")
         n_groups = len(self._public.names)
         clear = most_frequent(self._counts, len(self._numbers), n_groups)
@@ -128,26 +128,26 @@ class PersonAnswers:
     def transform(
         self, authors: Iterable[Any], document_ids: Sequence[Any] | None = None
     ) -> Any:
-        """Answer documents, of which only the authors and ids are asked for.
+        """Answer documents, given only their authors and ids.
 
         Parameters
         ----------
         authors : iterable of labels
-            Who wrote each document.
+            The author of each document.
         document_ids : sequence of str, int or bytes, default=None
-            The ids of these documents. None: each is told from the author's others by
-            how many of them were answered before.
+            The ids of these documents. If None, documents of an author are numbered in
+            the order in which they are answered.
 
         Returns
         -------
         released : list of str, csr_matrix, or ndarray
-            As `DPDocumentReplacer.transform` gives it.
+            The release, as from `DPDocumentReplacer.transform`.
         """
         rows = [self._numbers.get(author, -1) for author in authors]
         if -1 in rows:
             raise InvalidParameterError(
                 "authors must be those who were answered, but the one at position "
-                f"{rows.index(-1)} is none of them."
+                f"{rows.index(-1)} is not one of them."
             )
         noisy = self._noisy[rows]
         if self._output == "group":
@@ -157,8 +157,8 @@ class PersonAnswers:
             places.append(self._seen[row])
             self._seen[row] += 1
         label = self._streams.labeller(places if document_ids is None else document_ids)
-        # By its text it may not be: equal stand-ins would show which documents of an
-        # author are equal.
+        # Keys must not depend on the text: equal stand-ins would reveal which documents
+        # of an author are equal.
         keys: Keys = secrets.token_bytes(16)
         if label is not None:
             owners = (self._owners[row] for row in rows)
@@ -167,9 +167,9 @@ class PersonAnswers:
 
 
 def most_frequent(counts: Counter[int], n: int, n_groups: int) -> np.ndarray:
-    """The group that most documents of each of n authors are in.
+    """Find the most frequent group among the documents of each of n authors.
 
-    Of groups that are equally frequent it is the first, whatever the documents are.
+    Ties go to the first group, regardless of the order of documents.
     """
     best = np.zeros(n, dtype=np.int64)
     most = np.zeros(n, dtype=np.int64)
@@ -197,7 +197,7 @@ def groups_of_collections(
 
 
 def _owner(author: Any, total: int) -> bytes:
-    """What an author and a whole collection are hashed to."""
+    """Hash an author and the whole collection of their documents."""
     digest = blake2b(digest_size=32, person=b"skdptext-person")
     digest.update((total % 2**256).to_bytes(32, "little"))
     digest.update(_author_bytes(author))
@@ -205,9 +205,9 @@ def _owner(author: Any, total: int) -> bytes:
 
 
 def _author_bytes(author: Any) -> bytes:
-    """17 and 17.0, which a table may turn into each other, are one author."""
+    """Encode an author; 17 and 17.0 are equal, as a table may convert one to both."""
     if isinstance(author, str):
-        # one person in every run, however their name is typed
+        # Composed Unicode identifies a person regardless of how the name was typed.
         return b"s" + composed(author).encode("utf-8", "surrogatepass")
     whole = isinstance(author, float) and author.is_integer()
     if whole or isinstance(author, Integral):

@@ -1,4 +1,4 @@
-"""Public documents in groups, and which group a document belongs to."""
+"""Groups of public documents, and the assignment of documents to them."""
 
 import json
 import pickle
@@ -29,22 +29,22 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.privacy import MOST_GROUPS
 from skdptext.utils import as_labels, kind_of, quiet
 
-# Directions of topics in which clusters are found. On docstrings, SMS, tweets and fan
-# fiction, 10 and 50 keep less of the topics, or no more.
+# Number of topic directions in which clusters are found. On docstrings, SMS, tweets and
+# fan fiction, 10 and 50 directions preserve no more of the topics.
 _DIRECTIONS = 20
-# What estimators hold besides: an address in memory, and how long a search took.
+# Attributes without effect on answers: an address in memory, and times of a search.
 _NO_STATE = ("_stop_words_id", "cv_results_", "refit_time_")
 _WHAT_TO_DO = (
-    "Choose fewer groups or more public documents, or give public_labels to a "
-    "classifier, so that each group has public documents to answer with."
+    "Each group needs public documents to answer with: choose fewer groups or more "
+    "public documents, or pass public_labels to a classifier."
 )
 
 
 def document_bytes(document: Any) -> bytes:
-    """A document as bytes; no two documents have the same."""
+    """Encode a document as unique bytes."""
     if isinstance(document, str):
         return b"s" + document.encode("utf-8", "surrogatepass")
-    # escaped, a pair of surrogates would be the character that it stands for
+    # An escaped surrogate pair would be read back as one character.
     text = json.dumps(document, ensure_ascii=False)
     return b"l" + text.encode("utf-8", "surrogatepass")
 
@@ -57,18 +57,18 @@ class PublicGroups:
     grouper: Any
     names: np.ndarray  # labels of the groups, sorted
     of_public: np.ndarray  # number of the group of each public document
-    origin: bytes  # differs where another document may be assigned otherwise
-    fitted_before: bool  # it, or a step of it, was given fitted
-    ours: bool  # the default: by arithmetic, no document has an effect on another
+    origin: bytes  # differs if any document might be assigned to another group
+    fitted_before: bool  # the grouper, or a step of it, was already fitted
+    ours: bool  # the default, in which no document can affect another one
 
     @classmethod
     def of(
         cls, documents: list[Any], grouper: Any, n_groups: int, labels: Any
     ) -> "PublicGroups":
-        """Groups by a grouper, which is fitted on the public documents if need be.
+        """Make groups by a grouper, which is fitted on the public documents if needed.
 
-        Labels are learned by a classifier, and are the groups. `n_groups` is for no
-        grouper.
+        A classifier learns labels, which are then the groups. `n_groups` applies if
+        there is no grouper.
         """
         ours, known = grouper is None, None
         rows = np.arange(len(documents))
@@ -85,7 +85,7 @@ class PublicGroups:
         blocks = in_blocks([*documents, *odd])
         assigned = np.concatenate([_labels(fitted, block, ours) for block in blocks])
         of_public = as_labels("labels of grouper", assigned[: len(documents)])
-        if known is not None:  # what a stand-in is, and not what it is taken for
+        if known is not None:  # stand-ins keep their given labels
             of_public = of_public.astype(np.result_type(of_public, known))
             of_public[rows] = known
         names, numbers = np.unique(of_public, return_inverse=True)
@@ -103,7 +103,7 @@ class PublicGroups:
                 f"{_WHAT_TO_DO}"
             )
         digest = blake2b(b"" if ours else _digest(grouper), digest_size=32)
-        if _is_random(grouper):  # another one at every fit
+        if _is_random(grouper):  # every fit makes another grouper
             digest.update(_digest(fitted))
         digest.update(repr((rows.tolist(), known is None or known.tolist())).encode())
         digest.update(np.searchsorted(names, assigned).astype("<i8").tobytes())
@@ -111,9 +111,9 @@ class PublicGroups:
 
     @cached_property
     def members(self) -> tuple[np.ndarray, np.ndarray]:
-        """Public documents in the order of their groups, and where each group starts.
+        """Public documents in the order of their groups, and the start of each group.
 
-        The last of the starts is the number of documents.
+        The last start is the number of documents.
         """
         order = np.argsort(self.of_public, kind="stable")
         sizes = np.bincount(self.of_public, minlength=len(self.names))
@@ -123,8 +123,8 @@ class PublicGroups:
     def fingerprint(self) -> bytes:
         """Digest of the public documents, their groups and the grouper.
 
-        Two groupers may agree on public documents and differ on others: their answers
-        then tell more than one grouping does, and must not share noise.
+        Two groupers may agree on public documents and differ on others. Their answers
+        then reveal more than one grouping does, and they must not share noise.
         """
         digest = blake2b(self.origin, digest_size=32, person=b"skdptext-groups")
         for content in map(document_bytes, self.documents):
@@ -134,14 +134,14 @@ class PublicGroups:
 
     @cached_property
     def known(self) -> KnownTexts:
-        """The public documents, to be looked for among others."""
+        """The public documents, prepared for a search among others."""
         return KnownTexts(self.documents)
 
     def __getstate__(self) -> dict[str, Any]:
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def assign(self, documents: Sequence[Any]) -> np.ndarray:
-        """Numbers of the groups of documents; no error quotes one, or a label."""
+        """Find the groups of documents; no error quotes a document or a label."""
         labels = _labels(self.grouper, documents, self.ours)
         number = {label: i for i, label in enumerate(self.names.tolist())}
         found = np.array([number.get(x, -1) for x in labels.tolist()], dtype=np.intp)
@@ -154,12 +154,12 @@ class PublicGroups:
 
 
 def _labels(grouper: Any, documents: Sequence[Any], ours: bool) -> np.ndarray:
-    """The label of each document, if the others have no effect on it."""
+    """Get the label of each document, and check that others have no effect on it."""
 
     def labels_of(batch: Sequence[Any]) -> np.ndarray:
         try:
             labels = np.asarray(grouper.predict(batch))
-        except Exception as error:  # whatever a user's grouper raises
+        except Exception as error:  # a user's grouper may raise anything
             raise InvalidParameterError(
                 "grouper must assign every document to a group, but its predict failed "
                 f"with {type(error).__name__}. (Its message may quote a document, and "
@@ -172,7 +172,7 @@ def _labels(grouper: Any, documents: Sequence[Any], ours: bool) -> np.ndarray:
             )
         return labels
 
-    with quiet(Warning):  # of the grouper: they may quote documents
+    with quiet(Warning):  # warnings of the grouper may quote documents
         if ours:
             return labels_of(documents)
         return check_rows_alone("grouper", labels_of, documents)[0]
@@ -182,7 +182,7 @@ def _labels(grouper: Any, documents: Sequence[Any], ours: bool) -> np.ndarray:
 
 
 def check_grouper(grouper: Any, labelled: bool) -> None:
-    """Refuse what cannot assign a new document, and labels that it does not learn."""
+    """Refuse a grouper that cannot assign new documents or does not learn labels."""
     if isinstance(grouper, type) or not hasattr(grouper, "predict"):
         raise InvalidParameterError(
             "grouper must be an estimator or a pipeline with predict, which assigns "
@@ -195,8 +195,8 @@ def check_grouper(grouper: Any, labelled: bool) -> None:
         classifier = False
     if labelled and not classifier:
         raise InvalidParameterError(
-            "public_labels must be None for a grouper that is no classifier, which "
-            "does not learn them, got labels."
+            "public_labels must be None unless the grouper is a classifier, which "
+            "learns them, got labels."
         )
 
 
@@ -209,8 +209,8 @@ def _known_labels(labels: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     known = given if len(rows) == n else np.array(given[rows].tolist())
     if known.dtype.kind in "if" and (known == -1).any():
         raise InvalidParameterError(
-            "public_labels must not be -1, scikit-learn's sign for a document without "
-            "a label: give None for such a document, or -1 as text."
+            "public_labels must not be -1, which means unlabeled in scikit-learn: pass "
+            "None for a document without a label, or -1 as text."
         )
     return rows, known
 
@@ -228,7 +228,7 @@ def _default(texts: list[Any], labels: np.ndarray | None, n_groups: int) -> Any:
         )
     try:
         if labels is not None:
-            # balanced: a rare topic is as well kept as a frequent one
+            # Balanced weights preserve rare topics as well as frequent ones.
             options = {"C": 10.0, "class_weight": "balanced", "max_iter": 1000}
             words = TfidfVectorizer(analyzer=words_of, sublinear_tf=True)
             return make_pipeline(words, LogisticRegression(**options)).fit(
@@ -238,7 +238,7 @@ def _default(texts: list[Any], labels: np.ndarray | None, n_groups: int) -> Any:
     except ValueError:
         raise InvalidParameterError(
             "public_documents must differ in their words to be grouped, got "
-            f"{len(texts)} that do not. Give more documents, or a grouper."
+            f"{len(texts)} that do not. Pass more documents, or a grouper."
         ) from None
 
 
@@ -250,7 +250,7 @@ def _last_step(grouper: Any) -> Any:
 
 
 def _all_labels(grouper: Any, otherwise: np.ndarray) -> np.ndarray:
-    """All labels that a grouper can give, where it says so."""
+    """Get all labels that a grouper can give, if it states them."""
     last = _last_step(grouper)
     if hasattr(last, "classes_"):
         return np.asarray(last.classes_)
@@ -259,14 +259,14 @@ def _all_labels(grouper: Any, otherwise: np.ndarray) -> np.ndarray:
 
 
 def encoder_of(grouper: Any) -> Any:
-    """What places documents: the steps before the last one; None: there are none."""
+    """Get the steps before the last one, which encode documents, or None."""
     while isinstance(grouper, FrozenEstimator):
         grouper = grouper.estimator
     several = isinstance(grouper, Pipeline) and len(grouper.steps) > 1
     return grouper[:-1] if several else None
 
 
-# -- what tells one grouper from others ----------------------------------------------
+# -- the identity of a grouper -------------------------------------------------------
 
 
 def _parameters(grouper: Any) -> dict[str, Any]:
@@ -281,10 +281,10 @@ def _is_random(grouper: Any) -> bool:
 
 
 def _digest(grouper: Any) -> bytes:
-    """Of all that a grouper holds; one that cannot be pickled is like no other."""
+    """Hash the state of a grouper; one that cannot be pickled gets a random digest."""
     try:
         held = _held(grouper)
-        # joblib's hash would leave out what comes after a part that cannot be pickled
+        # joblib's hash would silently stop at a part that cannot be pickled.
         pickle.dumps(held)
         return str(joblib.hash(held)).encode()
     except (pickle.PicklingError, AttributeError, TypeError, ValueError):
@@ -292,7 +292,7 @@ def _digest(grouper: Any) -> bytes:
 
 
 def _held(thing: Any) -> Any:
-    """What an estimator holds that may have an effect on its answers."""
+    """Collect the state of an estimator that may affect its answers."""
     if isinstance(thing, list | tuple):
         return list(map(_held, thing))
     if isinstance(thing, dict):

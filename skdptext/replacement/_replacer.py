@@ -1,4 +1,4 @@
-"""Documents replaced by public ones, by randomized response over public groups."""
+"""Replace documents by public ones, by randomized response over public groups."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -56,106 +56,109 @@ from skdptext.utils import (
 )
 
 OUTPUTS = ("text", "bow", "vector", "group", "index")
-# We make so many groups if nobody says how many. At the default ε = 4 the true group is
-# answered with probability e^4/(e^4 + 7) = .89. Chosen, not measured.
+# Default number of groups. At the default ε = 4, the true group is answered with
+# probability e^4/(e^4 + 7) = 0.89. Chosen, not measured.
 _N_GROUPS = 8
 _REPEATED_PERSONS = (
     "The noise is repeatable (random_state is an integer): a person with the same "
-    "documents is answered the same again, and anyone who can run this replacer learns "
+    "documents gets the same answer again, and anyone who can run this replacer learns "
     "whether a guess of all documents of a person is right."
 )
 _FITTED_BEFORE = (
-    "The grouper was given fitted: that it learned from public documents only is taken "
-    "on trust. Everything below is void if it did not."
+    "The grouper was already fitted: we trust that it learned from public documents "
+    "only. Otherwise everything below is void."
 )
-# The same whatever the documents are: a number of them would tell something.
+# The text does not depend on the documents: their number would reveal something.
 _SHARED = (
     "Public documents may be among the documents to be released: the maker of the "
-    "release has accepted that (allow_shared_texts), and that all of these are public "
-    "is taken on trust. Whatever of them was not public is published, and nothing "
-    "below holds for it."
+    "release accepted this (allow_shared_texts), and we trust that all of these are "
+    "public. Texts that were not public are published, and nothing below holds for "
+    "them."
 )
 
 
 class DPDocumentReplacer(ColumnOutput, BaseReleaser):
-    r"""Answer each document with a public one, of its group or of another.
+    r"""Replace each document by a public one, usually from the same group.
 
-    Readers get *stand-ins*, which somebody else wrote and which keep the group, such as
-    the topic. A proof bounds the share of documents that anyone identifies. Public
-    documents are put into K groups, and the same grouper says which group g a private
-    document belongs to. The group is kept with probability
+    Readers get *stand-ins*: texts that other people wrote, which preserve the group,
+    such as the topic. A proof bounds the share of documents that an attacker
+    identifies. Public documents are divided into K groups, and the same grouper finds
+    the group g of a private document. The group is kept with probability
 
     .. math::
 
         p = \frac{e^ε}{e^ε + K - 1} ,
 
-    and else replaced by one of the others: randomized response [1]_. What is released
-    is a public document drawn at random from the group. Nothing else of the document
-    has any effect. So the privacy loss between any two documents is at most ε, and of n
-    equally likely candidates nobody finds more than the share K p / n, on average.
+    and otherwise replaced by one of the others: randomized response [1]_. The release
+    is a public document drawn at random from the resulting group. Nothing else in the
+    document has any effect. So the privacy loss between any two documents is at most ε,
+    and of n equally likely candidates no attacker identifies more than the share
+    K p / n on average.
 
     Parameters
     ----------
     public_documents : iterable of str, or of lists of str
-        Public: they are what is released. At least one in each group.
+        Public documents, from which stand-ins are drawn; at least one in each group.
     grouper : estimator with `predict`, default=None
         Assigns a document to a group: a pipeline that ends in a clusterer or in a
-        classifier. Unfitted, a clone of it is fitted on the public documents (and
-        labels). Fitted, a copy of it is used as it is: what it learned from is taken to
-        be public, and the guarantee says so; for clones, such as those of a grid
-        search, to keep it fitted, wrap it in scikit-learn's ``FrozenEstimator``. It
-        must assign each document by itself, whatever the others are, which is checked
-        in `fit` and in every release. None: k-means after TF-IDF, truncated SVD to 20
-        directions and rows of unit length; with `public_labels`, TF-IDF and logistic
-        regression, in which all labels weigh the same.
+        classifier. An unfitted one is cloned and fitted on the public documents (and
+        labels). A fitted one is copied and used unchanged: its training data are
+        assumed to be public, and the guarantee says so. To keep it fitted in clones,
+        such as those of a grid search, wrap it in scikit-learn's ``FrozenEstimator``.
+        It must assign each document independently of the others, which `fit` and every
+        release check. None means k-means after TF-IDF, truncated SVD to 20 directions
+        and rows of unit length; with `public_labels`, TF-IDF and logistic regression
+        with equal weight for all labels.
     epsilon : float > 0, default=4.0
-        Privacy parameter ε, between any two documents.
+        Privacy parameter ε between any two documents.
     n_groups : int >= 2, default=None
-        K, for ``grouper=None`` without labels; None: 8. More groups preserve more and
-        reveal more. The best number differs between texts, so search it on public text.
-        A custom grouper or labels set their own number, and it must be None.
+        Number of groups K, for ``grouper=None`` without labels; None means 8. More
+        groups preserve more and reveal more. The best number differs between texts, so
+        search it on public text. It must be None with a custom grouper or labels, which
+        determine the number.
     public_labels : array-like of shape (n_public_documents,), default=None
         Labels of the public documents, which a classifier learns. They are the groups.
-        None or NaN for a document without a label: the classifier, which learns from
+        A document without a label has None or NaN: the classifier, which learns from
         the others, assigns it to a group, where it is a stand-in like any other.
     output : {"text", "bow", "vector", "group", "index"}, default="text"
-        What is released of the stand-in: its text; the counts of its words in
-        `embedding`; its vector before the last step of the grouper; only its group; or
-        its number among the public documents.
+        The form of the stand-in: its text; the counts of its words in `embedding`; its
+        vector before the last step of the grouper; only its group; or its number among
+        the public documents.
     embedding : WordEmbedding, default=None
-        The columns of ``output="bow"``. Public.
+        Public words that are the columns of ``output="bow"``.
     random_state : None, int, Generator or RandomState, default=None
-        None: fresh noise in every call, from ChaCha20 keyed by the operating system.
-        An int: a repeatable release. The answer for a document is derived by a keyed
-        hash from the integer, the public groups, ε, the document's id and the document
-        itself: it does not depend on the other documents, and asking again shows
-        nothing new. An edited document gets an independent answer, also under its old
-        id, and costs ε again. Without ids, equal documents get equal answers. The
-        integer is a secret: ``secrets.randbits(128)`` gives one. A Generator or
-        RandomState of NumPy: a key is drawn from it in every call.
+        None draws fresh noise in every call, from ChaCha20 keyed by the operating
+        system. An int makes releases repeatable. The answer for a document is derived
+        by a keyed hash from the integer, the public groups, ε, the document's id and
+        the document itself. It does not depend on the other documents, and asking again
+        reveals nothing new. An edited document gets an independent answer, even under
+        its old id, and costs ε again. Without ids, equal documents get equal answers.
+        The integer is a secret; ``secrets.randbits(128)`` makes one. From a Generator
+        or RandomState of NumPy, every call draws a key.
     allow_shared_texts : bool, default=False
-        Release although public documents are among the documents to be released, copies
-        and near-copies: all of them are public. The guarantee says so. Without it, such
-        documents are refused, since stand-ins would publish them.
+        Whether public documents may be among the documents to be released. Only set it
+        if all of these are public: the guarantee mentions it. Otherwise such documents
+        are refused, because stand-ins would publish them.
     n_jobs : int, default=None
-        Threads that group documents. None: one, unless joblib's context says more.
+        Number of threads that group documents. None means one, unless joblib's context
+        sets more.
     verbose : int, default=0
         Above 0, show a progress bar on a terminal or in a notebook; above 1, anywhere.
 
     Attributes
     ----------
     channel_ : ExactResponse
-        Randomized response over the groups: it draws, and the guarantee is its.
+        Randomized response over the groups. It draws the noise and states the promise.
     grouper_ : estimator
         The fitted grouper.
     groups_ : ndarray of shape (n_groups,)
         Labels of the groups, sorted.
     n_groups_ : int
-        Their number.
+        Number of groups.
     public_ : list of str, or of lists of str
         The public documents.
     public_groups_ : ndarray of shape (n_public_documents,)
-        The group of each, as an index of `groups_`.
+        The group of each public document, as an index of `groups_`.
 
     Raises
     ------
@@ -167,38 +170,40 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
     -----
     PrivacyLeakWarning
         If a few public documents are among those to be released, as may happen by
-        chance, or if `random_state` is an integer, which shows equal documents or can
+        chance, or if `random_state` is an integer, which reveals equal documents or can
         be guessed.
     OutOfVocabularyWarning
-        If documents hold no word of the public ones, with their number, which is
-        private.
+        If documents contain no word of the public ones. It states their number, which
+        is private.
 
     See Also
     --------
     skdptext.DPWordPerturber : Changes words, which hides words but not the document.
-    skdptext.privacy.PrivacyGuarantee : What is promised, in numbers.
+    skdptext.privacy.PrivacyGuarantee : The promise in numbers.
 
     Notes
     -----
     *Privacy.* Pure ε-local differential privacy of the whole document: no metric, no δ,
-    no condition on lengths, words or order. Empty, unknown and very long documents are
-    covered. The draws are exact, in whole numbers. The choice of the stand-in depends
-    on the noisy group only, and so costs nothing. `fit` never reads its `X`.
+    no condition on lengths, words or order. It covers empty documents, unknown words
+    and very long documents. The draws are exact, in whole numbers. The choice of the
+    stand-in depends on the noisy group only, and costs nothing. `fit` never reads its
+    `X`.
 
     *Not protected* is the author of the stand-in, who is public; readers must be told
-    that it is a stand-in. Releases of one document with fresh noise add up their ε,
-    and so do the documents of one author, unless `transform` is told the authors: then
-    each author answers once for all of their documents.
+    that it is a stand-in. Releases of one document with fresh noise add up their ε, and
+    so do the documents of one author, unless `transform` gets the authors: then each
+    author answers once for all of their documents.
 
-    *What is kept* is what the groups keep. With public labels the release is the
-    predicted label by randomized response, dressed as a document: where that label is
-    all that anyone wants, there is nothing better.
+    *What is preserved.* Only the group. With public labels the release is the predicted
+    label by randomized response, represented by a document. If only the label matters,
+    nothing is better.
 
-    *Cost.* That of the grouper's `predict`, in blocks of documents, and some
-    microseconds each where noise is repeatable. A grouper of a user's own predicts
-    twice, to see whether other documents matter. Memory: two numbers per document, what
-    is returned, and the ids. A grid search over `epsilon` fits a grouper for each
-    value: fit it first and give it in a ``FrozenEstimator``, and it is copied instead.
+    *Cost.* The time of the grouper's `predict`, in blocks of documents, plus some
+    microseconds per document if noise is repeatable. A custom grouper predicts twice,
+    to check that other documents do not matter. Memory holds two numbers per document,
+    the returned documents and the ids. A grid search over `epsilon` fits a grouper for
+    each value: fit it first and pass it in a ``FrozenEstimator``, and it is copied
+    instead.
 
     References
     ----------
@@ -222,7 +227,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
     3.0
     """
 
-    # skrub then hands it one column of a data frame at a time
+    # With this attribute, skrub passes one column of a data frame at a time.
     __single_column_transformer__ = True
 
     def __init__(
@@ -313,13 +318,13 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         for name in ("grouper", "public_labels"):
             if getattr(self, name) is not None:
                 raise InvalidParameterError(
-                    f"n_groups must be None beside {name}, which makes the groups, got "
-                    f"{n_groups}."
+                    f"n_groups must be None with {name}, which determines the groups, "
+                    f"got {n_groups}."
                 )
         return n_groups
 
     def _encoder(self) -> Any:
-        """What places documents, for ``output="vector"``."""
+        """Get the steps that encode documents, for ``output="vector"``."""
         encoder = encoder_of(self.grouper_)
         if encoder is None:
             raise InvalidParameterError(
@@ -346,25 +351,25 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         document_ids: Iterable[Any] | None = None,
         authors: Any = None,
     ) -> Any:
-        """Answer each document with a public one.
+        """Replace each document by a public one.
 
         Parameters
         ----------
         X : iterable of str, or of lists of str
-            Read once, in blocks; it may be a generator.
+            Documents. They are read once, in blocks, and may be a generator.
         document_ids : iterable of str, int or bytes, default=None
             A different id for each document, from the data. With an integer
-            `random_state`, equal documents of different ids then get independent
+            `random_state`, equal documents with different ids then get independent
             answers, and the release stays repeatable. It is metadata in the sense of
             scikit-learn's routing: ``set_transform_request(document_ids=True)``.
         authors : array-like of shape (n_documents,), default=None
-            Who wrote each document: then each author answers once, with the group that
-            most of their documents are in (of equally frequent ones the first in
-            `groups_`), and all their documents get stand-ins from that one noisy group.
-            ε holds between the whole collections of any two authors:
-            ``guarantee(unit="person")``. Give all documents of an author in one call.
-            Routed as ``set_transform_request(authors=True)``. None: each document
-            answers by itself, and the ε of an author's documents add up.
+            The author of each document. Each author then answers once, with the most
+            frequent group of their documents (ties go to the first in `groups_`), and
+            all their documents get stand-ins from that one noisy group. ε holds between
+            the whole collections of any two authors: ``guarantee(unit="person")``. Pass
+            all documents of an author in one call. Routed as
+            ``set_transform_request(authors=True)``. If None, each document answers by
+            itself, and the ε of an author's documents add up.
 
         Returns
         -------
@@ -387,16 +392,15 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         same document k times costs k ε, and so does releasing k documents of one
         author without `authors`.
 
-        *Authors.* How many documents an author has, and which rows these are, is not
-        hidden: stand-ins of one author come from one group. With an integer
-        `random_state`, the answer of an author is derived from the author and *all*
-        their documents, in whatever order: the same collection is answered the same
-        again, at no further cost. One more document, or an edit, makes it another
-        collection, whose answer is independent and costs ε again. An answer kept for
-        an author and a group would have no finite ε, as it shows that the group has
-        changed. `document_ids` beside `authors` tell an author's documents apart, so
-        that each gets the same stand-in whatever the order of the rows; without them
-        an author's first, second, … document does.
+        *Authors.* The number of documents of an author, and their rows, are not hidden:
+        stand-ins of one author come from one group. With an integer `random_state`, the
+        answer of an author is derived from the author and *all* their documents, in any
+        order: the same collection gets the same answer again, at no further cost. One
+        more document, or an edit, makes it another collection, whose answer is
+        independent and costs ε again. An answer stored per author and group would have
+        no finite ε, because it reveals that the group changed. With `document_ids` and
+        `authors`, each document gets the same stand-in in any order of the rows;
+        without ids, an author's first, second, … document does.
         """
         groups = self._check_ready()
         ids = None if document_ids is None else check_document_ids(document_ids)
@@ -417,7 +421,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
                 keys = keys_of(streams, block, n, ids)
                 noisy = answer(clear, self.channel_, streams, keys)
                 if self.output != "group":
-                    # only the noisy group matters, and never the one it is in
+                    # Stand-ins depend on the noisy group only, never on the true one.
                     noisy = stand_ins(groups, noisy, streams, keys)
                 answers.append(noisy)
                 n += len(block)
@@ -431,21 +435,21 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
     def person_answers(self, X: Any, authors: Iterable[Any]) -> PersonAnswers:
         """Read all documents, and answer each author once.
 
-        For documents that are read twice, such as those of files. `transform` with
-        `authors` does both.
+        Use it for documents that are read twice, such as those of files. `transform`
+        with `authors` does both.
 
         Parameters
         ----------
         X : iterable of str, or of lists of str
-            All documents of all authors. Read once, in blocks.
+            All documents of all authors, which are read once, in blocks.
         authors : iterable of str or int
-            Who wrote each document.
+            The author of each document.
 
         Returns
         -------
         answers : PersonAnswers
-            Its ``transform(authors, document_ids)`` gives the stand-ins. It holds some
-            numbers for each author, and no document.
+            Its ``transform(authors, document_ids)`` returns the stand-ins. It stores
+            some numbers for each author, and no document.
 
         Raises
         ------
@@ -466,16 +470,17 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         return persons._answer(self.channel_)
 
     def _context(self) -> bytes:
-        """All that an answer depends on besides seed and document.
+        """Digest of all that an answer depends on, except seed and document.
 
-        Not the output: a text and its group are one answer, and cost ε once.
+        The output is not part of it: a text and its group are one answer, and cost ε
+        once.
         """
         digest = blake2b(digest_size=32, person=b"skdptext-replace")
         digest.update(self._groups.fingerprint + self.channel_.fingerprint)
         return digest.digest()
 
     def _grouped(self, X: Any) -> Iterator[tuple[list[Any], np.ndarray]]:
-        """Blocks of documents and their groups; public ones are refused in the end."""
+        """Yield blocks of documents and their groups; refuse public ones at the end."""
         groups = self._groups
         count = None if are_shared_texts_counted() else groups.known.count()
 
@@ -483,7 +488,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
             return block, groups.assign(block)
 
         with progress_bar(self.verbose, "replacing", unit="doc") as bar:
-            # sharedmem: processes would be sent the grouper with each block
+            # Threads share the grouper. Processes would receive it with each block.
             parallel = Parallel(self.n_jobs, require="sharedmem", return_as="generator")
             for block, numbers in parallel(
                 delayed(grouped)(block) for block in in_blocks(read_documents(X))
@@ -496,7 +501,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
             count.check(self.allow_shared_texts)
 
     def _shown(self, index: np.ndarray) -> Any:
-        """Groups, or public documents, in the form that `output` names."""
+        """Convert groups or public documents to the form that `output` selects."""
         if self.output == "group":
             return self.groups_[index]
         if self.output == "index":
@@ -509,10 +514,9 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         return sparse_result(rows) if sp.issparse(rows) else rows
 
     def _public_rows(self) -> Any:
-        """Bags or vectors of all public documents; found once for an output.
-
-        All at once, so that a document has the same row whenever it is released.
-        """
+        """Compute bags or vectors of all public documents, once per output."""
+        # All are computed together, because the last bits of a row may depend on its
+        # batch, and a document must have the same row in every release.
         output, embedding, rows = self._rows
         if rows is None or output != self.output or embedding is not self.embedding:
             if self.embedding is not None and self.output == "bow":
@@ -525,10 +529,10 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
             self._rows = self.output, self.embedding, rows
         return rows
 
-    # -- what adversaries, guarantees and audits ask for -----------------------
+    # -- the interface for adversaries, guarantees and audits -------------------
 
     def groups_of(self, X: Any) -> np.ndarray:
-        """The groups of documents in the clear, before any noise.
+        """Get the true groups of documents, before any noise.
 
         Parameters
         ----------
@@ -538,7 +542,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         Returns
         -------
         groups : ndarray of shape (n_documents,)
-            Labels, of `groups_`. They are private.
+            Labels among `groups_`. They are private.
         """
         return self.groups_[_numbers(self._check_ready().assign, X)]
 
@@ -550,16 +554,17 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         documents : iterable of str, or of lists of str
             Candidates in the clear.
         released : list of str, matrix or ndarray
-            What `transform` released, in the form that `output` names.
+            Output of `transform`, in the form that `output` selects.
 
         Returns
         -------
         log_likelihood : ndarray of shape (n_released, n_documents)
-            −inf for what is never released.
+            −inf for impossible releases.
         """
         at = _numbers(self._check_ready().assign, documents)
         shares = self._shares(released)
-        # Each answer has the probability of one other group, and its own has more.
+        # Each group is answered with the probability of another group, plus the excess
+        # of the own group.
         own, other = self.channel_.proba
         law = other * shares.sum(axis=1, keepdims=True) + (own - other) * shares
         with np.errstate(divide="ignore"):
@@ -567,7 +572,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         return of_groups[:, at]
 
     def _shares(self, released: Any) -> np.ndarray:
-        """Share of each group's public documents that look as released, (n, K)."""
+        """Compute the share of each group's documents equal to a release, (n, K)."""
         public: list[Any]
         given: list[Any]
         if self.output in ("bow", "vector"):
@@ -599,18 +604,18 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
     def guarantee(
         self, unit: Literal["document", "person"] = "document"
     ) -> PrivacyGuarantee:
-        """What a release promises.
+        """Compute the guarantee of a release.
 
         Parameters
         ----------
         unit : {"document", "person"}, default="document"
-            "person": of a release with `authors`, where each author answers once, and
-            ε holds between all documents of one and all of another.
+            "person" is for a release with `authors`, where each author answers once: ε
+            holds between all documents of one author and all of another.
 
         Returns
         -------
         guarantee : PrivacyGuarantee
-            What is promised, in numbers and in sentences.
+            The promise in numbers and in sentences.
         """
         groups = self._check_ready()
         check_option("unit", unit, ("document", "person"))
@@ -621,7 +626,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
             caveats.append(_FITTED_BEFORE)
         if self.allow_shared_texts:
             caveats.append(_SHARED)
-        # without the public documents: guarantees last, and are stored
+        # The public documents are left out, because guarantees are kept and stored.
         assign: Any = partial(_numbers, replace(groups, documents=[]).assign)
         if unit == "person":
             assign = partial(groups_of_collections, assign, len(groups.names))
@@ -636,19 +641,19 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         return PrivacyGuarantee.of([part])
 
     def known_texts(self) -> KnownTexts:
-        """The public texts, to be looked for among those to be released.
+        """Get the public texts, which must not be among those to be released.
 
         Returns
         -------
         known : KnownTexts
-            `~skdptext.release.DocumentRelease` refuses to release them.
+            Texts that `~skdptext.release.DocumentRelease` refuses to release.
         """
         return self._check_ready().known
 
     # -- scikit-learn's conventions --------------------------------------------
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Name the columns.
+        """Get the names of the columns.
 
         Parameters
         ----------
@@ -658,7 +663,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         Returns
         -------
         names : ndarray of str objects
-            The words, for bags; those of the encoder, for vectors; else the `output`.
+            The words for bags, the names of the encoder for vectors, else `output`.
         """
         self._check_ready()
         if self.output == "bow":
@@ -680,7 +685,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
 def _numbers(
     assign: Callable[[list[Any]], np.ndarray], documents: Iterable[Any]
 ) -> np.ndarray:
-    """Numbers of the groups of documents."""
+    """Get the numbers of the groups of documents."""
     parts = [assign(block) for block in in_blocks(read_documents(documents))]
     return np.concatenate([np.empty(0, dtype=int), *parts])
 

@@ -1,4 +1,4 @@
-"""Shares of topics, read from released groups without bias."""
+"""Estimate shares of topics from released groups without bias."""
 
 import math
 from bisect import bisect_left
@@ -13,40 +13,36 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.privacy import PrivacyGuarantee, ReplacementPart
 from skdptext.utils import as_labels, check_kind, check_real, kind_of, lined_up
 
-# Further from its mean than so many standard deviations, a binomial distribution has no
-# mass that matters beside a tail of 2.5 %: 1e-32.
+# Beyond so many standard deviations from its mean, a binomial distribution has a mass
+# of about 1e-32, which does not matter next to a tail of 2.5%.
 _FAR = 12
 _TARGET = (
-    "The intervals are about the {} that were released, as the grouper sees them: it "
-    "may take one topic for another. What other {} of their source would show varies "
-    "more."
+    "The intervals are about the released {}, as the grouper sees them: it may mistake "
+    "one topic for another. Other {} from the same source vary more."
 )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TopicShares:
-    """Shares of the groups among the documents that were released.
-
-    Made by `topic_shares`.
+    """Shares of the groups among the released documents, made by `topic_shares`.
 
     Attributes
     ----------
     groups : ndarray of shape (n_groups,)
         Labels of the groups.
     shares : ndarray of shape (n_groups,)
-        Estimates that are no less than 0 and sum to 1: the nearest to `unbiased`.
+        The nonnegative estimates with sum 1 that are nearest to `unbiased`.
     low, high : ndarray of shape (n_groups,)
-        Interval of each share by itself, exact for every number of documents.
+        Interval of each single share, exact for every number of documents.
     unbiased : ndarray of shape (n_groups,)
-        Estimates that are right on average, and sum to 1; small ones may be negative.
+        Unbiased estimates with sum 1; small ones may be negative.
     confidence : float
-        Of the intervals.
+        Confidence of the intervals.
     n_documents : int
         Number of releases that were read.
     unit : {"document", "person"}
-        What is counted: documents; or authors, by the group that most of their
-        documents are in, where each author answered once. `n_documents` is then their
-        number.
+        What is counted: documents, or authors who answered once, by the most frequent
+        group of their documents. `n_documents` is then the number of authors.
     """
 
     groups: np.ndarray
@@ -59,9 +55,9 @@ class TopicShares:
     unit: str = "document"
 
     def __str__(self) -> str:
-        header = ["group", "share", f"{100 * self.confidence:g} % interval"]
+        header = ["group", "share", f"{100 * self.confidence:g}% interval"]
         rows = [
-            [str(group), f"{100 * share:.1f} %", f"{_down(low)} to {_up(high)} %"]
+            [str(group), f"{100 * share:.1f}%", f"{_down(low)}% to {_up(high)}%"]
             for group, share, low, high in zip(
                 self.groups, self.shares, self.low, self.high, strict=True
             )
@@ -83,34 +79,34 @@ def topic_shares(
     authors: Any = None,
     confidence: float = 0.95,
 ) -> TopicShares:
-    r"""Estimate how many documents each group had, from what was released.
+    r"""Estimate how many documents each group had, from the released groups.
 
-    A group is kept with probability p and becomes each other one with q. So the share
-    f of releases in a group is, on average, q + (p − q) π, where π is its share of the
-    documents, and
+    A group is kept with probability p and becomes each other group with probability q.
+    So the share f of releases in a group is, on average, q + (p − q) π, where π is its
+    share of the documents, and
 
     .. math::
 
         \hat π = \frac{f - q}{p - q}
 
-    is right on average [1]_. It needs nothing private, and costs no ε.
+    is unbiased [1]_. It needs nothing private, and costs no ε.
 
     Parameters
     ----------
     released : array-like of shape (n_documents,)
-        The released groups: what `~skdptext.DPDocumentReplacer` with ``output="group"``
-        returned, one for each document.
+        The released groups, as `~skdptext.DPDocumentReplacer` with ``output="group"``
+        returns them, one for each document.
     guarantee : PrivacyGuarantee
-        Of that one release; it may have been read from a manifest.
+        The guarantee of that one release, which may be read from a manifest.
     groups : array-like of shape (n_groups,), default=None
-        The labels of all groups, those that no release names among them. If None, the
-        labels in `released`, if that is all of them.
+        The labels of all groups, including those without a release. If None,
+        `released` must contain all labels.
     authors : array-like of shape (n_documents,), default=None
-        Who wrote each document, where each author answered once (``transform`` with
-        `authors`). Then one answer of each is counted, and the shares are those of
+        The author of each document, if each author answered once (``transform`` with
+        `authors`). One answer per author is counted, and the shares are those of
         authors whose documents are mostly in a group.
     confidence : float in (0, 1), default=0.95
-        Probability with which the interval of a group holds its share, at least.
+        Least probability that the interval of a group contains its share.
 
     Returns
     -------
@@ -120,25 +116,26 @@ def topic_shares(
     Raises
     ------
     InvalidParameterError
-        If a release is none of the groups; if the guarantee is of several releases, or
-        of persons without `authors`; if the answers of an author are of several groups;
-        or a parameter breaks its rule.
+        If a release is not one of the groups; if the guarantee is of several releases,
+        or of persons without `authors`; if the answers of an author are from several
+        groups; or if a parameter breaks its rule.
 
     See Also
     --------
-    skdptext.DPDocumentReplacer : What releases.
+    skdptext.DPDocumentReplacer : Makes such releases.
 
     Notes
     -----
     *Intervals.* With m of n documents in a group, the number of releases in it is the
     sum of two binomial variables, of m trials with p and of n − m with q. The interval
-    holds every m for which neither tail of this distribution is below half of the
-    error, as Clopper and Pearson have it for one variable. So it covers at least so
-    often, whatever n. At ε = 4, with 8 groups and 10,000 documents, it is ± .004 wide.
+    contains every m for which neither tail of this distribution is below half of the
+    error, like that of Clopper and Pearson for one variable. It therefore has at least
+    the stated coverage for every n. At ε = 4, with 8 groups and 10,000 documents, it is
+    about ± 0.004.
 
-    *Each document answers once.* A document that is released twice counts twice, and
-    one that repeats under the same id has the same answer: the intervals take answers
-    to be independent.
+    *Each document answers once.* The intervals assume independent answers. A document
+    that is released twice counts twice, and one that repeats under the same id has the
+    same answer.
 
     References
     ----------
@@ -178,7 +175,7 @@ def topic_shares(
     if (answers < 0).any():
         raise InvalidParameterError(
             "released must hold labels of groups only, but the one at position "
-            f"{answers.argmin()} is none."
+            f"{answers.argmin()} is not one of them."
         )
     if authors is not None:
         answers = _one_each(answers, authors)
@@ -187,8 +184,8 @@ def topic_shares(
     own, other = channel.proba
     if own == other:
         raise InvalidParameterError(
-            "guarantee must be of an ε at which answers depend on the documents, got "
-            f"{channel.epsilon}: every answer is equally likely."
+            "guarantee must have an ε at which answers depend on the documents, got "
+            f"{channel.epsilon}: all answers are equally likely."
         )
     unbiased = (counts / n - other) / (own - other)
     ends = np.array([_interval(int(c), n, own, other, 1 - confidence) for c in counts])
@@ -208,7 +205,7 @@ def topic_shares(
 
 
 def _only_part(guarantee: PrivacyGuarantee, authors: Any) -> ReplacementPart:
-    """The one release that a guarantee is of, by documents or by these authors."""
+    """Get the only release of a guarantee, by documents or by these authors."""
     if guarantee.kind != "stand-ins" or guarantee.releases != 1:
         raise InvalidParameterError(
             "guarantee must be that of one release, got one of "
@@ -226,27 +223,27 @@ def _only_part(guarantee: PrivacyGuarantee, authors: Any) -> ReplacementPart:
 
 
 def _one_each(answers: np.ndarray, authors: Any) -> np.ndarray:
-    """One answer of each author."""
+    """Keep one answer of each author."""
     names = as_labels("authors", authors, len(answers), people=True)
     _, first, numbers = np.unique(names, return_index=True, return_inverse=True)
     if (answers[first][numbers] != answers).any():
         raise InvalidParameterError(
             "authors must be those of the release, each of whom answered once, but "
-            "answers of one author are of several groups."
+            "answers of one author are from several groups."
         )
     return answers[first]
 
 
 def _names(released: Any, groups: Any, n_groups: int) -> np.ndarray:
-    """Sorted labels of all groups."""
+    """Get the sorted labels of all groups."""
     name = "released" if groups is None else "groups"
     labels = as_labels(name, released if groups is None else groups)
     names = np.array(sorted(set(labels.tolist())), dtype=labels.dtype)
     if len(names) != n_groups:
-        advice = "" if groups is not None else " Name all of them in groups."
+        advice = "" if groups is not None else " Pass all of them as groups."
         raise InvalidParameterError(
-            f"{name} must hold the labels of {n_groups} groups, of which the guarantee "
-            f"is, got {len(names)} different ones.{advice}"
+            f"{name} must hold the labels of the {n_groups} groups of the guarantee, "
+            f"got {len(names)} different ones.{advice}"
         )
     return names
 
@@ -255,8 +252,9 @@ def _names(released: Any, groups: Any, n_groups: int) -> np.ndarray:
 
 
 def _on_simplex(shares: np.ndarray) -> np.ndarray:
-    """The nearest shares that are no less than 0 and sum to 1 (Duchi et al., 2008)."""
-    # what is added to all changes nothing, and 1 is lost beside large numbers
+    """Find the nearest nonnegative shares with sum 1 (Duchi et al., 2008)."""
+    # A common shift does not change the result, and avoids losing 1 next to large
+    # numbers.
     shares = shares - shares.max()
     falling = np.sort(shares)[::-1]
     excess = (np.cumsum(falling) - 1) / np.arange(1, len(shares) + 1)
@@ -268,9 +266,9 @@ def _on_simplex(shares: np.ndarray) -> np.ndarray:
 def _interval(
     count: int, n: int, own: float, other: float, error: float
 ) -> tuple[float, float]:
-    """Shares of the documents with which `count` of n releases is no surprise."""
-    # More documents in the group shift the count upwards, so that both tails are
-    # monotone in their number, and bisection finds where they pass half of the error.
+    """Find the shares of documents for which `count` of n releases is plausible."""
+    # More documents in the group shift the count upwards. Both tails are monotone in
+    # their number, and bisection finds where they pass half of the error.
     documents, half = range(n + 1), error / 2
 
     def seldom_more(m: int) -> bool:
@@ -281,12 +279,12 @@ def _interval(
 
     low = bisect_left(documents, True, key=seldom_more)
     high = bisect_left(documents, True, key=seldom_less) - 1
-    # a count may surprise whatever their number is
+    # Some counts are implausible for every number of documents.
     return min(low, n) / n, max(high, 0) / n
 
 
 def _at_most(count: int, m: int, rest: int, own: float, other: float) -> float:
-    """Pr[A + B ≤ count] for A ~ Bin(m, own) and B ~ Bin(rest, other)."""
+    """Compute Pr[A + B ≤ count] for A ~ Bin(m, own) and B ~ Bin(rest, other)."""
     if count < 0:
         return 0.0
     reach = _FAR * (math.sqrt(m * own * (1 - own)) + 1)

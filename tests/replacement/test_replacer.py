@@ -212,7 +212,7 @@ def test_a_fitted_grouper_is_used_and_said(public, private):
     own = grouper.predict(private[0]).tolist()
     replacer = DPDocumentReplacer(texts, grouper).fit()
     assert replacer.groups_of(private[0]).tolist() == own
-    assert "was given fitted" in str(replacer.guarantee())
+    assert "was already fitted" in str(replacer.guarantee())
     frozen = DPDocumentReplacer(texts, FrozenEstimator(grouper), output="vector")
     again = clone(frozen).fit()
     assert again.groups_of(private[0]).tolist() == own
@@ -408,8 +408,8 @@ def test_groupers_that_are_no_estimators(public):
     given = Fits()
     rule = SimpleNamespace(predict=by_length)
     taken, copied = (DPDocumentReplacer(public[0], x).fit() for x in (rule, given))
-    assert "was given fitted" in str(taken.guarantee())
-    assert "was given fitted" not in str(copied.guarantee())
+    assert "was already fitted" in str(taken.guarantee())
+    assert "was already fitted" not in str(copied.guarantee())
     assert copied.grouper_.seen_ == 30
     assert not hasattr(given, "seen_")
 

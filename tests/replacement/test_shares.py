@@ -160,7 +160,7 @@ def test_authors_count_once() -> None:
     for given, promise, of, message in (
         (released, guarantee, None, "authors must be given with the g"),
         (released, releasing.guarantee(), authors, "authors must be None with the"),
-        (released[::-1], guarantee, authors, "one author are of several groups"),
+        (released[::-1], guarantee, authors, "one author are from several groups"),
         (released, guarantee, authors[1:], "authors must hold one label per"),
     ):
         with refused(message):
@@ -194,10 +194,10 @@ NAMES = ["pets", "food", "rail"]
 
 
 @refusals(
-    (["pets", "tea"], GUARANTEE, {"groups": NAMES}, "one at position 1 is none"),
+    (["pets", "tea"], GUARANTEE, {"groups": NAMES}, "one at position 1 is not one"),
     ([], GUARANTEE, {"groups": NAMES}, "one or more labels"),
     (["pets"], GUARANTEE, {"groups": ["pets"]}, "groups must hold the labels of 3"),
-    (["pets", "food"], GUARANTEE, {}, "Name all of them in groups"),
+    (["pets", "food"], GUARANTEE, {}, "Pass all of them as groups"),
     (["pets"], GUARANTEE.compose(2), {"groups": NAMES}, "of one release, got one of 2"),
     (NAMES, NONE, {}, "depend on .* got 1e-17"),
 )
