@@ -1,6 +1,6 @@
-"""Reading documents: they become words of an embedding, or points among topics."""
+"""Read documents as words of an embedding, or as points among topics."""
 
-# None of these has a page here: whatever is not private is for all others.
+# None of these has a page here: names without an underscore are for other subpackages.
 from skdptext.documents._alone import *
 from skdptext.documents._known_texts import *
 from skdptext.documents._mean_vectors import *

@@ -20,13 +20,13 @@ _ALONE = 16
 def check_rows_alone(
     name: str, rows_of: Callable[[list[Any]], np.ndarray], documents: Sequence[Any]
 ) -> tuple[np.ndarray, bool]:
-    """The label or vector of each document, if the others have no effect on it.
+    """Get the label or vector of each document, and check that others do not affect it.
 
-    The documents are given once more in a random half, half of the rest and so on, and
-    some twice by themselves: what depends on the others, their number or their order,
-    on chance or on earlier calls differs. Also returned is whether all numbers are the
-    same to the last bit; if not, only documents given one by one have rows that depend
-    on nothing else.
+    The documents are encoded again in a random half, half of the rest and so on, and
+    some twice by themselves. Results that depend on other documents, their number or
+    order, on chance or on earlier calls differ. The second result tells whether all
+    numbers agree to the last bit. If not, only documents that are encoded one by one
+    have rows that depend on nothing else.
     """
     n, rows, exact = len(documents), rows_of(list(documents)), True
     order = np.random.default_rng().permutation(n)
@@ -41,8 +41,8 @@ def check_rows_alone(
         if not close:
             raise InvalidParameterError(
                 f"{name} must treat each document by itself, but gives another result "
-                "for a document among others: what is released of one would depend on "
-                "the others, and no promise would hold."
+                "for a document among others: its release would depend on the others, "
+                "and no promise would hold."
             )
         exact = False
     return rows, exact

@@ -1,4 +1,4 @@
-"""Public texts among others, word for word, and others without a public word."""
+"""Find public texts among others, word for word, and texts without public words."""
 
 import re
 import unicodedata
@@ -26,7 +26,7 @@ _counted: ContextVar[bool] = ContextVar("skdptext_counted", default=False)
 
 @contextmanager
 def shared_texts_counted() -> Iterator[None]:
-    """Within it, who releases texts need not count them: a caller has done it."""
+    """Tell releasers inside the block that the caller has counted the texts."""
     token = _counted.set(True)
     try:
         yield
@@ -35,7 +35,7 @@ def shared_texts_counted() -> Iterator[None]:
 
 
 def are_shared_texts_counted() -> bool:
-    """Whether a caller has counted the texts to be released."""
+    """Check whether a caller has counted the texts to be released."""
     return _counted.get()
 
 
@@ -48,7 +48,7 @@ class KnownTexts:
     Parameters
     ----------
     texts : iterable of str, or of lists of str
-        Read once, and not kept.
+        Texts. They are read once, and not kept.
     """
 
     def __init__(self, texts: Iterable[Any]) -> None:
@@ -62,12 +62,12 @@ class KnownTexts:
         self.n_long = sum(self.is_long.values())
 
     def count(self) -> "SharedTexts":
-        """A count of these texts among others, which begins."""
+        """Start a count of these texts among others."""
         return SharedTexts(self)
 
 
 class SharedTexts:
-    """Counts public texts among others, which are seen block after block."""
+    """A count of public texts among others, which are seen in blocks."""
 
     def __init__(self, known: KnownTexts) -> None:
         self._known = known
@@ -75,7 +75,7 @@ class SharedTexts:
         self._n_long = self._n_public = self._n_strange = self._n = 0
 
     def see(self, texts: Iterable[Any]) -> None:
-        """Look at some texts."""
+        """Count a block of texts."""
         for text in texts:
             digest, length = _letters(text)
             there = digest in self._known.is_long
@@ -92,7 +92,7 @@ class SharedTexts:
 
     @property
     def any(self) -> bool:
-        """Whether texts are there that do not coincide by chance."""
+        """Whether texts occur that do not coincide by chance."""
         return bool(self._copies or self.why)
 
     @property
@@ -120,14 +120,14 @@ class SharedTexts:
         if self.why:
             raise InvalidParameterError(
                 f"public_documents must not be among the private ones, got {self.why}: "
-                "what is released would publish them. If all of them are public, "
-                "accept it with allow_shared_texts."
+                "the release would publish them. If all of them are public, accept "
+                "this with allow_shared_texts."
             )
         if self.any:
             n, of = len(self._seen), len(self._known.is_long)
             warn_once(
                 f"{n:,} of {of:,} public texts {'is' if n == 1 else 'are'} among the "
-                "private ones, word for word. What is public cannot be protected; if "
+                "private ones, word for word. Public texts cannot be protected; if "
                 "they are not public, this release publishes them.",
                 PrivacyLeakWarning,
             )
@@ -138,7 +138,7 @@ class SharedTexts:
 
 
 def _letters(text: Any) -> tuple[bytes, int]:
-    """A digest of the letters and digits of a text, and how many there are."""
+    """Compute a digest of the letters and digits of a text, and their number."""
     text = text if isinstance(text, str) else " ".join(text)
     if not text.isascii():
         text = unicodedata.normalize("NFKD", text)

@@ -1,4 +1,4 @@
-"""Documents as means of public word vectors, in the directions of public texts."""
+"""Encode documents as means of public word vectors in directions of public texts."""
 
 from collections.abc import Iterator
 from typing import Any, Self
@@ -17,23 +17,22 @@ from skdptext.embeddings import WordEmbedding, check_embedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import SITE, DocLinked, blocks, check_integer, limit_blas_threads
 
-# Documents that are placed at a time: their rows are dense.
+# Number of documents encoded at a time, because their rows are dense.
 _TOGETHER = 4096
-# Lengths of means of unit vectors and their variances are at most 1; what is below this
-# is rounding.
+# Lengths of means of unit vectors, and their variances, are at most 1. Smaller values
+# than this are rounding errors.
 _ROUNDING = 1e-9
 
 
 class MeanVectorEncoder(
     DocLinked, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
-    r"""Place documents in a few directions of public word vectors.
+    r"""Encode documents in a few directions of public word vectors.
 
-    A document is the sum of its words' vectors, each weighted by how often the document
-    has the word and how few public texts have it (TF-IDF), scaled to unit length. Of
-    this the mean of the public texts is subtracted; what is left is projected on the
-    directions in which the public texts vary most, each scaled to unit variance, and
-    scaled to unit length again.
+    A document is the sum of its word vectors, weighted by TF-IDF with the document
+    frequencies of public texts, and scaled to unit length. The mean of the public texts
+    is subtracted. The result is projected on the directions in which the public texts
+    vary most, each scaled to unit variance, and scaled to unit length again.
 
     Parameters
     ----------
@@ -41,7 +40,7 @@ class MeanVectorEncoder(
         Public word vectors. Texts are lowercased and split into words of two letters or
         digits, or more; lists of words are taken as they are.
     n_components : int, default=20
-        Number of directions; fewer where the public texts vary in fewer.
+        Number of directions; fewer if the public texts vary in fewer.
 
     Attributes
     ----------
@@ -64,20 +63,20 @@ class MeanVectorEncoder(
 
     See Also
     --------
-    skdptext.DPDocumentReplacer : Groups documents that are encoded so.
+    skdptext.DPDocumentReplacer : Groups such encoded documents.
 
     Notes
     -----
-    *Use.* Words that no public text has still count, by their vectors: what is learned
-    in this space travels to text of another source. Documents without a known word are
-    placed at the origin.
+    *Use.* Words that occur in no public text still count by their vectors. Models in
+    this space therefore transfer to texts from other sources. Documents without a known
+    word are placed at the origin.
 
     *Privacy.* Weights, mean and directions come from the texts given to `fit`, which
-    must be public. `transform` looks at each document by itself, to the last bit
-    whatever is in the batch, and adds no privacy.
+    must be public. `transform` encodes each document by itself, with the same bits in
+    every batch, and adds no privacy.
 
-    *Cost.* That of reading the texts, and one product of their sparse counts with the
-    vectors of the words that they have, some thousand texts at a time.
+    *Cost.* Reading the texts, and one product of their sparse counts with the vectors
+    of their words, some thousand texts at a time.
 
     References
     ----------
@@ -98,7 +97,7 @@ class MeanVectorEncoder(
            [ 0.]])
     """
 
-    # users import it from there
+    # Users import the class from this subpackage.
     _doc_link_template = (
         f"{SITE}api/generated/skdptext.preprocessing.{{estimator_name}}.html"
     )
@@ -113,7 +112,8 @@ class MeanVectorEncoder(
         Parameters
         ----------
         X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
-            Public. The words of the embedding are the columns of a count matrix.
+            Public documents. The words of the embedding are the columns of a count
+            matrix.
         y : ignored
             Not used; here for scikit-learn's interface.
 
@@ -126,12 +126,12 @@ class MeanVectorEncoder(
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """Learn from public texts, and place the same; they are read once.
+        """Learn from public texts, and encode the same texts; they are read once.
 
         Parameters
         ----------
         X : iterable of str, of lists of str, or count matrix (n_documents, n_words)
-            Public.
+            Public documents.
         y : ignored
             Not used; here for scikit-learn's interface.
 
@@ -164,7 +164,7 @@ class MeanVectorEncoder(
         return bags
 
     def transform(self, X: Any) -> np.ndarray:
-        """Place documents, each by itself.
+        """Encode documents, each by itself.
 
         Parameters
         ----------
@@ -174,7 +174,7 @@ class MeanVectorEncoder(
         Returns
         -------
         encoded : ndarray of shape (n_documents, n_components)
-            Rows of unit length; of zeros for documents without a word that is known.
+            Rows of unit length, or of zeros for documents without a known word.
 
         Raises
         ------
@@ -204,18 +204,18 @@ class MeanVectorEncoder(
 
 
 def _unit_rows(places: np.ndarray) -> np.ndarray:
-    """Rows divided by their lengths; of zeros where there is no direction."""
+    """Divide rows by their lengths; rows without a direction become 0."""
     lengths = np.linalg.norm(places, axis=1, keepdims=True)
-    # what is at the origin but for rounding has no direction
+    # A row that is 0 up to rounding has no direction.
     return np.where(lengths > _ROUNDING, places / np.where(lengths > 0, lengths, 1), 0)
 
 
 def _unit_means(
     bags: sp.csr_array, weights: np.ndarray, vectors: np.ndarray
 ) -> Iterator[np.ndarray]:
-    """Weighted sums of word vectors, of unit length, some documents at a time.
+    """Yield weighted sums of word vectors, of unit length, in blocks of documents.
 
-    Only the vectors of words that are there are taken, in double precision.
+    Only vectors of words that occur are converted to double precision.
     """
     for at in blocks(bags.shape[0], _TOGETHER):
         part = bags[at]
@@ -224,15 +224,14 @@ def _unit_means(
             (part.data * weights[part.indices], columns, part.indptr),
             shape=(part.shape[0], len(words)),
         )
-        # a sparse product adds up each row by itself, in the order of its words
+        # A sparse product adds up each row by itself, in the order of its words.
         yield _unit_rows(weighted @ vectors[words].astype(np.float64))
 
 
 def _each_by_itself(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-    """``rows @ matrix``, where other rows do not matter.
-
-    BLAS rounds the same row otherwise in another batch; a sparse product does not.
-    """
+    """Compute ``rows @ matrix`` such that a result does not depend on other rows."""
+    # BLAS may round the same row differently in another batch. A sparse product does
+    # not.
     n, dim = rows.shape
     starts = np.arange(n + 1) * dim
     columns = np.tile(np.arange(dim), n)
@@ -243,13 +242,13 @@ def _each_by_itself(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
 def _directions(
     bags: sp.csr_array, weights: np.ndarray, vectors: np.ndarray, k: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Mean, variances and scaled directions of documents; None where none differ.
+    """Compute mean, variances and scaled directions of documents; None if all equal.
 
     Documents without a known word are left out.
     """
     dim = vectors.shape[1]
     n, total, products = 0, np.zeros(dim), np.zeros((dim, dim))
-    with limit_blas_threads(1):  # so that the number of threads does not matter
+    with limit_blas_threads(1):  # the result must not depend on the number of threads
         for rows in _unit_means(bags, weights, vectors):
             known = np.compress(rows.any(axis=1), rows, axis=0)
             n += len(known)

@@ -1,4 +1,4 @@
-"""Releases in the form of table that they were given in, or that is asked for."""
+"""Return releases in the form of the input table, or in a requested form."""
 
 import itertools
 from typing import Any, Literal, Self
@@ -11,7 +11,7 @@ from skdptext.utils import check_option, import_pandas, is_column_of_documents
 
 
 def row_keys(rows: Any) -> list[bytes]:
-    """Rows of a matrix as bytes, equal for equal rows."""
+    """Convert rows of a matrix to bytes that are equal for equal rows."""
     if sp.issparse(rows):
         tidy = sp.csr_array(rows, dtype=np.float64, copy=True)
         tidy.sum_duplicates()
@@ -20,19 +20,18 @@ def row_keys(rows: Any) -> list[bytes]:
             tidy.indices[a:b].astype(np.int64).tobytes() + tidy.data[a:b].tobytes()
             for a, b in itertools.pairwise(tidy.indptr)
         ]
-    # -0.0 is 0.0
+    # Adding 0.0 turns -0.0 into 0.0, which has other bytes.
     return [row.tobytes() for row in np.asarray(rows, dtype=np.float64) + 0.0]
 
 
 def as_column(documents: list[Any], X: Any, kind: str | None, name: str) -> Any:
-    """Texts or token lists as a column of a table, where a table is asked for.
+    """Return texts or token lists as a column of a table, if a table is requested.
 
-    The name, and the index in pandas, are those of `X`, where the documents come from.
-    By default a table of one column gives an array of one column, and anything else the
-    list.
+    The name, and the index in pandas, are those of the input `X`. By default a table of
+    one column gives an array of one column, and anything else a list.
     """
     table = is_column_of_documents(X)
-    # of an Arrow table, `columns` are the values
+    # In an Arrow table, `columns` are the values, not the names.
     names = getattr(X, "column_names", getattr(X, "columns", None)) if table else None
     own = getattr(X, "name", None) if names is None else names[0]
     name = name if own is None or own == "" else own
@@ -54,10 +53,9 @@ def as_column(documents: list[Any], X: Any, kind: str | None, name: str) -> Any:
 
 
 def as_frame(bags: Any, X: Any, kind: str, words: np.ndarray) -> Any:
-    """Bags as a pandas data frame of sparse columns.
+    """Convert bags to a pandas data frame of sparse columns, with the index of `X`.
 
-    It takes over the index of `X`, where the bags come from. polars has no sparse
-    columns, which is an InvalidParameterError.
+    polars is refused, because it has no sparse columns.
     """
     if kind == "polars":
         raise InvalidParameterError(
@@ -70,24 +68,23 @@ def as_frame(bags: Any, X: Any, kind: str, words: np.ndarray) -> Any:
 
 
 class ColumnOutput:
-    """`set_output` of an estimator that releases texts, by the wish that is its own."""
+    """Mixin with `set_output` for estimators that release texts."""
 
     _container: str | None = None  # "pandas", "polars"
 
     def set_output(
         self, *, transform: Literal["default", "pandas", "polars"] | None = None
     ) -> Self:
-        """Return a data frame.
+        """Choose the form of the output table.
 
         Parameters
         ----------
         transform : {"default", "pandas", "polars"}, default=None
             For texts, token lists and labels, a data frame of one column, with the name
-            of the column given to `transform` and, in pandas, its index, which is
-            thereby released. Vectorizers of scikit-learn want the column itself. For
-            bags of perturbed words, ``"pandas"`` gives sparse columns, and ``"polars"``
-            is refused, as it has none; other matrices stay what they are. None changes
-            nothing.
+            of the column given to `transform` and, in pandas, its index, which is then
+            released. Vectorizers of scikit-learn need the column itself. For bags of
+            perturbed words, ``"pandas"`` gives sparse columns, and ``"polars"``, which
+            has none, is refused. Other matrices are unchanged. None changes nothing.
 
         Returns
         -------
@@ -105,7 +102,7 @@ class ColumnOutput:
         return self
 
     def __sklearn_clone__(self) -> Any:
-        # A clone gives the same output, as those of scikit-learn's transformers do.
+        # A clone keeps the setting, like clones of scikit-learn's transformers.
         made = super().__sklearn_clone__()  # type: ignore[misc]
         made._container = self._container
         return made

@@ -1,4 +1,4 @@
-"""One way to read documents, shared by releases, guarantees and metrics."""
+"""Read documents in one way for releases, guarantees and metrics."""
 
 import itertools
 import re
@@ -29,7 +29,7 @@ from skdptext.utils import (
     warn_once,
 )
 
-# -- the door: documents in one form -------------------------------------------------
+# -- documents in one form -----------------------------------------------------------
 
 _DOCUMENTS = "Expected an iterable of documents (str or lists of str)"
 
@@ -37,12 +37,12 @@ _DOCUMENTS = "Expected an iterable of documents (str or lists of str)"
 def read_documents(
     X: Any, *, expected: str = _DOCUMENTS, name: str = "X", of: str = ""
 ) -> Iterator[Any]:
-    """Documents one after the other, each a str or a list of str, in Unicode's NFC.
+    """Yield documents, each a str or a list of str, in Unicode's NFC.
 
-    So that "é" is one letter for all that read them, whether it was typed as one sign
-    or two. `X` is checked at once and each document when it is read; an error begins
-    with `expected` or names the position of the document, and quotes nothing. `of`
-    says which documents, as in " of public_documents".
+    In NFC, "é" is one letter regardless of whether it was typed as one character or
+    two. `X` is checked at once and each document when it is read. An error begins with
+    `expected` or names the position of the document, and quotes nothing. `of` names the
+    documents, as in " of public_documents".
     """
     if is_count_matrix(X, expected, name=name):
         raise InvalidParameterError(f"{expected}, got a count matrix: words are read.")
@@ -54,7 +54,7 @@ def _each(documents: Iterable[Any], of: str) -> Iterator[Any]:
         if isinstance(document, str):
             yield composed(str(document))
             continue
-        # not a masked one, whose values would be read
+        # Masked arrays are refused, because their hidden values would be read.
         flat = type(document) is np.ndarray and document.ndim == 1
         if not flat and not isinstance(document, list | tuple):
             raise InvalidParameterError(
@@ -66,7 +66,7 @@ def _each(documents: Iterable[Any], of: str) -> Iterator[Any]:
 
 
 def token_list(document: Any, position: int, of: str = "") -> list[str]:
-    """Tokens of a document as plain str in NFC; an error names one that is no str."""
+    """Convert tokens of a document to plain str in NFC; refuse other types."""
     tokens = document.tolist() if isinstance(document, np.ndarray) else list(document)
     if not set(map(type, tokens)) <= {str}:
         for i, token in enumerate(tokens):
@@ -79,12 +79,12 @@ def token_list(document: Any, position: int, of: str = "") -> list[str]:
     return tokens if "".join(tokens).isascii() else list(map(composed, tokens))
 
 
-# Documents of a block: so many, or so many characters.
+# The most documents, and characters, of a block.
 _BLOCK, _CHARACTERS = 4096, 2**24
 
 
 def public_list(documents: Any) -> list[Any]:
-    """Public documents of an estimator, checked."""
+    """Read and check the public documents of an estimator."""
     name = "public_documents"
     rule = f"{name} must be an iterable of documents, str or lists of str"
     texts = list(read_documents(documents, expected=rule, name=name, of=f" of {name}"))
@@ -96,7 +96,7 @@ def public_list(documents: Any) -> list[Any]:
 
 
 def in_blocks(documents: Iterable[Any]) -> Iterator[list[Any]]:
-    """Lists of documents, bounded in number and in characters."""
+    """Yield lists of documents, bounded in number and in characters."""
     block: list[Any] = []
     size = 0
     for document in documents:
@@ -111,18 +111,18 @@ def in_blocks(documents: Iterable[Any]) -> Iterator[list[Any]]:
 
 # -- words of a text -----------------------------------------------------------------
 
-# Where there is none of these, no letter has marks of its own: combining marks, scripts
-# other than Latin.
+# Combining marks, and scripts other than Latin. In texts without these characters, no
+# letter has separate marks.
 _OTHERS = re.compile("[\u0300-\u1dff\u1f00-\u1fff\u2c80-\U0010ffff]")
 _WORD = re.compile(r"\w\w+")
 
 
 @cache
 def _word_with_marks() -> re.Pattern[str]:
-    r"""``\w+``, with the marks that belong to letters and the joiners between them.
+    r"""Compile ``\w+`` with the marks of letters and the joiners between them.
 
-    Python's ``\w`` leaves out the vowels of Hindi and the points of Hebrew. What makes
-    an emoji of a digit is no such mark.
+    Python's ``\w`` leaves out the vowels of Hindi and the points of Hebrew. Selectors
+    that turn a digit into an emoji are not marks.
     """
     marks = "".join(
         sign
@@ -134,10 +134,11 @@ def _word_with_marks() -> re.Pattern[str]:
 
 
 def find_words(text: str) -> list[str]:
-    """The words of a text in NFC, where nobody says what a word is.
+    """Find the words of a text in NFC by the default rule.
 
-    Two letters or digits or more, as scikit-learn has it, but with their marks; and, as
-    it may be a syllable, one letter of a script other than Latin.
+    A word has two or more letters or digits, as in scikit-learn, but with their marks.
+    A single letter of a script other than Latin is also a word, because it may be a
+    syllable.
     """
     if text.isascii() or not _OTHERS.search(text):
         return _WORD.findall(text)
@@ -152,21 +153,21 @@ def _is_word(word: str) -> bool:
 
 # -- words as numbers ----------------------------------------------------------------
 
-# Documents whose words are looked up at a time: to do so for each by itself would take
+# Number of documents whose words are looked up together. Single look-ups would take
 # most of the time.
 _TOGETHER = 128
 
-# Words of one document of counts, a large library's worth, and of all that are read
-# together: 4 bytes each, and as much again for what follows.
+# The most words of one document of counts, and of all documents of a call. Words take 4
+# bytes each, and as much again in later steps.
 _MAX_WHOLE, _MAX_ALL = 10**8, 10**9
 
-#: From a document's position and content to the digest that its noise is drawn from.
+#: Function from the position and content of a document to the digest of its noise.
 Label = Callable[[int, bytes], bytes]
 
 
 @dataclass(frozen=True)
 class EncodedDocuments:
-    """Documents as numbers, concatenated.
+    """Documents as concatenated numbers.
 
     A code in [0, V) is a word of the embedding; a code -1 - k is the unknown word
     ``in_clear[k]``, which passes through unchanged.
@@ -183,25 +184,25 @@ class EncodedDocuments:
         return len(self.offsets) - 1
 
     def __getitem__(self, i: int) -> np.ndarray:
-        """Codes of one document."""
+        """Get the codes of one document."""
         return self.codes[self.offsets[i] : self.offsets[i + 1]]
 
     def known(self) -> "EncodedDocuments":
-        """The same without the unknown words that pass through."""
+        """Remove the unknown words that pass through."""
         known = self.codes >= 0
-        if known.all():  # the counts of a library are not held twice
+        if known.all():  # avoids a copy of large documents
             return EncodedDocuments(self.codes, self.offsets)
         return EncodedDocuments(self.codes[known], _starts(known)[self.offsets])
 
     @property
     def n_without(self) -> int:
-        """How many documents hold no known word."""
+        """Number of documents without a known word."""
         return int((np.diff(self.known().offsets) == 0).sum())
 
     def bags(self, n_words: int, dtype: Any = np.float64) -> sp.csr_array:
-        """Counts of known words, shape (n_documents, n_words)."""
+        """Count known words, shape (n_documents, n_words)."""
         known = self.known()
-        # copies, as duplicates are summed, and so sorted, in place
+        # Copies are needed, because summing duplicates sorts them in place.
         codes, offsets = known.codes.copy(), known.offsets.copy()
         ones = np.ones(len(codes), dtype)
         bags = sp.csr_array((ones, codes, offsets), shape=(len(self), n_words))
@@ -209,7 +210,7 @@ class EncodedDocuments:
         return bags
 
     def tokens(self, words: np.ndarray) -> list[list[str]]:
-        """Words of each document, where `words` are those of the embedding."""
+        """Get the words of each document; `words` are those of the embedding."""
         tokens = words[np.maximum(self.codes, 0)]
         for i in np.flatnonzero(self.codes < 0):
             tokens[i] = self.in_clear[-1 - self.codes[i]]
@@ -230,8 +231,8 @@ def resample(
 ) -> np.ndarray:
     """Replace each document by `length` draws from its own words (2018, §5.2).
 
-    A document without words draws from the vocabulary of `n_words`, so that it is
-    released with the same number of words as every other one. There is a generator per
+    A document without words draws from the vocabulary of `n_words`, because it must be
+    released with the same number of words as all others. There is a generator per
     document, or one for all.
     """
     out = np.empty((len(lengths), length), dtype=np.int32)
@@ -245,23 +246,23 @@ def resample(
 
 @dataclass(frozen=True, eq=False)
 class DocumentReader:
-    """How documents become words of an embedding.
+    """Converts documents to words of an embedding.
 
-    `DPWordPerturber`, guarantees and metrics read by the same reader, so that what is
-    promised is about what is released.
+    `DPWordPerturber`, guarantees and metrics use the same reader, because the promise
+    must be about the words that are released.
 
     Parameters
     ----------
     embedding : WordEmbedding or None
-        The embedding that decides which words are known. None: only `words` works.
+        The embedding that decides which words are known. With None, only `words` works.
     document_length : int, default=None
-        Words per document; None: as many as it has.
+        Words per document; None keeps the number of words.
     resize : {"truncate", "sample"}, default="truncate"
         Whether `read` truncates documents to `document_length` or leaves that to
         `resample`.
     oov : {"drop", "error", "keep"}, default="drop"
-        What to do with words unknown to the embedding. A word whose vector is made from
-        subwords counts as the word of the embedding nearest to it.
+        What to do with words unknown to the embedding. A word whose vector comes from
+        subwords counts as the nearest word of the embedding.
     lowercase : bool, default=True
     stop_words : {"english"} or iterable of str, default=None
     token_pattern : str, default=None
@@ -310,7 +311,7 @@ class DocumentReader:
 
     @classmethod
     def of(cls, estimator: Any, embedding: WordEmbedding | None) -> "DocumentReader":
-        """The reader that an estimator's parameters describe."""
+        """Make the reader that the parameters of an estimator describe."""
         options = {
             name: getattr(estimator, name)
             for name in _OPTIONS
@@ -323,19 +324,19 @@ class DocumentReader:
 
     @property
     def options(self) -> dict[str, Any]:
-        """All of them but the embedding."""
+        """All options except the embedding."""
         return {name: getattr(self, name) for name in _OPTIONS}
 
     @property
     def sample_length(self) -> int | None:
-        """Words drawn from each document; None: it is released as read."""
+        """Number of words drawn from each document; None if it is not redrawn."""
         return self.document_length if self.resize == "sample" else None
 
     def read(self, X: Any, label: Label | None = None) -> EncodedDocuments:
-        """Number the words of documents, which are texts, token lists or counts.
+        """Convert documents (texts, token lists or counts) to numbers of words.
 
-        Words of counts are in column order. `label` turns a document's position and
-        content into the digest that keys its noise. An error gives the position of a
+        Words of counts are in column order. `label` turns the position and content of a
+        document into the digest that keys its noise. An error gives the position of a
         document that breaks a rule.
         """
         of_counts = is_count_matrix(X)
@@ -348,7 +349,7 @@ class DocumentReader:
         if bags.sum() > _MAX_ALL:
             raise InvalidParameterError(
                 f"X must hold at most {_MAX_ALL} words in all, got {bags.sum():.0f}: "
-                "give fewer documents at a time."
+                "pass fewer documents at a time."
             )
         check_columns(X, self.embedding)
         ids, counts = bags.indices.astype(np.int32), bags.data.astype(np.int64)
@@ -363,7 +364,7 @@ class DocumentReader:
 
     def _read_texts(self, X: Any, label: Label | None) -> EncodedDocuments:
         in_clear: dict[str, int] = {}
-        made: dict[str, int] = {}  # words whose vectors are made from subwords
+        made: dict[str, int] = {}  # words whose vectors come from subwords
         parts = [np.empty(0, np.int32)]
         lengths: list[int] = []
         labels: list[bytes] = []
@@ -383,7 +384,7 @@ class DocumentReader:
                     -1 - in_clear.setdefault(t, len(in_clear)) for t in unknown
                 ]
             if label is not None:
-                # repr tells ["a b"] from ["a", "b"] whatever the tokens hold
+                # Only repr distinguishes ["a b"] from ["a", "b"] for all tokens.
                 labels += [
                     label(i, repr(tokens).encode("utf-8", "surrogatepass"))
                     for i, tokens in enumerate(group, len(labels))
@@ -408,7 +409,8 @@ class DocumentReader:
         )
 
     def _made_of_subwords(self, words: set[str]) -> dict[str, int]:
-        """The word nearest to each, for mechanisms know words of the embedding; -1."""
+        """Find the nearest known word of each unknown word with subwords, else -1."""
+        # Mechanisms only know words of the embedding.
         inferred = {word: self.embedding.infer(word) for word in words}
         vectors = {word: v for word, v in inferred.items() if v is not None}
         found = dict.fromkeys(words, -1)
@@ -421,7 +423,7 @@ class DocumentReader:
     def _cut(
         self, codes: np.ndarray, sizes: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Documents that are cut to a length; an error if one is too short for it."""
+        """Cut documents to a length; refuse documents that are too short."""
         length = self.document_length
         if length is None or self.resize == "sample":
             return codes, sizes
@@ -438,30 +440,31 @@ class DocumentReader:
         return codes[places < length], np.full(len(sizes), length)
 
     def words(self, document: Any, position: int = 0) -> list[str]:
-        """The words of a document that `read_documents` gave."""
+        """Get the words of a document from `read_documents`."""
         if isinstance(document, str):
             document = self._split(document, position)
         elif self.embedding is None and self.lowercase:
-            document = list(map(self._lower, document))  # else the embedding's spelling
+            # With an embedding, its spelling decides.
+            document = list(map(self._lower, document))
         stop = self._stop
         if stop:
-            # strings, too, are lowercased before stop words are taken out
+            # Tokens are lowercased to compare them with stop words, like strings.
             document = [t for t in document if self._lower(t) not in stop]
         return document
 
     def _lower(self, text: str) -> str:
-        # a small letter may be one sign where the capital is two
+        # Lowercasing can change the composed form, so the text is composed again.
         return composed(text.lower()) if self.lowercase else text
 
     def _split(self, text: str, position: int) -> list[str]:
-        """Tokens of a text."""
+        """Split a text into tokens."""
         text = self._lower(text)
         if self.tokenizer is None:
             if self.token_pattern is None:
                 return find_words(text)
             return re.findall(self.token_pattern, text)
         tokens: Any = self.tokenizer(text)
-        # a str, or an array that holds one, would be read as a list of letters
+        # A str, or an array of one, would be read as a list of letters.
         flat = isinstance(tokens, Iterable) and getattr(tokens, "ndim", 1) == 1
         if isinstance(tokens, str | bytes) or not flat:
             raise InvalidParameterError(
@@ -483,7 +486,7 @@ _OPTIONS = tuple(field.name for field in fields(DocumentReader))[1:]
 def _check_pattern(pattern: Any) -> None:
     try:
         groups = re.compile(pattern).groups
-    except (TypeError, re.error):  # whose messages may quote it
+    except (TypeError, re.error):  # their messages may quote the pattern
         groups = 2
     if groups > 1:
         raise InvalidParameterError(
@@ -496,12 +499,12 @@ _READER = DocumentReader(None)
 
 
 def words_of(document: Any) -> list[str]:
-    """Words of a text or token list, where nobody says what a word is."""
+    """Get the words of a text or token list by the default rule."""
     return _READER.words(document)
 
 
 def word_ids(words: Iterable[str] | None, embedding: WordEmbedding) -> np.ndarray:
-    """Indices of single words, which the embedding must know, int32; None: of all."""
+    """Get int32 indices of single words, which must be known; None means all words."""
     if words is None:
         return np.arange(len(embedding), dtype=np.int32)
     tokens = list(plain_words(words))
@@ -517,17 +520,17 @@ def word_ids(words: Iterable[str] | None, embedding: WordEmbedding) -> np.ndarra
 
 
 def read_release(releases: Any, embedding: WordEmbedding) -> EncodedDocuments:
-    """Number the words of a perturber's release, taken literally.
+    """Convert a perturber's release to numbers of words, without changing any word.
 
-    Texts are split at blanks. Words outside the embedding, which were released in
-    clear, are dropped.
+    Texts are split at blanks. Words outside the embedding, which were released
+    unchanged, are dropped.
     """
     reader = DocumentReader(embedding, lowercase=False, tokenizer=str.split)
     return reader.read(releases).known()
 
 
 def some_word_ids(words: Iterable[str] | None, embedding: WordEmbedding) -> np.ndarray:
-    """`word_ids` of at least one word."""
+    """Get `word_ids` of at least one word."""
     ids = word_ids(words, embedding)
     if not len(ids):
         raise InvalidParameterError("words must hold at least one word, got none.")
@@ -540,16 +543,16 @@ _ARE_THEY = {"embedding": "is it", "public documents": "are they"}
 def warn_without_words(n: int, of: int, known: str, about: Any = None) -> None:
     """Warn of documents that are released as if they were empty.
 
-    The numbers are private: they are for whoever holds the documents, and no part of a
+    The numbers are private: they are for the holder of the documents, not for a
     release.
     """
     about = about or known
     if 2 * n > of:
-        about = "most", about  # who was told of a few has not heard of this
+        about = "most", about  # a warning about a few must not suppress this one
     if n:
         warn_once(
-            f"{n:,} of {of:,} documents hold no word of the {known}, so that nothing "
-            f"they say is kept: {_ARE_THEY[known]} for this language and kind of text?",
+            f"{n:,} of {of:,} documents hold no word of the {known}, so none of their "
+            f"content is kept: {_ARE_THEY[known]} for this language and kind of text?",
             OutOfVocabularyWarning,
             about,
         )

@@ -1,4 +1,4 @@
-"""Documents as points among topics, by scikit-learn's own steps."""
+"""Encode documents as points among topics, by steps of scikit-learn."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -12,24 +12,24 @@ from skdptext.utils import quiet
 def topic_encoder(
     documents: Iterable[Any], n_components: int = 10, random_state: Any = 0
 ) -> Any:
-    """An unfitted pipeline that places documents in a few directions of topics.
+    """Make an unfitted pipeline that encodes documents in a few topic directions.
 
-    TF-IDF (by the square of idf), truncated SVD and rows of unit length, so that
-    Euclidean distances between rows are cosine distances. Documents without a known
-    word are placed at the origin. Each document is placed by itself, to the last bit,
-    as the products are sparse.
+    Its steps are TF-IDF (with the square of idf), truncated SVD, and scaling of rows to
+    unit length, so Euclidean distances between rows are cosine distances. Documents
+    without a known word are placed at the origin. Each document is encoded by itself,
+    to the last bit, because the products are sparse.
 
     Parameters
     ----------
     documents : iterable of str or of lists of str
-        What it will be fitted on. They must be public: words, weights and directions
-        are theirs.
+        Documents that the pipeline will be fitted on. They must be public: they
+        determine words, weights and directions.
     n_components : int, default=10
-        Number of directions; fewer where the documents have fewer words.
+        Number of directions; fewer if the documents have fewer words.
     random_state : None, int or RandomState, default=0
-        Of the SVD, which begins in random directions.
+        Seeds the SVD, which starts in random directions.
     """
-    # late, as they are slow to import
+    # These are slow to import.
     from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
     from sklearn.pipeline import make_pipeline
@@ -46,7 +46,7 @@ def topic_encoder(
     rare = 2 if len(twice) >= n_components else 1
     return make_pipeline(
         # Words are weighted by their idf twice, and left out if only one document has
-        # them: by one idf, the words that all documents have take the directions.
+        # them. With a single idf, the directions describe words of all documents.
         TfidfVectorizer(analyzer=words_of, sublinear_tf=True, norm=None, min_df=rare),
         TfidfTransformer(),
         TruncatedSVD(min(n_components, max(1, len(once))), random_state=random_state),

@@ -1,7 +1,7 @@
 """Small helpers with no knowledge of words or mechanisms."""
 
-# The doors of rooms with public names list what they offer. This room has none, and no
-# page: whatever is not private is for all others.
+# Subpackages with public names list them. This one has none, and no page: all its names
+# without an underscore are for the other subpackages.
 from skdptext.utils._intervals import *
 from skdptext.utils._messages import *
 from skdptext.utils._system import *

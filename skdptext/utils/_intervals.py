@@ -1,4 +1,4 @@
-"""Intervals of shares and means, which know nothing of what was counted."""
+"""Confidence intervals of shares and means."""
 
 from typing import Any
 
@@ -7,9 +7,9 @@ from scipy.special import betaincinv, stdtrit
 
 
 def lower_limit(hits: Any, n: Any, tail: float) -> Any:
-    """The lower one of Clopper and Pearson's limits, which errs so often at most.
+    """Compute Clopper and Pearson's lower limit, with an error rate of at most `tail`.
 
-    Exact for hits among n independent trials, too wide for sums of fractions.
+    It is exact for hits among n independent trials, and too wide for sums of fractions.
     """
     # Clopper and Pearson (1934): quantiles of Beta(hits, n − hits + 1) and of
     # Beta(hits + 1, n − hits). Hits may be a sum of floats, which ends just below n.
@@ -18,14 +18,14 @@ def lower_limit(hits: Any, n: Any, tail: float) -> Any:
 
 
 def upper_limit(hits: Any, n: Any, tail: float) -> Any:
-    """The upper one of Clopper and Pearson's limits."""
+    """Compute Clopper and Pearson's upper limit."""
     with np.errstate(invalid="ignore"):
         high = betaincinv(hits + 1, n - hits, 1 - tail)
     return np.where(hits < n - 1e-9, high, 1.0)
 
 
 def share_interval(values: np.ndarray, alpha: float = 0.05) -> tuple[float, float]:
-    """Clopper and Pearson's interval of a mean of values in [0, 1], 95 % by default."""
+    """Compute Clopper and Pearson's interval of a mean of values in [0, 1]."""
     hits, n = float(values.sum()), len(values)
     limits = lower_limit(hits, n, alpha / 2), upper_limit(hits, n, alpha / 2)
     return float(limits[0]), float(limits[1])
@@ -34,10 +34,10 @@ def share_interval(values: np.ndarray, alpha: float = 0.05) -> tuple[float, floa
 def half_width(
     std: Any, n: int, confidence: float = 0.95, test_over_train: float = 0.0
 ) -> Any:
-    """Half of Student's interval of a mean of n values with this standard deviation.
+    """Compute half of Student's interval of a mean of n values with a deviation.
 
-    Values of splits that share training documents are no independent ones: the variance
-    of their mean is taken as (1/n + n_test/n_train) s² (Nadeau and Bengio, 2003).
+    Values of splits that share training documents are not independent: the variance of
+    their mean is estimated as (1/n + n_test/n_train) s² (Nadeau and Bengio, 2003).
     """
     quantile = stdtrit(n - 1, (1 + confidence) / 2)
     return quantile * std * np.sqrt(1 / n + test_over_train)

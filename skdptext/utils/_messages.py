@@ -1,4 +1,4 @@
-"""What people read: numbers and prose in lines, HTML."""
+"""Format numbers, prose and tables for terminals and notebooks."""
 
 import html
 import math
@@ -12,7 +12,7 @@ _WIDTH = 88
 
 
 def wrapped(text: str) -> str:
-    """Text in lines that a terminal shows whole; list items hang."""
+    """Wrap text to the width of a terminal; list items have hanging indents."""
     return "\n".join(
         textwrap.fill(
             line,
@@ -25,9 +25,9 @@ def wrapped(text: str) -> str:
 
 
 def lined_up(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> list[str]:
-    """Lines of a table for a terminal: text in the columns `left`, numbers in others.
+    """Align a table for a terminal: text in the columns `left`, numbers in others.
 
-    A row without numbers is a heading, which widens no column.
+    A row without numbers is a heading, which does not widen columns.
     """
     full = [row for row in rows if any(row[1:])] or rows
     widths = [max(map(len, column)) for column in zip(*full, strict=True)]
@@ -39,19 +39,20 @@ def lined_up(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> lis
 
 
 def rounded_up(bound: float, digits: int = 4) -> str:
-    """An upper bound in so many digits, not below it."""
+    """Format an upper bound with so many digits, rounded up."""
     if bound <= 0:
         return "0"
     if not math.isfinite(bound):
         return f"{bound:g}"
-    # at 1e-12 above a number of so many digits, it is that number, but for rounding
+    # A bound at most 1e-12 above a short number is that number plus rounding. Rounding
+    # it up would print a larger one.
     exact = Decimal(bound) * (1 - Decimal("1e-12"))
     unit = Decimal(1).scaleb(exact.adjusted() - digits + 1)
     return f"{float(exact.quantize(unit, ROUND_CEILING)):.{digits}g}"
 
 
 def percent_up(share: float) -> str:
-    """An upper bound on a share in per cent, with one decimal, not below it."""
+    """Format an upper bound on a share as a percentage, rounded up to one decimal."""
     exact = 100 * Decimal(share) * (1 - Decimal("1e-12"))
     return f"{exact.quantize(Decimal('0.1'), ROUND_CEILING)}%"
 
@@ -63,10 +64,10 @@ SITE = "https://skdptext.readthedocs.io/"
 
 
 class DocLinked:
-    """An estimator whose HTML view links to its own page of the API reference.
+    """Mixin that links the HTML view of an estimator to its page of the API reference.
 
-    scikit-learn's developer API: the names in braces are filled in by it, with the
-    public module, and it makes no link for a subclass that is defined elsewhere.
+    It uses scikit-learn's developer API, which fills in the names in braces with the
+    public module. A subclass that is defined elsewhere gets no link.
     """
 
     _doc_link_module = "skdptext"
@@ -76,15 +77,15 @@ class DocLinked:
 
 
 class Fragment(str):
-    """HTML made by these functions, which is not escaped again."""
+    """HTML from these functions, which is not escaped again."""
 
     __slots__ = ()
 
 
 def page(title: str, *parts: str) -> Fragment:
-    """One view, for ``_repr_html_``; a part that is no `Fragment` is a paragraph.
+    """Make a view for ``_repr_html_``; a part that is not a `Fragment` is a paragraph.
 
-    It has the colors of what it is shown in, light or dark, and needs no other file.
+    It uses the colors of its surroundings, light or dark, and needs no other file.
     """
     inside = "".join(
         part if isinstance(part, Fragment) else f"<p>{html.escape(part)}</p>"
@@ -95,13 +96,13 @@ def page(title: str, *parts: str) -> Fragment:
 
 
 def bullets(items: Iterable[str]) -> Fragment:
-    """A list of points."""
+    """Make a bulleted list."""
     points = "".join(f"<li>{html.escape(item)}</li>" for item in items)
     return Fragment(f"<ul>{points}</ul>")
 
 
 def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> Fragment:
-    """A table; the first column names its rows."""
+    """Make a table; the first column names its rows."""
     head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in header)
     body = ""
     for name, *cells in rows:

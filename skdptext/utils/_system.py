@@ -1,4 +1,4 @@
-"""What one process shares: warnings, files, packages, threads, memory, progress."""
+"""Helpers for warnings, files, packages, threads, memory and progress bars."""
 
 import importlib
 import math
@@ -36,17 +36,17 @@ def warn_once(
     """Issue a warning; under Python's default filters, only once in a process.
 
     A search fits hundreds of times. It warns once, and once in each of its worker
-    processes. Python alone would repeat it: it forgets what it has shown whenever any
-    filter changes, which scikit-learn and SciPy do all the time. A filter of the
-    caller's own (ignore, always, error, ...) is obeyed as usual.
+    processes. Python alone would repeat the warning: it forgets shown warnings whenever
+    any filter changes, which scikit-learn and SciPy do all the time. A filter of the
+    caller (ignore, always, error, ...) is obeyed as usual.
 
     Parameters
     ----------
     about : hashable, default=None
-        Two warnings of a category are the same if they are about the same: usually the
-        name of a parameter. None: if their texts are equal.
+        Two warnings of a category are the same if they have the same subject, usually
+        the name of a parameter. If None, they are the same if their texts are equal.
     stacklevel : int, default=1
-        Whose line is shown, as in `warnings.warn`; 1 is the line of this call.
+        The line to show, as in `warnings.warn`; 1 is the line of this call.
     """
     actions = (
         action
@@ -65,7 +65,7 @@ def warn_once(
 
 
 class _Quiet:
-    """How many ask for quiet, and the filters that they found, to be restored."""
+    """The number of callers that asked for quiet, and the filters to be restored."""
 
     lock = threading.Lock()
     n_asking = 0
@@ -74,11 +74,12 @@ class _Quiet:
 
 @contextmanager
 def quiet(*kinds: type[Warning], message: str = "") -> Iterator[None]:
-    """Ignore these warnings, of what is known to who asked; in all threads meanwhile.
+    """Ignore warnings of some kinds inside the block, in all threads.
 
-    Or those only whose text starts with a regular expression, `message`. Calls that
-    overlap, as in threads, restore the filters together, once the last one ends: each
-    by itself would restore what another had set, and leave warnings off for good.
+    With `message`, only warnings whose text starts with this regular expression are
+    ignored. Calls that overlap, as in threads, restore the filters together when the
+    last one ends. If each restored them, one could restore the filters of another, and
+    leave warnings off for good.
     """
     with _Quiet.lock:
         if not _Quiet.n_asking:
@@ -101,12 +102,12 @@ def quiet(*kinds: type[Warning], message: str = "") -> Iterator[None]:
 
 @contextmanager
 def replacing(target: Path) -> Iterator[IO[bytes]]:
-    """A file beside `target` that replaces it once written without an error.
+    """Open a temporary file that replaces `target` once it is written without an error.
 
-    After a crash, or from another process, either the old file or the new one is seen;
-    a process that is killed leaves a hidden file.
+    After a crash, or from another process, either the old or the new file is visible. A
+    killed process leaves a hidden file.
     """
-    # Not tempfile: only the owner may ever read its files, even after a rename
+    # tempfile is not used: only the owner could read its files, even after a rename.
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
     try:
         with open(temporary, "xb") as file:
@@ -122,7 +123,7 @@ def replacing(target: Path) -> Iterator[IO[bytes]]:
 
 
 def _import(name: str, remedy: str, needed_by: str) -> Any:
-    """A package, or an error that says what needs it and how to install it."""
+    """Import a package, or explain what needs it and how to install it."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
@@ -140,10 +141,11 @@ import_pyarrow = partial(
 
 
 class Memo(Generic[T]):
-    """The results requested last, at most so many, by what they depend on.
+    """Cache of the most recent results, by keys of what they depend on.
 
-    For what takes seconds and is the same in every fit of a search; otherwise an
-    attribute, or `functools.lru_cache`, is enough. Two threads may both make a result.
+    Use it for results that take seconds and are the same in every fit of a search.
+    Otherwise an attribute, or `functools.lru_cache`, is enough. Two threads may both
+    compute a result.
 
     Examples
     --------
@@ -160,12 +162,13 @@ class Memo(Generic[T]):
         self._made: dict[Hashable, T] = {}
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The result kept for a key; if there is none, `make` makes it."""
+        """Get the cached result of a key, or make it with `make`."""
         try:
             result = self._made.pop(key)
         except KeyError:
             result = make()
-        self._made[key] = result  # the latest is the last
+        # Dictionaries keep the order of insertion: the oldest results are dropped.
+        self._made[key] = result
         for old in list(self._made)[: -self._most]:
             self._made.pop(old, None)
         return result
@@ -174,19 +177,19 @@ class Memo(Generic[T]):
 # -- threads of the linear algebra library ------------------------------------------
 
 
-@cache  # to look for them takes milliseconds, more than a short document does
+@cache  # finding them takes milliseconds, longer than a short document
 def _libraries() -> ThreadpoolController:
     return ThreadpoolController()
 
 
 def blas_threads() -> int:
-    """Threads that a matrix product takes."""
+    """Get the number of threads that a matrix product uses."""
     blas = [each for each in _libraries().info() if each["user_api"] == "blas"]
     return max([1, *(each["num_threads"] for each in blas)])
 
 
 def limit_blas_threads(n: int) -> AbstractContextManager[Any]:
-    """Let each matrix product take `n` threads, in the whole process meanwhile."""
+    """Limit matrix products to `n` threads inside the block, in the whole process."""
     limit: AbstractContextManager[Any] = _libraries().limit(limits=n, user_api="blas")
     return limit
 
@@ -202,11 +205,12 @@ def bisect(
     precision: float,
     geometric: bool = False,
 ) -> tuple[float, float]:
-    """Narrow down where a condition on a number >= 0 stops to hold.
+    """Find where a condition on a number >= 0 stops holding.
 
-    `inside`, where it holds, and `outside`, where it does not, come closer until their
-    difference is at most `precision` times the larger one; either may be the larger,
-    and the condition is not asked about them. `geometric`: their ratio is halved.
+    The condition holds at `inside` and not at `outside`, which is not checked; either
+    may be larger. They approach each other until their difference is at most
+    `precision` times the larger one. With `geometric`, the middle is the geometric
+    mean.
     """
     while abs(outside - inside) > precision * max(inside, outside):
         middle = math.sqrt(inside * outside) if geometric else (inside + outside) / 2
@@ -215,15 +219,15 @@ def bisect(
 
 
 def sparse_result(X: Any) -> Any:
-    """X in CSR format, a sparse array or matrix as scikit-learn's own results are.
+    """Convert X to CSR, as a sparse array or matrix like scikit-learn's own results.
 
-    ``sklearn.set_config(sparse_interface="sparray")`` asks for arrays, since 1.9.
+    ``sklearn.set_config(sparse_interface="sparray")`` selects arrays, since 1.9.
     """
     rows = X.tocsr()
     asked = get_config().get("sparse_interface", "spmatrix")
     make = sp.csr_array if asked == "sparray" else sp.csr_matrix
-    # Matrices narrow their indices by themselves, arrays do not, and some estimators of
-    # scikit-learn refuse wide ones.
+    # Some estimators of scikit-learn refuse 64-bit indices. Matrices narrow their
+    # indices by themselves, but arrays do not.
     fits = max(rows.nnz, *rows.shape) <= np.iinfo(np.int32).max
     width = np.int32 if fits else np.int64
     columns = rows.indices.astype(width, copy=False)
@@ -232,7 +236,7 @@ def sparse_result(X: Any) -> Any:
 
 
 def blocks(n: int, size: int) -> Iterator[slice]:
-    """Slices that cover ``range(n)``, each of at most `size`; none where n is 0.
+    """Yield slices that cover ``range(n)``, each of at most `size`; none if n is 0.
 
     scikit-learn's `gen_batches` refuses n = 0, and takes twenty times as long.
     """
@@ -241,10 +245,10 @@ def blocks(n: int, size: int) -> Iterator[slice]:
 
 
 def runs(offsets: np.ndarray, size: float, most: float = float("inf")) -> list[slice]:
-    """Slices of rows that hold at most `size` entries and are at most `most`.
+    """Divide rows into slices of at most `size` entries and at most `most` rows.
 
-    A row with more entries is a slice of its own. `offsets` says where each row starts,
-    and where the last one ends, as ``indptr`` of a sparse matrix.
+    A row with more entries is a slice by itself. `offsets` are the start of each row
+    and the end of the last one, like ``indptr`` of a sparse matrix.
     """
     parts: list[slice] = []
     start, n = 0, len(offsets) - 1
@@ -257,7 +261,7 @@ def runs(offsets: np.ndarray, size: float, most: float = float("inf")) -> list[s
 
 
 def half_squared_norms(vectors: np.ndarray) -> np.ndarray:
-    """½‖φ‖² of every row, in float64, without a float64 copy of the embedding."""
+    """Compute ½‖φ‖² of every row in float64, without a float64 copy of all rows."""
     out = np.empty(len(vectors))
     for rows in blocks(len(vectors), 512):
         block = vectors[rows].astype(np.float64)
@@ -266,7 +270,7 @@ def half_squared_norms(vectors: np.ndarray) -> np.ndarray:
 
 
 def working_memory_bytes() -> int:
-    """scikit-learn's ``working_memory`` setting, in bytes."""
+    """Get scikit-learn's ``working_memory`` setting in bytes."""
     return int(get_config()["working_memory"] * 2**20)
 
 
@@ -274,14 +278,12 @@ def working_memory_bytes() -> int:
 
 
 def _asks_for_bars(verbose: int) -> bool:
-    """Whether bars are shown: for 1 where they are drawn over, and above 1 anywhere.
-
-    In a file or a log, a bar leaves hundreds of lines.
-    """
+    """Check whether to show bars: on screens for 1, and anywhere above 1."""
+    # In a file or a log, a bar leaves hundreds of lines.
     ipython = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    if "IPKernelApp" in getattr(ipython, "config", ()):  # a notebook, as tqdm tells it
+    if "IPKernelApp" in getattr(ipython, "config", ()):  # tqdm's test for a notebook
         return verbose > 0
-    try:  # a stream may be closed, and Windows without a console has none
+    try:  # a stream may be closed, and may be None on Windows without a console
         terminal = sys.stderr is not None and sys.stderr.isatty()
     except ValueError:
         terminal = False
@@ -291,9 +293,9 @@ def _asks_for_bars(verbose: int) -> bool:
 def progress_bar(
     verbose: int, description: str, *, total: int | None = None, unit: str = "word"
 ) -> Any:
-    """A bar of tqdm, to be used in a `with` statement, or one that shows nothing.
+    """Make a bar of tqdm for a `with` statement, or one that shows nothing.
 
-    `total` is None where it is not known.
+    `total` is None if it is unknown.
     """
     if not _asks_for_bars(verbose):
         return _NoBar()
@@ -303,10 +305,10 @@ def progress_bar(
 
 
 class _NoBar(ExitStack):
-    """Not a disabled bar of tqdm: even that takes a lock which forked processes share.
+    """A bar that shows nothing."""
 
-    One that is killed while it holds the lock stops all others.
-    """
+    # A disabled bar of tqdm would take a lock that forked processes share. A process
+    # that is killed while it holds the lock stops all others.
 
     def update(self, n: float = 1) -> None:
         pass

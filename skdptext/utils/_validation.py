@@ -1,4 +1,4 @@
-"""Checks of arguments, documents, counts, seeds and labels.
+"""Check arguments, documents, counts, seeds and labels.
 
 Each error names the parameter, the rule and the value, and quotes no text.
 """
@@ -22,18 +22,17 @@ from sklearn.utils.validation import check_is_fitted
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.utils._system import warn_once
 
-# Words of one document: what a 32-bit index can count.
+# The most words of one document, which a 32-bit index can count.
 MAX_WORDS = 2**31 - 1
 
 
-# Longer than any option: it may be a document.
+# A longer text is not an option. It may be a document, and is not quoted.
 _MAX_SHOWN = 24
 
 
 def kind_of(value: Any) -> str:
-    """What a value is, for an error message that must not quote it: tracebacks are
-    kept in logs, and a document does not belong there.
-    """
+    """Describe a value for an error message, without quoting it."""
+    # Tracebacks end up in logs, where private documents do not belong.
     if value is None:
         return "None"
     if isinstance(value, str):
@@ -44,26 +43,27 @@ def kind_of(value: Any) -> str:
 
 
 def shown(value: Any) -> str:
-    """The value of an option: a number or a short str as it is, else what it is."""
+    """Describe the value of an option: quote numbers and short texts only."""
     if isinstance(value, str):
         short = len(value) <= _MAX_SHOWN and value.isprintable()
         return repr(str(value)) if short else kind_of(value)
     if isinstance(value, bool | np.bool_ | Decimal | Real | complex):
         try:
             return f"{value!r:.80}"
-        except ValueError:  # Python writes no integers of more than 4,300 digits
+        except ValueError:  # Python does not print integers of more than 4,300 digits
             return kind_of(value)
     return kind_of(value)
 
 
 def name_rows(rows: np.ndarray, most: int = 10) -> str:
-    """Row numbers for an error message: ``[3, 17, 29, ...]``."""
+    """List row numbers for an error message: ``[3, 17, 29, ...]``."""
     listed = ", ".join(str(int(row)) for row in rows[:most])
     return f"[{listed}{', ...' if len(rows) > most else ''}]"
 
 
 def shown_words(words: Sequence[str]) -> str:
-    """How long the first few words are: an unknown word may be a whole document."""
+    """Describe the first few words by their lengths."""
+    # An unknown word may be a whole document, and is not quoted.
     lengths = ", ".join(str(len(word)) for word in words[:5])
     return f"words of {lengths}{', …' if len(words) > 5 else ''} characters"
 
@@ -79,13 +79,13 @@ def check_real(
 ) -> float:
     """Return `value` as a plain float, never -0.0, or say which rule it breaks.
 
-    Fractions, decimals and NumPy's numbers are numbers, too. The interval is closed,
-    except at `low` if `open_low`, at `high` if `open_high`.
+    Fractions, decimals and NumPy's numbers are accepted. The interval is closed, except
+    at `low` if `open_low`, and at `high` if `open_high`.
     """
     number = math.nan
     if type(value) is not bool and isinstance(value, Real | Decimal):
         with suppress(OverflowError, ValueError):  # 10**400, a signalling NaN
-            number = float(value) + 0.0  # -0.0 and 0.0 must not be two releases
+            number = float(value) + 0.0  # -0.0 must not key other noise than 0.0
     above = number > low if open_low else number >= low
     below = number < high if open_high else number <= high
     if math.isfinite(number) and above and below:
@@ -100,7 +100,7 @@ def check_real(
 
 def check_numbers(name: str, values: Any, **rule: Any) -> list[float]:
     """Return `values` as floats, each by the rule of `check_real`; at least one."""
-    # an array without dimensions calls itself iterable
+    # An array without dimensions claims to be iterable.
     listed = isinstance(values, Iterable) and getattr(values, "ndim", 1) == 1
     numbers = list(values) if listed and not isinstance(values, str | bytes) else []
     if not numbers:
@@ -143,7 +143,7 @@ def warn_of_private_tuning(tuned_on: str, what: str, documents: str) -> None:
             f"{what} of documents that may be private: a release that uses the choice "
             "reveals something about them that its guarantee does not count. Choose on "
             f"public text of the same kind, or on text released before. If {documents} "
-            'are public or released, say so: tuned_on="public" or tuned_on="released".',
+            'are public or released, pass tuned_on="public" or tuned_on="released".',
             PrivacyLeakWarning,
         )
 
@@ -158,20 +158,20 @@ def check_flag(name: str, value: Any) -> bool:
 
 
 def check_kind(value: Any, kinds: Any, rule: str) -> None:
-    """Refuse an option of another class than a rule says."""
+    """Refuse an option of a class that a rule does not allow."""
     if not isinstance(value, kinds):
         raise InvalidParameterError(f"{rule}, got {shown(value)}.")
 
 
 def check_methods(value: Any, methods: Iterable[str], rule: str) -> None:
-    """Refuse an object that lacks one of the methods that a rule asks for."""
+    """Refuse an object that lacks one of the required methods."""
     for name in methods:
         if not callable(getattr(value, name, None)):
             raise InvalidParameterError(f"{rule}, got {kind_of(value)} without {name}.")
 
 
 def is_fitted(estimator: Any) -> bool:
-    """Whether it has learned, or has nothing to learn."""
+    """Check whether an estimator is fitted, or has nothing to learn."""
     if not hasattr(estimator, "fit"):
         return True
     try:
@@ -191,7 +191,7 @@ def check_path(name: str, value: Any) -> Path:
 
 
 def check_n_jobs(value: Any) -> int | None:
-    """Return `value` if joblib can make a number of workers of it."""
+    """Return `value` if joblib accepts it as a number of workers."""
     wrong = isinstance(value, bool) or not isinstance(value, Integral) or value == 0
     if value is not None and wrong:
         raise InvalidParameterError(
@@ -201,24 +201,24 @@ def check_n_jobs(value: Any) -> int | None:
 
 
 def refuse_masked(X: Any, name: str = "X") -> None:
-    """Refuse masked arrays: NumPy and SciPy read what the mask hides."""
+    """Refuse masked arrays, because NumPy and SciPy ignore the mask."""
     rows = X[:] if isinstance(X, list | tuple) else (X,)
-    # once per type, as a token list, which has one type, is checked several times
+    # Each type is checked once: a token list, which has one type, is checked often.
     for kind in set(map(type, rows)):
         if issubclass(kind, np.ma.MaskedArray):
             raise InvalidParameterError(
-                f"{name} must not be a masked array: what the mask hides would be "
+                f"{name} must not be a masked array: values under the mask would be "
                 "used. Fill it first, as in X.filled(0)."
             )
 
 
 def check_indices(X: Any, name: str = "X") -> None:
-    """Refuse a sparse matrix whose indices point out of it, before anything follows
-    them: compiled code would read and write memory that is not its own.
-    """
+    """Refuse a sparse matrix whose indices point out of it."""
+    # This check comes before any use. Compiled code would follow bad indices, and read
+    # and write foreign memory.
     try:
         if X.format in ("csr", "csc", "bsr"):
-            # on an alias, as the check tidies what it looks at
+            # The check modifies the matrix, so it gets an alias.
             parts = (X.data, X.indices, X.indptr)
             alias = type(X)(parts, shape=X.shape, copy=False)
             alias.check_format(full_check=True)
@@ -240,10 +240,10 @@ def read_bags(
 ) -> sp.csr_array:
     """Return bags-of-words as a canonical float64 CSR array.
 
-    Canonical: sorted column indices, no duplicates, no stored zeros. The input is
-    never written to. It must hold non-negative, finite word weights in `n_words`
-    columns; `counts` requires whole numbers, at most `max_words` in a row. An error
-    calls the matrix `name`, and says which row is the first to break a rule.
+    Canonical means sorted column indices, no duplicates, and no stored zeros. The input
+    is never changed. It must hold non-negative, finite word weights in `n_words`
+    columns; `counts` requires whole numbers, at most `max_words` in a row. Errors call
+    the matrix `name`, and give the first row that breaks a rule.
     """
     refuse_masked(X, name)
     if sp.issparse(X):
@@ -251,12 +251,12 @@ def read_bags(
     try:
         rows = X if sp.issparse(X) else np.atleast_2d(np.asarray(X, dtype=np.float64))
         bags = sp.csr_array(rows, dtype=np.float64, copy=True)
-    except (OverflowError, TypeError, ValueError):  # whose messages may quote it
+    except (OverflowError, TypeError, ValueError):  # their messages may quote values
         raise InvalidParameterError(
             f"{name} must be a matrix of numbers, got {kind_of(X)} that holds "
             "something else, or rows of different lengths."
         ) from None
-    check_indices(bags, name)  # those of lists show only now
+    check_indices(bags, name)  # lists become sparse only here
     if n_words is not None and bags.shape[1] != n_words:
         raise InvalidParameterError(
             f"{name} must have one column per word of the embedding: it has "
@@ -275,7 +275,7 @@ def read_bags(
                 f"{name} must hold {rule} only, got {data[first]:g} in row {row}, "
                 f"column {bags.indices[first]}."
             )
-            if data[first] < 0:  # which scikit-learn's users and checks look for
+            if data[first] < 0:  # scikit-learn's checks look for this sentence
                 message += " Negative values in data passed to X."
             raise InvalidParameterError(message)
     bags.eliminate_zeros()
@@ -297,7 +297,7 @@ _NO_NUMBER = " (A float() argument must be a string or a real number.)"
 
 
 def is_column_of_documents(X: Any) -> bool:
-    """Whether `X` is a table of one column, which holds texts or token lists."""
+    """Check whether `X` is a table of one column of texts or token lists."""
     shape: Any = () if sp.issparse(X) else getattr(X, "shape", ())
     if len(shape) != 2 or shape[1] != 1 or not shape[0]:
         return False
@@ -306,9 +306,9 @@ def is_column_of_documents(X: Any) -> bool:
 
 
 def _column(table: Any) -> list[Any]:
-    """The only column of an array, a data frame or an Arrow table."""
-    # We tell tables by what they can do. narwhals would be one more dependency, and
-    # knows neither Arrow's arrays nor its batches of records.
+    """Get the only column of an array, a data frame or an Arrow table."""
+    # Tables are identified by their methods. narwhals would be another dependency, and
+    # supports neither Arrow's arrays nor its record batches.
     if hasattr(table, "iloc"):
         column = table.iloc[:, 0]
     elif hasattr(table, "column_names") and hasattr(table, "to_pydict"):
@@ -319,7 +319,7 @@ def _column(table: Any) -> list[Any]:
 
 
 def _as_list(values: Iterable[Any]) -> list[Any]:
-    """Values of a list, an array or a column of a table, as Python's own."""
+    """Convert a list, an array or a column of a table to Python objects."""
     times = isinstance(values, np.ndarray) and values.dtype.kind in "mM"
     for method in () if times else ("to_pylist", "to_list", "tolist"):
         if hasattr(values, method):
@@ -328,12 +328,12 @@ def _as_list(values: Iterable[Any]) -> list[Any]:
 
 
 def plain_documents(X: Any) -> Any:
-    """Documents of an Arrow array, or in a table of one column; else unchanged."""
+    """Get documents from an Arrow array or a table of one column; else unchanged."""
     if isinstance(X, list | tuple):
         return X
     if is_column_of_documents(X):
         return _column(X)
-    # an Arrow table, which has no type, is a matrix
+    # Arrow arrays have a type. Arrow tables do not, and are read as matrices.
     arrow = hasattr(X, "to_pylist") and hasattr(X, "type")
     return X.to_pylist() if arrow else X
 
@@ -341,10 +341,10 @@ def plain_documents(X: Any) -> Any:
 def is_count_matrix(
     X: Any, expected: str = _EXPECTED, *, name: str = "documents"
 ) -> bool:
-    """Whether `X` is a count matrix rather than documents, which are read next.
+    """Check whether `X` is a count matrix or documents; refuse anything else.
 
-    An InvalidParameterError, which begins with `expected`, if it is neither, as far as
-    can be told without consuming it. `name` is the parameter.
+    The check does not consume `X`. An error begins with `expected`; `name` is the
+    parameter.
     """
     if isinstance(X, str | bytes):
         raise InvalidParameterError(
@@ -354,7 +354,7 @@ def is_count_matrix(
     refuse_masked(X)
     X = plain_documents(X)
     if sp.issparse(X):
-        check_indices(X)  # scikit-learn would follow them before we do
+        check_indices(X)  # scikit-learn would use bad indices before we do
         return True
     if isinstance(X, Mapping | Set) or not (
         isinstance(X, Iterable) or hasattr(X, "__array__")
@@ -371,7 +371,7 @@ def is_count_matrix(
 
 
 def _array_is_counts(X: Any, expected: str) -> bool:
-    """The same for arrays, data frames and their columns."""
+    """Check it for arrays, data frames and their columns."""
     whole = hasattr(X, "shape") and hasattr(X, "dtype")
     array = X if whole else as_array(X, expected)
     kind = getattr(array.dtype, "kind", "O")
@@ -379,7 +379,8 @@ def _array_is_counts(X: Any, expected: str) -> bool:
         if kind not in "biufc":
             first = array.ravel()[:1]
             if len(first) and isinstance(first[0], str):
-                # column names are not quoted: without a header they are a record
+                # Column names are not quoted: in a file without a header, they are a
+                # private record.
                 raise InvalidParameterError(
                     "Expected one column of documents, got a table of strings "
                     f"(shape {tuple(array.shape)}). Select the column of texts."
@@ -428,48 +429,47 @@ def check_matrix(X: Any) -> None:
 
 
 def as_array(X: Any, expected: str, dtype: Any = None) -> np.ndarray:
-    """`X` as an array; the error does not quote it."""
+    """Convert `X` to an array; the error does not quote it."""
     try:
         return np.asarray(X, dtype=dtype)
-    except (TypeError, ValueError):  # whose messages may quote it
+    except (TypeError, ValueError):  # their messages may quote values
         raise InvalidParameterError(
             f"{expected}, got {kind_of(X)} that is not an array."
         ) from None
 
 
 def composed(text: str) -> str:
-    """The text with each letter and its accents as one character, where there is one.
-
-    Unicode's form NFC: the same word has the same characters, however it is typed.
-    """
+    """Compose each letter and its accents to one character, where it exists (NFC)."""
+    # The same word then has the same characters, regardless of how it was typed.
     return unicodedata.normalize("NFC", text)
 
 
 # -- the origin of noise, and ids --------------------------------------------------
 
 RandomState = None | int | np.random.Generator | np.random.RandomState
-# What gives its own numbers, which move it on
+# Generators, which advance with each draw.
 _SOURCES = (np.random.Generator, np.random.RandomState)
 
-# Seeds below it can be found by trial; those that people choose, in minutes.
+# Smaller seeds can be found by trying all of them, and those that people choose in
+# minutes.
 _GUESSABLE = 2**64
 
 
 REPEATABLE = (
     "The noise is repeatable (random_state is an integer): anyone who sees the release "
-    "learns which documents are equal, and anyone who can run this perturber learns "
-    "whether a document is a given one. What follows is for documents that are "
-    "released under different ids (document_ids), which nobody can use again."
+    "learns which documents are equal, and anyone who can run this perturber can test "
+    "whether a guessed document was released. The statements below hold for documents "
+    "that are released under different ids (document_ids) that no one can use again."
 )
 
 
 @Integral.register
 class SecretSeed:
-    """An integer that does not show; ``int(seed)`` reveals it.
+    """An integer that is never printed; ``int(seed)`` reveals it.
 
-    No subclass of int: what writes numbers, such as json, would not ask for the repr.
-    It is an Integral to what checks seeds, and is equal to the integer, so that
-    parameters compare as before. ``"%d" % seed`` calls ``int`` and reveals it.
+    It is not a subclass of int, because writers of numbers, such as json, would not use
+    the repr. Checks of seeds accept it as an Integral, and it is equal to the integer,
+    so parameters compare as before. ``"%d" % seed`` calls ``int`` and reveals it.
     """
 
     __slots__ = ("_value",)
@@ -479,7 +479,7 @@ class SecretSeed:
 
     @classmethod
     def of(cls, random_state: Any) -> Any:
-        """An integer as a secret; anything else, or a secret, unchanged."""
+        """Wrap an integer as a secret; leave anything else unchanged."""
         given = isinstance(random_state, Integral)
         if not given or isinstance(random_state, bool | np.bool_ | cls):
             return random_state
@@ -503,21 +503,18 @@ class SecretSeed:
         return hash(self._value)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "SecretSeed":
-        return self  # which scikit-learn's clone asks for
+        return self  # scikit-learn's clone requires the same object
 
 
 class CheckedParameters:
-    """An estimator that stores some parameters in a form of their own.
-
-    An integer `random_state` is a secret, which does not show.
-    """
+    """Mixin for estimators that store an integer `random_state` as a secret."""
 
     _stored_as: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
         "random_state": SecretSeed.of
     }
 
     def __setattr__(self, name: str, value: Any) -> None:
-        # Not in properties, so that `set_params` and `vars` find them where they are.
+        # Properties would hide the values from `vars`, where scikit-learn looks.
         form = self._stored_as.get(name)
         super().__setattr__(name, value if form is None else form(value))
 
@@ -528,11 +525,11 @@ def check_noise_state(random_state: Any) -> RandomState:
         "random_state must be None, an integer >= 0 or a numpy.random.Generator or "
         "RandomState"
     )
-    # scikit-learn hands the global state out for None. We compare with it, since a user
-    # may pass it on from elsewhere without knowing.
+    # For None, scikit-learn returns the global state. A user may pass this object on
+    # without knowing, so it is compared.
     if random_state is check_random_state(None):
         raise InvalidParameterError(
-            f"{rule} of your own, got NumPy's global one, which others seed and read."
+            f"{rule}, got NumPy's global one, which other code seeds and reads."
         )
     if random_state is None or isinstance(random_state, _SOURCES):
         return random_state
@@ -546,22 +543,20 @@ def check_noise_state(random_state: Any) -> RandomState:
 
 
 def warn_of_repeats(random_state: object, has_ids: bool) -> None:
-    """Warn of what repeatable noise shows.
-
-    Equal documents with different ids are released differently.
-    """
+    """Warn of what repeatable noise reveals."""
+    # Equal documents with different ids are released differently.
     if not isinstance(random_state, Integral):
         return
     if not has_ids:
         warn_once(
             "random_state is an integer: equal documents get equal releases, which "
-            "shows that they are equal. Give each document its own id, "
+            "reveals that they are equal. Give each document its own id, "
             "transform(X, document_ids=...), or use random_state=None.",
             PrivacyLeakWarning,
         )
     if int(random_state) < _GUESSABLE:
         warn_once(
-            "random_state is an integer below 2^64, which can be guessed by trying: "
+            "random_state is an integer below 2^64, which can be found by trying, "
             "small ones in minutes. Anyone who knows it can undo the noise. Draw it "
             "with secrets.randbits(128), and keep it secret.",
             PrivacyLeakWarning,
@@ -569,7 +564,8 @@ def warn_of_repeats(random_state: object, has_ids: bool) -> None:
 
 
 def check_rng(random_state: Any) -> np.random.Generator:
-    """A NumPy generator for non-secret draws: synthetic data, an adversary's draws."""
+    """Make a NumPy generator for draws that are not secret."""
+    # Synthetic data and draws of adversaries need no cryptographic generator.
     random_state = check_noise_state(random_state)
     if isinstance(random_state, np.random.Generator):
         return random_state
@@ -593,20 +589,20 @@ def check_document_ids(document_ids: Any) -> list[Any]:
                 "document_ids must be str, int or bytes, got "
                 f"{type(identity).__name__} at position {position}."
             )
-        # no two of them are equal unless their bytes are
+        # Two ids are equal only if their bytes are equal.
         first = seen.setdefault(identity, position)
         if first != position:
             raise InvalidParameterError(
                 "document_ids must differ, or equal documents get equal noise: "
-                f"positions {first} and {position} hold the same. If ids stand for "
-                "people, k documents of one cost k times ε: with stand-ins, say "
-                "who wrote each document by authors instead."
+                f"positions {first} and {position} hold the same. If ids are people, "
+                "k documents of a person cost k times ε: with stand-ins, pass "
+                "authors instead."
             )
     return ids
 
 
 def check_number_of_ids(ids: list[Any] | None, n: int) -> None:
-    """Refuse ids, if there are any, of another number than that of the documents."""
+    """Refuse ids, if any, that are not as many as the documents."""
     if ids is not None and len(ids) != n:
         raise InvalidParameterError(
             f"document_ids must hold one id per document ({n}), got {len(ids)}."
@@ -626,14 +622,14 @@ def as_labels(
     partly: bool = False,
     people: bool = False,
 ) -> np.ndarray:
-    """Labels of any library as a sortable array, one for each of `n` if that is given.
+    """Convert labels of any library to a sortable array, of `n` labels if given.
 
-    Two labels that only look alike are refused, as one thing would count as two: those
-    that differ in blanks, in signs that do not show or in the form of Unicode, and of
+    Labels that only look alike are refused, because one thing would count as two: those
+    that differ in blanks, in invisible characters or in the form of Unicode, and for
     `people` also in case. Blank names of people, and numbers that may have been rounded
-    to one, would count as one person, and are refused, too. With `partly`, labels may
-    be missing: if some are, all are objects, and the missing ones None. An error names
-    the position of a bad label.
+    to the same value, are also refused, because they would count as one person. With
+    `partly`, labels may be missing: if some are, all are objects, and the missing ones
+    are None. An error names the position of a bad label.
     """
     shape: Any = getattr(values, "shape", (0,))
     is_column = len(shape) == 2 and shape[1] == 1
@@ -643,9 +639,9 @@ def as_labels(
         raise InvalidParameterError(
             f"{name} must hold one label per {of}, got {kind_of(values)}."
         )
-    # We look at every label before NumPy does: it makes the text "1" of 1 beside a
-    # text, the text "nan" of a missing value, so that a class would appear from
-    # nowhere, and "ann" of "ann\0".
+    # Every label is checked before NumPy converts it. NumPy would turn 1 next to a text
+    # into "1", "ann\0" into "ann", and a missing value into "nan", which would add a
+    # class.
     given = _column(values) if is_column else _as_list(values)
     if not (is_column or len(shape) == 1) or n not in (None, len(given)):
         raise InvalidParameterError(
@@ -654,7 +650,7 @@ def as_labels(
         )
     missing = _check_each(name, given, partly)
     check_told_apart(name, given, people)
-    # numbers keep their type, which a list forgets
+    # Arrays of numbers keep their data type, which a list would lose.
     own = getattr(getattr(values, "dtype", None), "kind", "O") in tuple("biuf")
     plain = as_array(values if own else given, f"{name} must be labels").reshape(-1)
     if missing or plain.dtype.kind not in "biufU":
@@ -677,7 +673,7 @@ def as_labels(
 
 
 def _check_each(name: str, labels: list[Any], partly: bool) -> list[int]:
-    """Refuse labels of several kinds; returns where they are missing."""
+    """Refuse labels of several kinds; return the positions of missing ones."""
     types = set(map(type, labels))
     if types <= {str} or types <= {int, bool}:
         return []
@@ -702,7 +698,7 @@ def _check_each(name: str, labels: list[Any], partly: bool) -> list[int]:
             f"document {i} and {other} for document {j}."
         )
     for kind, i in kinds.items():
-        # of a label that holds several, NumPy would make as many
+        # NumPy would expand a label that contains several.
         if kind != "text" and isinstance(labels[i], Iterable):
             raise InvalidParameterError(
                 f"{name} must hold one label per document, a text or a number, got "
@@ -712,7 +708,7 @@ def _check_each(name: str, labels: list[Any], partly: bool) -> list[int]:
 
 
 def _is_missing(label: Any) -> bool:
-    """Whether it is None, NaN, NaT or pandas' NA."""
+    """Check whether a label is None, NaN, NaT or pandas' NA."""
     try:
         return label is None or bool(label != label)
     except TypeError:  # NA is neither equal nor unequal to itself
@@ -722,12 +718,12 @@ def _is_missing(label: Any) -> bool:
 
 
 def _check_names(name: str, labels: np.ndarray) -> None:
-    """Refuse names of people that may stand for several of them."""
+    """Refuse names that may belong to several people."""
     names = labels.tolist() if labels.dtype.kind in "UO" else []
     blank = [i for i, x in enumerate(names) if isinstance(x, str) and not x.strip()]
     if blank:
         raise InvalidParameterError(
-            f"{name} must hold no blank names, which would be one person together, got "
+            f"{name} must hold no blank names, which would count as one person, got "
             f"{len(blank)} of {len(labels)}, the first at position {blank[0]}."
         )
     if labels.dtype.kind != "f":
@@ -736,17 +732,17 @@ def _check_names(name: str, labels: np.ndarray) -> None:
     if (np.abs(labels) >= 2.0**digits).any():
         raise InvalidParameterError(
             f"{name} must be told apart, but they are floating-point numbers, or "
-            f"integers of several kinds, of 2^{digits} or more, which may stand for "
-            "several people: give str, or integers of one kind."
+            f"integers of several kinds, of 2^{digits} or more, so one number may be "
+            "several people: pass str, or integers of one kind."
         )
 
 
 def check_told_apart(
     name: str, labels: Sequence[Any], people: bool, of: str = "documents"
 ) -> None:
-    """Refuse texts that only look alike; of `people` also those that differ in case.
+    """Refuse texts that only look alike; for `people` also those that differ in case.
 
-    `of` says whose positions an error gives.
+    `of` names the things whose positions an error gives.
     """
     seen: dict[str, str] = {}
     for label in dict.fromkeys(x for x in labels if isinstance(x, str)):
@@ -758,14 +754,14 @@ def check_told_apart(
         raise InvalidParameterError(
             f"{name} must be told apart by more than looks, but those of {of} "
             f"{labels.index(twin)} and {labels.index(label)} differ only in "
-            f"{'case, ' if people else ''}blanks, signs that do not show, or forms of "
+            f"{'case, ' if people else ''}blanks, invisible characters, or forms of "
             f"Unicode: one {who} would count as two{loss}. Write them alike, or number "
             "those that are different."
         )
 
 
 def _bare(label: str) -> str:
-    """What people see of a label: no outer blanks, no signs that do not show."""
+    """Reduce a label to what people see: no outer blanks, no invisible characters."""
     if not (label.isascii() and label.isprintable()):
         kinds = unicodedata.category
         label = "".join(x for x in label if x.isspace() or kinds(x) not in ("Cc", "Cf"))
@@ -773,7 +769,7 @@ def _bare(label: str) -> str:
 
 
 def check_classes(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Sorted classes, at least 2 of them, and the number of each document's."""
+    """Get the sorted classes, at least 2, and the number of each document's class."""
     classes, numbers = np.unique(as_labels("y", y, n), return_inverse=True)
     if len(classes) < 2:
         got = "1 class" if len(classes) else "none"
@@ -782,7 +778,7 @@ def check_classes(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def check_prior(prior: Any, n: int, of: str, *, zeros: bool = False) -> np.ndarray:
-    """One number for each of `n` as shares that sum to 1; None: they are equal."""
+    """Convert one number for each of `n` to shares with sum 1; equal if None."""
     if prior is None:
         return np.full(n, 1 / n)
     sign = ">= 0, not all of them 0," if zeros else "> 0"
@@ -799,6 +795,6 @@ def check_prior(prior: Any, n: int, of: str, *, zeros: bool = False) -> np.ndarr
 
 
 def sums_by_label(labels: np.ndarray, rows: Any, n_labels: int) -> Any:
-    """Sums of the rows of each label, which is a number below `n_labels`."""
+    """Add up the rows of each label, which is a number below `n_labels`."""
     one, at = np.ones(len(labels)), np.arange(len(labels))
     return sp.csr_array((one, (labels, at)), shape=(n_labels, len(labels))) @ rows

@@ -68,7 +68,7 @@ def test_ties_go_to_the_first_and_unseen_words_are_never_kept():
 
 
 def test_private_text_is_warned_of(bags):
-    with pytest.warns(PrivacyLeakWarning, match='say so: tuned_on="public"'):
+    with pytest.warns(PrivacyLeakWarning, match='pass tuned_on="public"'):
         TopicWordSelector().fit(*bags)
     with no_warning():
         fit(bags).transform(bags[0])

@@ -318,7 +318,7 @@ def test_bad_authors(authors):
 
 @refusals(
     ({"document_ids": ["x"], "authors": ["a", "b"]}, "document_ids must hold one id"),
-    ({"document_ids": ["ann", "ann"]}, "say who wrote each document by"),
+    ({"document_ids": ["ann", "ann"]}, "pass authors instead"),
 )
 def test_bad_ids(given):
     replacer().transform(["a", "b"], **given)

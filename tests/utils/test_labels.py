@@ -103,7 +103,7 @@ def test_names_that_look_alike_are_no_two_persons(one, other):
 def test_numbers_that_may_have_been_rounded_name_nobody(dtype):
     first = 2 ** (np.finfo(dtype).nmant + 1)
     assert len(set(as_labels("a", np.array([first - 1, 1], dtype), people=True))) == 2
-    with refused("may stand for several people"):
+    with refused("may be several people"):
         as_labels("authors", np.array([first, first + 1], dtype), people=True)
 
 
