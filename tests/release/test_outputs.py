@@ -73,7 +73,7 @@ def hold(place, entered):
 
 def test_a_claim_ends_with_its_process(tmp_path):
     entered = FORK.Event()
-    process = FORK.Process(target=hold, args=(tmp_path / "out", entered))
+    process = FORK.Process(target=hold, args=(tmp_path / "out", entered), daemon=True)
     process.start()
     assert entered.wait(60)
     with refused("no other process is writing"), claimed(tmp_path / "out"):
