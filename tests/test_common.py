@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import pickle
-import pkgutil
 import warnings
 
 import numpy as np
@@ -17,7 +15,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-import skdptext
 from skdptext import (
     DPDocumentReplacer,
     DPTextClassifier,
@@ -30,6 +27,7 @@ from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.neighbors import WMDKNNRegressor, WMDNeighbors, WMDNeighborsTransformer
 from skdptext.preprocessing import MeanVectorEncoder, TopicWordSelector
 from tests.mechanism_forms import forms
+from tests.public_calls import api_pages, public
 
 EMBEDDING = WordEmbedding(
     ["cat", "dog", "tea", "cake"], [[0.0, 1.0], [0.5, 1.0], [9.0, 0.0], [8.0, 2.0]]
@@ -79,13 +77,12 @@ def in_short(case):
 
 
 def test_every_public_estimator_is_checked():
-    public = set()
-    for room in pkgutil.iter_modules(skdptext.__path__, "skdptext."):
-        module = importlib.import_module(room.name)
-        public |= {getattr(module, name) for name in getattr(module, "__all__", ())}
-    public = {x for x in public if inspect.isclass(x) and issubclass(x, BaseEstimator)}
+    pages = api_pages()
+    paths = [f"{room}.{name}" for room in pages.rooms() for name in pages.names(room)]
+    classes = {each for each in map(public, paths) if isinstance(each, type)}
+    estimators = {each for each in classes if issubclass(each, BaseEstimator)}
     checked = {type(each) for each in [*ESTIMATORS, *SETTINGS.values()]}
-    assert {each for each in public if not inspect.isabstract(each)} == checked
+    assert {each for each in estimators if not inspect.isabstract(each)} == checked
 
 
 # scikit-learn's checks that cannot apply, each with its reason: all are expected to
