@@ -1,7 +1,6 @@
 """Helpers for warnings, files, packages, threads, memory and progress bars."""
 
 import importlib
-import math
 import os
 import secrets
 import sys
@@ -203,17 +202,15 @@ def bisect(
     outside: float,
     *,
     precision: float,
-    geometric: bool = False,
 ) -> tuple[float, float]:
     """Find where a condition on a number >= 0 stops holding.
 
     The condition holds at `inside` and not at `outside`, which is not checked; either
     may be larger. They approach each other until their difference is at most
-    `precision` times the larger one. With `geometric`, the middle is the geometric
-    mean.
+    `precision` times the larger one.
     """
     while abs(outside - inside) > precision * max(inside, outside):
-        middle = math.sqrt(inside * outside) if geometric else (inside + outside) / 2
+        middle = (inside + outside) / 2
         inside, outside = (middle, outside) if holds(middle) else (inside, middle)
     return inside, outside
 
