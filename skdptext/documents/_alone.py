@@ -1,4 +1,4 @@
-"""Encoders and groupers of users: fitted, and looking at one document at a time."""
+"""Fit custom encoders and groupers, and check that they treat documents one by one."""
 
 from collections.abc import Callable, Sequence
 from copy import deepcopy
@@ -49,14 +49,16 @@ def check_rows_alone(
 
 
 def fitted_copy(name: str, estimator: Any, *data: Any) -> tuple[Any, bool]:
-    """A copy, fitted on public data if the estimator was not; and whether it was.
+    """Copy an estimator, fit it on public data if it was not fitted; tell if it was.
 
-    Its owner may fit it again. A part that is frozen counts as fitted: clones keep it.
+    A frozen part counts as fitted, because clones keep it.
     """
+    # A copy is needed, because the owner may fit the original again, which must not
+    # change what was promised.
     steps = estimator.get_params() if hasattr(estimator, "get_params") else {}
     frozen = any(isinstance(step, FrozenEstimator) for step in steps.values())
     try:
-        own = deepcopy(estimator)  # and what is frozen in it, which `clone` shares
+        own = deepcopy(estimator)  # also copies frozen parts, which `clone` would share
         if not (fitted := is_fitted(estimator)):
             own = clone(own, safe=False).fit(*data)
     except Exception as error:  # it may quote documents and labels, which are public

@@ -59,7 +59,7 @@ class PublicFeatures:
     def of(
         cls, encoder: Any, documents: list[Any], ours: bool = False
     ) -> "PublicFeatures":
-        """Of an encoder, which is fitted on public documents if need be."""
+        """Make features from an encoder, which is fitted if needed."""
         name = "public_documents" if ours else "encoder"
         fitted, before = fitted_copy(name, encoder, documents)
         before = before and not ours
@@ -176,7 +176,7 @@ def default_features(
     `numbers` are the numbers of groups and of directions, or the number of directions
     of each kind.
     """
-    # late, as they are slow to import
+    # These are slow to import.
     from sklearn.pipeline import make_pipeline, make_union
     from sklearn.preprocessing import FunctionTransformer
 

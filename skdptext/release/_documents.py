@@ -1,4 +1,4 @@
-"""A release as a function from Arrow to Arrow, which any engine can map."""
+"""A release as a function of Arrow batches, which any engine can map."""
 
 import inspect
 import json
@@ -23,16 +23,16 @@ from skdptext.release._key import ReleaseKey
 from skdptext.release._tables import converted
 from skdptext.utils import check_kind, import_pyarrow, kind_of, warn_once
 
-# Columns of a bag: the ids of its words, and how often each occurs.
+# Columns of a bag: the ids of its words, and their counts.
 _BAG = ("word_ids", "counts")
 
 _COMPUTATIONAL = (
-    "All this holds against anyone who neither has the key nor can have documents "
-    "released under it, and cannot tell BLAKE2b and ChaCha20 from random bits."
+    "All this holds against attackers who do not have the key, cannot have documents "
+    "released under it, and cannot distinguish BLAKE2b and ChaCha20 from random bits."
 )
-_NAMED = "The column {!r}, which is released, says who wrote each document."
+_NAMED = "The column {!r}, which is released, names the author of each document."
 
-# Canaries that this process has repeated.
+# Canaries that this process has already repeated.
 _repeated: set[str] = set()
 
 
@@ -40,41 +40,41 @@ _repeated: set[str] = set()
 class DocumentRelease:
     """One release of documents under a secret key, as a function of Arrow batches.
 
-    The noise of a document is drawn from a stream that the key, the name of the
-    release, the document's id and its words fix. So a task that an engine runs twice
-    (a retry, a lost node, an evicted cache, a query that is written and then counted)
-    gives the same words again, and costs no privacy. Documents with equal words have
-    different ids, and so get independent noise.
+    The key, the name of the release, the document's id and its words determine the
+    noise of a document. A task that an engine runs twice (a retry, a lost node, an
+    evicted cache, a query that is written and then counted) therefore gives the same
+    words again, and costs no privacy. Documents with equal words have different ids,
+    and get independent noise.
 
     Parameters
     ----------
     releaser : DPWordPerturber, DPDocumentReplacer or other releaser
-        With ``random_state=None``, as the noise comes from the key. Fitted or not. A
-        perturber of words needs a `document_length` that it draws, or one short
-        document makes a job fail. A releaser of your own
-        (`~skdptext.base.BaseReleaser`) has ``transform(texts, document_ids=...)`` that
-        an integer `random_state` and the id determine, and the text.
+        A releaser with ``random_state=None``, because the noise comes from the key;
+        fitted or not. A perturber of words needs a `document_length` that it draws:
+        otherwise one short document makes a job fail. A custom releaser
+        (`~skdptext.base.BaseReleaser`) needs ``transform(texts, document_ids=...)``
+        whose result an integer `random_state`, the id and the text determine.
     key : ReleaseKey
-        It is read on the worker; only the place where it is kept travels.
+        The key, which is read on the worker. Only its location is sent there.
     name : str
-        Name of the release. Another name gives independent noise, and so a release
+        Name of the release. Another name gives independent noise, and another release
         whose privacy loss adds to that of this one.
     text : str, default="text"
         Name of the column of documents, strings. Null and empty ones are redrawn from
-        the whole vocabulary, as are all documents without a known word.
+        the whole vocabulary, like all documents without a known word.
     id : str, default="id"
         Name of the column of ids, strings or integers, one per document. They come from
-        the data (never from an engine: its row numbers change), must not be null, empty
-        or repeated, and are released in the clear.
+        the data (never from an engine, whose row numbers change), must not be null,
+        empty or repeated, and are released in the clear.
     author : str, default=None
-        Name of a column of strings or integers that says who wrote each document, for
+        Name of a column of strings or integers with the author of each document, for
         `DPDocumentReplacer`: each author answers once for all their documents. It is
-        not released, unless `keep` names it, too. It needs all rows of an author, and
-        so `release_files`; a batch is refused.
+        not released, unless `keep` also names it. It requires all rows of an author,
+        and therefore `release_files`; batches are refused.
     keep : str, iterable of str, or mapping of str to pyarrow.DataType, default=()
         Further columns, which are released in the clear. If types are given, the
-        columns are cast to them. With `author` among them, a warning and the manifest
-        say that this names who wrote each document.
+        columns are cast to them. If `author` is among them, a warning and the manifest
+        say that the authors are released.
 
     Attributes
     ----------
@@ -83,8 +83,9 @@ class DocumentRelease:
     keep : dict
         Name to type, or to None.
     canary : str
-        Digest of public texts released under a public key. Each worker repeats it
-        first: another version of NumPy may draw other numbers from the same stream.
+        Digest of public texts released under a public key. Each worker repeats this
+        release first: another version of NumPy may draw other numbers from the same
+        stream.
 
     Raises
     ------
@@ -99,20 +100,20 @@ class DocumentRelease:
 
     Notes
     -----
-    *Privacy.* ``releaser.guarantee()`` holds once, however often
-    the release is computed. It is computational, and void for anyone who has the key:
-    destroy it when the release is complete. It is void, too, for anyone who may *call*
-    the release with ids of their choice: given the id of a document and a guess of its
-    text, it returns the very words that were released if the guess is right. So offer
-    it to nobody as a service, and take a new key for each release.
+    *Privacy.* ``releaser.guarantee()`` holds once, regardless of how often the release
+    is computed. It is computational, and void against anyone who has the key: destroy
+    it when the release is complete. It is also void against anyone who can *call* the
+    release with chosen ids: given the id of a document and a correct guess of its text,
+    it returns exactly the released words. So never offer it as a service, and use a new
+    key for each release.
 
-    An id stands for one document. A document that is released under two ids, names or
+    An id belongs to one document. A document that is released under two ids, names or
     keys, or changed under the same id, gets fresh noise, and the exponents add up. Ids
-    and columns kept are released as they are.
+    and kept columns are released unchanged.
 
-    *Size.* A pickle holds the embedding and what the mechanism has prepared: 2.2 MB for
-    a metric with λ > 0 in 300 dimensions (`~skdptext.mechanisms.MahalanobisNoise`), and
-    8 bytes per word of the embedding for `~skdptext.mechanisms.Exponential` with
+    *Size.* A pickle contains the embedding and the prepared mechanism: 2.2 MB for a
+    metric with λ > 0 in 300 dimensions (`~skdptext.mechanisms.MahalanobisNoise`), and 8
+    bytes per word of the embedding for `~skdptext.mechanisms.Exponential` with
     ``calibration="exact"``.
 
     Examples
@@ -149,16 +150,17 @@ class DocumentRelease:
         check_releaser("releaser", self.releaser)
         if "document_ids" not in inspect.signature(self.releaser.transform).parameters:
             raise InvalidParameterError(
-                "releaser must take document_ids in transform, as they fix the noise, "
-                f"got {kind_of(self.releaser)}."
+                "releaser must take document_ids in transform, because they determine "
+                f"the noise, got {kind_of(self.releaser)}."
             )
         if getattr(self.releaser, "random_state", None) is not None:
             raise InvalidParameterError(
-                "random_state of the releaser must be None, as the noise is drawn from "
-                f"the key, got {kind_of(self.releaser.random_state)}."
+                "random_state of the releaser must be None, because the noise is drawn "
+                f"from the key, got {kind_of(self.releaser.random_state)}."
             )
         self.releaser.check_release()
-        if not isinstance(self.key, ReleaseKey):  # not shown: it may be the key itself
+        # The value is not shown in the error, because it may be the key itself.
+        if not isinstance(self.key, ReleaseKey):
             raise InvalidParameterError(
                 f"key must be a ReleaseKey, got {kind_of(self.key)}."
             )
@@ -168,8 +170,8 @@ class DocumentRelease:
         self._set("keep", dict(typed))
         self._check_names()
         fitted = fitted_releaser(self.releaser, [], "releaser")
-        fitted.guarantee()  # refuses what was changed after fit
-        # a copy: what is done to the object that was given does not reach it
+        fitted.guarantee()  # refuses parameters that were changed after fit
+        # A copy, because later changes to the given object must not reach the release.
         silent = {"verbose": 0} if hasattr(fitted, "verbose") else {}
         self._set("releaser", fitted.seeded(None).set_params(**silent))
         self._set("canary", self._canary())
@@ -191,22 +193,23 @@ class DocumentRelease:
         if any(len(set(each)) < len(each) or "" in each for each in (released, read)):
             raise InvalidParameterError(
                 "id, text, author and keep must name different columns, and none of "
-                f"{_BAG} where bags are released, got {released} of {read}."
+                f"{_BAG} if bags are released, got {released} of {read}."
             )
         if self.author is None:
             return
         if not hasattr(self.releaser, "person_answers"):
             raise InvalidParameterError(
-                "author must be None but for a DPDocumentReplacer, as in no other "
-                f"release all documents of an author answer once, got {self.author!r}."
+                "author must be None except for a DPDocumentReplacer, because only "
+                "there all documents of an author answer once, got "
+                f"{self.author!r}."
             )
         if self.author in self.keep:
             warn_once(_NAMED.format(self.author), PrivacyLeakWarning)
 
-    # -- what comes out --------------------------------------------------------
+    # -- columns and schema of the release --------------------------------------
 
     def _made(self) -> dict[str, Any]:
-        """The columns that stand for the texts, and their types."""
+        """The columns that replace the texts, and their types."""
         pa = import_pyarrow("DocumentRelease")
         output = self.releaser.output
         if output == "bow":
@@ -216,19 +219,18 @@ class DocumentRelease:
 
     @property
     def columns(self) -> dict[str, Any]:
-        """The columns that are released, with their types; None: what the data have."""
+        """The released columns with their types; None keeps the type of the data."""
         string = import_pyarrow("DocumentRelease").string()
         return {self.id: string, **self._made(), **self.keep}
 
     @property
     def schema(self) -> Any:
-        """The `pyarrow.Schema` of what is released.
+        """The `pyarrow.Schema` of the release.
 
-        The id as a string; the text as a string, a list of strings, or as two lists of
-        integers, ``word_ids`` and ``counts``, depending on the `output` of the
-        releaser (a vector as a list of numbers, a group as a string, the number of a
-        public document as an integer); and the columns kept, which must be given with
-        their types.
+        The id is a string. Depending on the `output` of the releaser, the text is a
+        string, a list of strings, or two lists of integers, ``word_ids`` and
+        ``counts``; a vector is a list of numbers, a group a string, and the number of a
+        public document an integer. Kept columns must be given with their types.
 
         Raises
         ------
@@ -237,20 +239,20 @@ class DocumentRelease:
         """
         if None in self.keep.values():
             raise InvalidParameterError(
-                "keep must give the types of columns for the schema to be known, as in "
+                "keep must give the types of columns if the schema is needed, as in "
                 'keep={"label": pa.int64()}.'
             )
         return import_pyarrow("DocumentRelease").schema(list(self.columns.items()))
 
     def manifest(self) -> dict[str, Any]:
-        """What the release is, and what identifies it. It holds no secret.
+        """Describe the release, without any secret.
 
         Returns
         -------
         manifest : dict
-            Ready for JSON: the name, the columns, the guarantee in words and as it is
-            stored (with mechanism, options, ε and fingerprints), the
-            canary, and versions.
+            Values for JSON: the name, the columns, the guarantee in words and in its
+            stored form (with mechanism, options, ε and fingerprints), the canary, and
+            versions.
         """
         unit = {} if self.author is None else {"unit": "person"}
         guarantee = self.releaser.guarantee(**unit)
@@ -287,19 +289,19 @@ class DocumentRelease:
         Parameters
         ----------
         batch : pyarrow.RecordBatch or pyarrow.Table
-            With the columns that the release names; others are left out.
+            Documents with the columns that the release names; others are left out.
 
         Returns
         -------
         released : of the same type
-            With as many rows, in the same order.
+            The release, with as many rows in the same order.
 
         Raises
         ------
         InvalidParameterError
             If a column is missing, of the wrong type or not UTF-8, an id is null, empty
-            or repeated in the batch, the key is not there, or public texts are among
-            the documents.
+            or repeated in the batch, the key is missing, or public texts are among the
+            documents.
         RuntimeError
             If this worker draws different noise from the process that made the release.
         """
@@ -311,7 +313,7 @@ class DocumentRelease:
                 "author must be None for batches, which need not hold all rows of an "
                 f"author, got {self.author!r}: release_files reads them all."
             )
-        # We look for public texts before we release anything: a stand-in for a public
+        # Public texts are sought before anything is released: a stand-in for a public
         # text would be published as if it had been private.
         read = read_batch(self, batch)
         if (known := self.releaser.known_texts()) is not None:
@@ -321,16 +323,16 @@ class DocumentRelease:
         return type(batch).from_arrays(self._arrays(read), names=list(self.columns))
 
     def _keyed(self) -> Any:
-        """The releaser, with the noise of the key."""
-        # The name enters the seed, so that two releases under one key share no noise.
+        """Seed the releaser with the key."""
+        # The name enters the seed: two releases under one key must not share noise.
         seed = self.key.derive(b"noise:" + self.name.encode())
         return self.releaser.seeded(int.from_bytes(seed, "little"))
 
     def _arrays(self, read: Any, persons: Any = None) -> list[Any]:
-        """The columns of checked documents, released; or answered for their authors."""
+        """Release checked documents, or answer them for their authors."""
         pa = import_pyarrow("DocumentRelease")
-        # Another version of NumPy may draw other numbers from the same seed, so that a
-        # task that an engine runs on two workers would release its documents twice.
+        # Another version of NumPy may draw other numbers from the same seed. A task
+        # that an engine runs on two workers would then release its documents twice.
         if self.canary not in _repeated and self._canary() != self.canary:
             raise RuntimeError(
                 "This worker draws different noise from the process that made the "
@@ -356,7 +358,7 @@ class DocumentRelease:
         return [pa.array(ids, pa.string()), *made, *kept]
 
     def _canary(self) -> str:
-        """Digest of a release of public texts under a public key."""
+        """Compute the digest of a release of public texts under a public key."""
         known = self.releaser.seeded(int.from_bytes(b"skdptext canary", "little"))
         if known.perturbs_words:
             known.output = "text"
@@ -374,9 +376,9 @@ def _rows(released: Any) -> list[Any]:
 
 
 def told_by(guarantee: Any) -> dict[str, Any]:
-    """What a guarantee says of itself, to a reader of the file that stores it.
+    """Describe a guarantee for readers of the file that stores it.
 
-    One of a user's own need not say more than its `str`.
+    A custom guarantee only needs a `str`.
     """
     stated = {x: getattr(guarantee, x, None) for x in ("unit", "epsilon")}
     told = {"words": str(guarantee), **stated}
@@ -391,10 +393,10 @@ def told_by(guarantee: Any) -> dict[str, Any]:
 def read_batch(
     release: DocumentRelease, batch: Any, kinds: Any = None, start: int = 0
 ) -> tuple[list[str], list[str], list[str], list[Any]]:
-    """Ids, texts, authors if they are asked for, and the columns kept, checked.
+    """Read and check ids, texts, authors if requested, and kept columns.
 
-    The latter are cast to `kinds`, or to the types of the release. The first document
-    of the batch is number `start`.
+    The kept columns are cast to `kinds`, or to the types of the release. The first
+    document of the batch is number `start`.
     """
 
     def read(role: str, name: str, what: str, convert: Any) -> Any:
@@ -403,7 +405,8 @@ def read_batch(
                 f"{role} must name one column, got {name!r}, which {n} columns have."
             )
         column = batch.column(name)
-        kind = str(column.type).partition("<")[0]  # JSON has names of fields from data
+        # A nested type would quote names of fields, which come from the data in JSON.
+        kind = str(column.type).partition("<")[0]
         rule = f"{role} must name a column of {what}, and {name!r} is of {kind}"
         return converted(convert, column, rule, start)
 
@@ -429,7 +432,7 @@ def _texts(column: Any, others: str = "null") -> list[str]:
 
 
 def _names(column: Any) -> list[str]:
-    """Ids, or authors: 17 and "17" are one."""
+    """Read ids or authors as strings; 17 and "17" are equal."""
     names = _texts(column, r"u?int\d+")
     if not all(map(str.strip, names)):
         raise ValueError
@@ -441,6 +444,6 @@ def _cast(column: Any, kind: Any) -> Any:
     if kind is None or column.type == kind:
         return column
     pa = import_pyarrow("DocumentRelease")
-    if pa.types.is_string(column.type):  # as CSV writes what is missing
+    if pa.types.is_string(column.type):  # an empty string in CSV is a missing value
         column = pa.array([value or None for value in column.to_pylist()], pa.string())
     return column.cast(kind)

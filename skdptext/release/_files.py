@@ -1,4 +1,4 @@
-"""Releasing files that do not fit in memory, and checking what was released."""
+"""Release files that do not fit in memory, and verify releases."""
 
 import json
 import os
@@ -30,7 +30,7 @@ from skdptext.utils import (
 )
 
 MANIFEST = "_release.json"
-# Programs write these words, in any case, where a text is missing.
+# Programs write these words, in upper or lower case, for a missing text.
 _NO_TEXT = {"", "nan", "<na>"}
 
 
@@ -45,72 +45,71 @@ def release_files(
 ) -> dict[str, Any]:
     """Release files of documents that need not fit in memory.
 
-    The noise is fixed by the key, the name of the release, and the id and text of each
-    document. So a run that was stopped is run again with the same arguments, and gives
-    the same files, byte for byte.
+    The key, the name of the release, and the id and text of each document determine the
+    noise. An interrupted run can be repeated with the same arguments, and gives the
+    same files, byte for byte.
 
     Parameters
     ----------
     source : path, or list of paths
-        Parquet, CSV or JSON lines (one object per line), recognised by their suffix:
+        Files in Parquet, CSV or JSON lines (one object per line), by their suffix:
         ``.parquet``, ``.csv``, ``.jsonl``, ``.ndjson``, the latter three also followed
-        by ``.gz``. A folder stands for all such files in it, at any depth, but for what
-        begins with a dot or an underscore.
+        by ``.gz``. A folder means all such files in it, at any depth, except names that
+        begin with a dot or an underscore.
     out : path
-        New folder for the release. It is there once the release is complete, with a
-        file for each input that has documents, ``part-00000`` and so on in the order of
-        the inputs, and the manifest ``_release.json``.
+        New folder for the release. It appears once the release is complete, with a file
+        for each input that has documents, ``part-00000`` and so on in the order of the
+        inputs, and the manifest ``_release.json``.
     release : DocumentRelease
-        From a file without types, ids are read as strings.
+        The release. Ids from a file without types are read as strings.
     format : {"parquet", "csv", "jsonl", "csv.gz", "jsonl.gz"}, default=None
-        Format of the files written. None: that of the first input. CSV holds texts
-        only, not tokens or bags.
+        Format of the new files; None means that of the first input. CSV can only store
+        texts, not tokens or bags.
     n_jobs : int, default=None
         Number of processes, run by joblib; with authors, of threads that group the
-        documents. None: only this process, with as many threads as `n_jobs` of the
-        releaser says.
+        documents. None means only this process, with `n_jobs` threads of the releaser.
     verbose : int, default=0
         Above 0, show a progress bar on a terminal or in a notebook; above 1, anywhere.
 
     Returns
     -------
     manifest : dict
-        As in ``_release.json``.
+        The content of ``_release.json``.
 
     Raises
     ------
     InvalidParameterError
         Before any noise is drawn: if a parameter breaks its rule; an input cannot be
-        read, or lacks a column; there are no documents; a text or a column kept is of
-        the wrong type; an id is null, empty or repeated in the inputs; public texts of
-        a releaser are among the documents, unless it has `allow_shared_texts`;
-        the key is not there; or `out` is there, lies among the inputs, or is being
-        written by another process.
+        read, or lacks a column; there are no documents; a text or a kept column has the
+        wrong type; an id is null, empty or repeated in the inputs; public texts of a
+        releaser are among the documents, unless it has `allow_shared_texts`; the key is
+        missing; or `out` exists, is among the inputs, or is being written by another
+        process.
 
     Warns
     -----
     EmptyDocumentWarning
-        If texts are empty or not a number. They are released, too, as if drawn at
-        random.
+        If texts are empty or not a number. They are also released, as random documents.
 
     Notes
     -----
-    *Privacy.* The manifest holds no secret, and nothing about the documents but how
-    many there are, and the names of the input files. Once the release is complete,
-    destroy the key: nobody can then undo the noise, or repeat the release.
+    *Privacy.* The manifest contains no secret, and nothing about the documents except
+    their number and the names of the input files. Once the release is complete, destroy
+    the key: then no one can undo the noise, or repeat the release.
 
-    *Columns kept.* Those without a type are released as they are read: from CSV as
-    strings, as they are written; from JSON and Parquet in the one type that can hold
-    all their values, such as decimals after whole numbers.
+    *Kept columns.* Columns without a type are released as they are read: from CSV as
+    strings; from JSON and Parquet in one type that can represent all their values, such
+    as decimals if some are whole numbers.
 
-    *Memory.* That of the embedding, and of 512 documents for each process, whatever the
-    size of the inputs, and 8 bytes for each id. With authors, some 700 bytes are held
-    per author, and 100 more for each other group of theirs. All inputs are read twice:
-    a fault in the last row is found before any noise is drawn.
+    *Memory.* The embedding, 512 documents for each process regardless of the size of
+    the inputs, and 8 bytes for each id. With authors, some 700 bytes per author, and
+    100 more for each further group of theirs. All inputs are read twice: a fault in the
+    last row is found before any noise is drawn.
 
-    *Durability.* The release is written to a hidden folder beside `out`, which is
-    renamed in the end. A run that fails deletes it; what a killed one leaves, the next
-    deletes. `out` must be on a local or shared file system, not in an object store.
+    *Durability.* The release is written to a hidden folder next to `out`, which is
+    renamed at the end. A failing run deletes it, and the next run deletes the remains
+    of a killed one. `out` must be on a local or shared file system, not in an object
+    store.
 
     Examples
     --------
@@ -146,7 +145,7 @@ def release_files(
         raise InvalidParameterError("out must be outside the folder of the inputs.")
     form = tables[0].format if format is None else format
     check_option("format", form, FORMATS)
-    keyed = release._keyed()  # a key that is missing is told before all is read
+    keyed = release._keyed()  # refuses a missing key before all inputs are read
     with claimed(place) as (unfinished,):
         survey, persons = _Survey(tables, release), None
         if release.author is None:
@@ -156,9 +155,9 @@ def release_files(
                 keyed.set_params(n_jobs=n_jobs)
             pairs = tee(survey)
             texts, names = (x for x, _ in pairs[0]), (x for _, x in pairs[1])
-            with shared_texts_counted():  # by the survey, which knows what is accepted
+            with shared_texts_counted():  # the survey counts them
                 persons = keyed.person_answers(texts, names)
-            n_jobs = 1  # what is left to do takes no time
+            n_jobs = 1  # the remaining work takes no time
         unfinished.mkdir()
         total, files = sum(survey.counts), {}
         with progress_bar(verbose, "releasing", total=total, unit="doc") as progress:
@@ -181,7 +180,7 @@ def release_files(
 
 
 class _Survey:
-    """The texts and authors of all inputs, and what is known once all were read."""
+    """Read the texts and authors of all inputs, and check them before any noise."""
 
     def __init__(self, tables: list[Table], release: DocumentRelease) -> None:
         self.tables, self.release = tables, release
@@ -189,7 +188,7 @@ class _Survey:
         self.counts: list[int] = []
 
     def batches(self, table: Table) -> Iterator[Any]:
-        """The columns of a file that the release names."""
+        """Read the columns of a file that the release names."""
         of = self.release
         read = {"id": of.id, "text": of.text, "author": of.author}
         given = [name for name in read if read[name] is not None]
@@ -197,7 +196,7 @@ class _Survey:
         return table.batches(list(columns), f"{', '.join(given)} and keep")
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
-        """Documents with authors; what must not be released is refused in the end."""
+        """Yield texts with authors; refuse faulty inputs at the end."""
         known = self.release.releaser.known_texts()
         shared = None if known is None else known.count()
         hashes: list[np.ndarray] = []
@@ -223,20 +222,20 @@ class _Survey:
         if repeated := n - len(np.unique(np.concatenate(hashes))):
             raise InvalidParameterError(
                 "id must be unique over all documents of all inputs, or equal ones get "
-                f"equal noise, got {repeated} repeated. Who wrote them is author."
+                f"equal noise, got {repeated} repeated. For authors, use author."
             )
         if shared is not None:
             shared.check(self.release.releaser.allow_shared_texts)
         if n_empty:
             warnings.warn(
-                f"{n_empty:,} of {n:,} texts are empty or not a number. They are "
-                "released, too, as if drawn at random.",
+                f"{n_empty:,} of {n:,} texts are empty or not a number. They are also "
+                "released, as random documents.",
                 EmptyDocumentWarning,
                 stacklevel=3,
             )
 
     def _widen(self, kept: list[Any]) -> None:
-        """Let the types of the columns kept hold the values of some more rows."""
+        """Widen the types of kept columns to fit the values of more rows."""
         pa = import_pyarrow("release_files")
         for name, column in zip(self.kinds, kept, strict=True):
             known = self.kinds[name] or column.type
@@ -258,7 +257,7 @@ def _released(release: DocumentRelease, batch: Any, kinds: Any, persons: Any) ->
 
 
 def verify(out: str | os.PathLike[str]) -> list[str]:
-    """Whether a release is as it was written.
+    """Check that a release is complete and unchanged.
 
     Parameters
     ----------
@@ -268,7 +267,7 @@ def verify(out: str | os.PathLike[str]) -> list[str]:
     Returns
     -------
     faults : list of str
-        What is missing, changed or unexpected; empty if nothing is.
+        Missing, changed or unexpected files; empty if there are none.
 
     Raises
     ------
@@ -277,7 +276,7 @@ def verify(out: str | os.PathLike[str]) -> list[str]:
 
     Notes
     -----
-    It finds damage, not fraud: anyone who can write the files can write the manifest.
+    It detects damage, not fraud: anyone who can write the files can write the manifest.
     """
     folder = check_path("out", out)
     try:
@@ -287,7 +286,7 @@ def verify(out: str | os.PathLike[str]) -> list[str]:
     except OSError as error:
         stated, problem = {}, f"its {MANIFEST}: {error.strerror}"
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        stated, problem = {}, f"its {MANIFEST} is damaged, or of something else"
+        stated, problem = {}, f"its {MANIFEST} is damaged, or not of a release"
     if not stated:
         raise InvalidParameterError(
             f"out must be the folder of a release, got {str(folder)!r}: {problem}."

@@ -1,4 +1,4 @@
-"""The secret by which a release can be repeated, kept where it belongs."""
+"""The secret key of a release, which stays in a file or an environment variable."""
 
 import os
 import re
@@ -9,29 +9,29 @@ from hashlib import blake2b
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import check_path, kind_of
 
-# The digits of 256 bits, and the end of their line.
+# The 64 hexadecimal digits of 256 bits, and a line end.
 _KEY = re.compile(rb"([0-9a-fA-F]{64})\r?\n?")
 
 
 @dataclass(frozen=True)
 class ReleaseKey:
-    """A secret key, named by where it is kept.
+    """A secret key, given by its location.
 
-    The object holds the name of an environment variable or the path of a file, and so
-    do its pickles and its repr. The key itself is read each time noise is drawn, and is
-    not kept.
+    The object, its pickles and its repr contain the name of an environment variable or
+    the path of a file. The key itself is read each time noise is drawn, and is not
+    stored.
 
     Parameters
     ----------
     source : str
         ``"env:NAME"``, an environment variable, or ``"file:PATH"``, a file. It must
         exist on every worker. A path is made absolute, and ``~`` at its start is the
-        user's home folder. Its content is 64 hexadecimal digits, as `generate` and
-        ``secrets.token_hex(32)`` draw them; anything else is refused. Digits that were
-        not drawn at random, such as a hash of a passphrase, cannot be told from a key,
-        and protect nothing. A file that other users can read, or that belongs to
-        another user, is refused, as ssh does, but on Windows: give a secret that a
-        platform mounts in a container as a variable.
+        user's home folder. Its content must be 64 hexadecimal digits, as `generate` and
+        ``secrets.token_hex(32)`` draw them. Digits that were not drawn at random, such
+        as a hash of a passphrase, cannot be detected, and protect nothing. A file that
+        other users can read, or that belongs to another user, is refused, as by ssh,
+        except on Windows: pass a secret that a platform mounts in a container as a
+        variable.
 
     Attributes
     ----------
@@ -41,22 +41,22 @@ class ReleaseKey:
     Raises
     ------
     InvalidParameterError
-        If `source` is neither of the two. When the key is read: if it is not there or
-        is no key, or if others can read its file.
+        If `source` is neither of the two. When the key is read: if it is missing or
+        malformed, or if other users can read its file.
 
     See Also
     --------
-    DocumentRelease : What uses the key.
+    DocumentRelease : Uses the key.
 
     Notes
     -----
     *Privacy.* Anyone who has the key can undo the noise of the releases made with it:
-    keep it apart from them, and destroy it when they are complete. Then nobody can, its
-    owner included. Anyone who may only *use* it, through a service that releases what
-    they give it, finds out the documents by releasing guesses under the same ids. Take
-    a new key for each release. The guarantee is computational either way: it is for
-    adversaries who cannot tell BLAKE2b and ChaCha20 under an unknown key from random
-    bits.
+    keep it apart from them, and destroy it when they are complete. After that, no one
+    can undo the noise, including its owner. Anyone who can *use* the key, through a
+    service that releases their texts, can identify documents by releasing guesses under
+    the same ids. Use a new key for each release. The guarantee is computational in any
+    case: it holds for adversaries who cannot distinguish BLAKE2b and ChaCha20 under an
+    unknown key from random bits.
 
     Examples
     --------
@@ -74,11 +74,13 @@ class ReleaseKey:
 
     def __post_init__(self) -> None:
         place = self.source if isinstance(self.source, str) else ""
-        if not re.fullmatch("(env|file):.+", place):  # not shown: it may be the key
+        # The value is not shown in the error, because it may be the key itself.
+        if not re.fullmatch("(env|file):.+", place):
             raise InvalidParameterError(
                 f'source must be "env:NAME" or "file:PATH", got {kind_of(self.source)}.'
             )
-        if place.startswith("file:"):  # a worker's home and current folder may differ
+        # The path becomes absolute, because a worker's home and current folder differ.
+        if place.startswith("file:"):
             path = os.path.abspath(os.path.expanduser(place[5:]))
             object.__setattr__(self, "source", f"file:{path}")
 
@@ -89,8 +91,8 @@ class ReleaseKey:
         Parameters
         ----------
         file : str or path-like
-            Only its owner may read it. It must not exist yet: a key that is overwritten
-            is lost, and a release begun with it cannot be repeated.
+            The new file, which only its owner can read. It must not exist: an
+            overwritten key is lost, and a release started with it cannot be repeated.
 
         Returns
         -------
@@ -99,7 +101,7 @@ class ReleaseKey:
         Raises
         ------
         FileExistsError
-            If there is such a file.
+            If the file exists.
         """
         path = os.path.abspath(check_path("file", file))
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -108,22 +110,22 @@ class ReleaseKey:
         return cls(f"file:{path}")
 
     def derive(self, purpose: bytes) -> bytes:
-        """32 bytes for a purpose, which reveal nothing about those for another.
+        """Derive 32 bytes for a purpose, which reveal nothing about other purposes.
 
         Parameters
         ----------
         purpose : bytes
-            What the derived key is for.
+            The purpose of the derived key.
 
         Returns
         -------
         derived : bytes
-            As secret as the key, if they fix noise.
+            The derived key. If it determines noise, it is as secret as the key.
 
         Raises
         ------
         InvalidParameterError
-            If the variable or the file is not there, or holds no key.
+            If the variable or the file is missing, or contains no key.
         """
         secret = blake2b(self._read(), digest_size=32, person=b"skdptext-key")
         return blake2b(purpose, key=secret.digest(), digest_size=32).digest()
@@ -141,7 +143,7 @@ class ReleaseKey:
         digits = _KEY.fullmatch(given)
         if digits is None:
             raise InvalidParameterError(
-                "key must be 64 hexadecimal digits drawn at random, as those of "
+                "key must be 64 hexadecimal digits drawn at random, such as those of "
                 f"ReleaseKey.generate, got something else in {self.source}."
             )
         return bytes.fromhex(digits[1].decode("ascii"))
@@ -155,7 +157,7 @@ class ReleaseKey:
             if hasattr(os, "getuid") and (mode & 0o077 or owner != os.getuid()):
                 raise InvalidParameterError(
                     "key must be in a file that only you can read, got one of mode "
-                    f"{mode:04o} and user {owner}, {self.source}. Take a new key if "
-                    "others may have read it; else chmod 600, or give it as env:NAME."
+                    f"{mode:04o} and user {owner}, {self.source}. Make a new key if "
+                    "others may have read it; else chmod 600, or pass it as env:NAME."
                 )
-            return file.read(67)  # more than that shows that it is something else
+            return file.read(67)  # longer content is not a key

@@ -1,4 +1,4 @@
-"""Outputs that are claimed before any work, and appear complete or not at all."""
+"""Claim outputs before any work; they appear complete or not at all."""
 
 import os
 import shutil
@@ -16,21 +16,21 @@ def claimed(*places: str | os.PathLike[str]) -> Iterator[list[Path]]:
     Parameters
     ----------
     *places : path
-        Where nothing is yet, in folders that exist.
+        New paths in folders that exist.
 
     Yields
     ------
     temporary : list of Path
-        For each place a hidden path beside it, where nothing is: write a file there, or
-        make a folder. After the block they are renamed, in this order, so that what
-        must not be there without another comes last. If the block fails, they are
+        For each place a hidden path next to it that does not exist: write a file there,
+        or make a folder. After the block they are renamed, in this order. A place that
+        requires another one must therefore come last. If the block fails, they are
         deleted, and nothing else is.
 
     Raises
     ------
     InvalidParameterError
-        On entering: if something is at a place, its folder cannot be written to, or
-        another process has claimed it and is still at work.
+        On entry, if a place exists, its folder is not writable, or another running
+        process has claimed it.
 
     Notes
     -----
@@ -57,7 +57,8 @@ def claimed(*places: str | os.PathLike[str]) -> Iterator[list[Path]]:
                 _check_new(target)
                 path.rename(target)
                 made.append(target)
-        # also if the user interrupts: nobody would know the use of what is left
+        # An interrupted run is cleaned up as well: partial outputs are of no use, and
+        # may be mistaken for complete ones.
         except BaseException:
             for path in made:
                 _delete(path)
@@ -66,7 +67,7 @@ def claimed(*places: str | os.PathLike[str]) -> Iterator[list[Path]]:
 
 @contextmanager
 def _claim(target: Path) -> Iterator[Path]:
-    """A path beside a place, and nothing there, while a hidden file is locked."""
+    """Lock a hidden file, and yield a new path next to a place."""
     _check_new(target)
     lock = target.with_name(f".{target.name}.lock")
     partial = target.with_name(f".{target.name}.partial")
@@ -78,18 +79,18 @@ def _claim(target: Path) -> Iterator[Path]:
         ) from None
     with file:
         try:
-            with suppress(ImportError):  # on Windows two at once are not noticed
+            with suppress(ImportError):  # Windows has no such lock
                 import fcntl
 
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # who held the lock may have deleted the file meanwhile
+            # The former holder of the lock may have deleted the file in the meantime.
             held = os.path.samestat(os.fstat(file.fileno()), lock.stat())
         except OSError:
             held = False
         if not held:
             raise _refused(target, "where no other process is writing")
         try:
-            _check_new(target)  # which that process may have written
+            _check_new(target)  # the former holder of the lock may have written it
             _delete(partial)
             yield partial
         finally:
@@ -99,7 +100,7 @@ def _claim(target: Path) -> Iterator[Path]:
 
 def _check_new(target: Path) -> None:
     if os.path.lexists(target):
-        raise _refused(target, "new, as nothing is written over")
+        raise _refused(target, "new, because nothing is overwritten")
 
 
 def _refused(target: Path, rule: str) -> InvalidParameterError:

@@ -1,6 +1,6 @@
-"""Tables of documents: Parquet, CSV and JSON lines, read and written in bounded memory.
+"""Read and write tables of documents (Parquet, CSV, JSON lines) in bounded memory.
 
-Errors name the file, the line and the fault, and never quote what could not be read.
+Errors name the file, the line and the fault, and never quote the content.
 """
 
 import csv
@@ -25,10 +25,11 @@ from skdptext.utils import import_pyarrow, kind_of, shown
 FORMATS = ("parquet", "csv", "jsonl", "csv.gz", "jsonl.gz")
 SUFFIXES = {f".{form}": form for form in FORMATS}
 SUFFIXES |= {".ndjson": "jsonl", ".ndjson.gz": "jsonl.gz"}
-# Rows that are read, released and written at a time, and the most characters of a line
-# of text: a file without line ends would fill the memory. Chosen, not measured.
+# Number of rows that are read, released and written at a time, and the most characters
+# of a line: a file without line ends would fill the memory. Chosen, not measured.
 _ROWS, _LONGEST_LINE = 512, 2**24
-# What we decode bytes to that are not UTF-8: an error of the decoder would quote them.
+# Bytes that are not UTF-8 are decoded to these characters, because an error of the
+# decoder would quote them.
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 
 
@@ -41,16 +42,17 @@ class Table:
     format: str
 
     def batches(self, columns: Sequence[str], parameters: str) -> Iterator[Any]:
-        """Record batches of some rows of these columns; those of CSV are strings.
+        """Yield record batches of these columns; columns of CSV are strings.
 
-        `parameters` name the columns, for an error.
+        `parameters` name the columns in errors.
         """
         pa, start = import_pyarrow("reading tables"), 0
         self._check_columns(columns, parameters)
         with self._told():
             if self.format == "parquet":
                 file = self._parquet()
-                for group in range(file.num_row_groups):  # all at once would be held
+                # Reading all row groups at once would keep them in memory.
+                for group in range(file.num_row_groups):
                     for batch in file.iter_batches(_ROWS, [group], columns, False):
                         yield batch.select(columns)
                 return
@@ -65,7 +67,7 @@ class Table:
                 start += len(block)
 
     def names(self) -> list[str]:
-        """Names of the columns; none of a text file without rows."""
+        """Get the names of the columns; a text file without rows has none."""
         with self._told():
             if self.format == "parquet":
                 return list(self._parquet().schema_arrow.names)
@@ -80,7 +82,8 @@ class Table:
         wrong = [name for name in columns if names.count(name) != 1]
         if not wrong or (not names and self.format != "parquet"):
             return
-        # a CSV file without one of the names may begin with a document
+        # The first line of a CSV file without these names may be a document, and is not
+        # quoted.
         there = "Does the file have a header row?"
         if not self.format.startswith("csv") or len(wrong) < len(columns):
             there = f"It has {', '.join(map(shown, names[:10]))}."
@@ -94,7 +97,7 @@ class Table:
     def _parquet(self) -> Any:
         from pyarrow import parquet
 
-        # unbuffered, a row group is held, more than once
+        # Without a buffer size, pyarrow would keep a row group in memory, even twice.
         return parquet.ParquetFile(self.path, buffer_size=2**18, pre_buffer=False)
 
     def _rows(self) -> Iterator[dict[str, Any]]:
@@ -103,7 +106,7 @@ class Table:
 
     @contextmanager
     def _told(self) -> Iterator[None]:
-        """Errors of reading, with the name of the file, and never with its content."""
+        """Convert errors of reading: add the name of the file, and hide its content."""
         pa = import_pyarrow("reading tables")
         try:
             yield
@@ -135,10 +138,10 @@ def _fault(line: int, what: str) -> InvalidParameterError:
 
 
 def _csv_rows(lines: Iterator[str]) -> Iterator[dict[str, Any]]:
-    # Not pyarrow's reader: where a quote is not closed, it makes one text of many rows.
+    # pyarrow's reader is not used: an unclosed quote turns many rows into one text.
     rows, end = csv.DictReader(lines, strict=True), 0
     try:
-        while rows.fieldnames == []:  # of a blank line
+        while rows.fieldnames == []:  # skip blank lines before the header
             rows.fieldnames = None
         names, end = rows.fieldnames or [], rows.line_num
         if len(set(names)) < len(names):
@@ -153,7 +156,7 @@ def _csv_rows(lines: Iterator[str]) -> Iterator[dict[str, Any]]:
     except csv.Error:
         most = f"{csv.field_size_limit():,} characters, as JSON and Parquet may"
     what = (
-        "from here on, quotes are not paired (one within quotes must be doubled), or "
+        "from here on, quotes are not paired (a quote in quotes must be doubled), or "
     )
     raise _fault(end + 1, f"{what}a value has more than {most}")
 
@@ -173,7 +176,7 @@ def _json_rows(lines: Iterator[str]) -> Iterator[dict[str, Any]]:
 def converted(
     convert: Callable[[Any], Any], values: Any, rule: str, start: int = 0
 ) -> Any:
-    """`convert(values)`; if that fails, an error that says where, and not what."""
+    """Return `convert(values)`; an error gives the position and not the value."""
     pa = import_pyarrow("reading tables")
     errors = (pa.ArrowException, TypeError, ValueError, OverflowError)
 
@@ -185,13 +188,13 @@ def converted(
 
     with suppress(*errors):
         return convert(values)
-    # a part fails if and only if it holds the first value that does not fit
+    # A prefix fails if and only if it contains the first bad value.
     place = start + bisect_left(range(1, len(values) + 1), True, key=fails)
     raise InvalidParameterError(f"{rule}, got another at position {place}.")
 
 
 def find_tables(source: Any) -> list[Table]:
-    """The files of a source: a file, a folder, or a list of these."""
+    """Find the files of a source: a file, a folder, or a list of these."""
     given = [source] if isinstance(source, str | os.PathLike) else source
     if isinstance(given, bytes) or not isinstance(given, Iterable):
         raise InvalidParameterError(
@@ -206,7 +209,7 @@ def find_tables(source: Any) -> list[Table]:
             name = path.relative_to(root if root.is_dir() else root.parent).as_posix()
             form = next((s for s in SUFFIXES if path.name.lower().endswith(s)), None)
             if root.is_dir() and (form is None or re.search(r"(^|/)[._]", name)):
-                continue  # no data, to Spark and pyarrow neither
+                continue  # Spark and pyarrow also skip such files
             if form is None or not path.is_file():
                 tables, problem = [], repr(str(path))
                 break
@@ -222,7 +225,7 @@ def find_tables(source: Any) -> list[Table]:
 def write_tables(
     tables: Iterable[Any], path: Path, form: str, tell: Callable[[int], object]
 ) -> int:
-    """Write tables of one schema to a new file; how many rows, which are told, too."""
+    """Write tables of one schema to a new file, and return the number of rows."""
     from pyarrow import csv as commas
     from pyarrow import parquet
 
@@ -230,7 +233,7 @@ def write_tables(
     unfit = {"parquet": "^$", "csv": "(list|struct|map)<|binary|view"}
     with open(path, "xb") as file, ExitStack() as stack:
         out: Any = file
-        if form.endswith(".gz"):  # without a name and a time, which would differ
+        if form.endswith(".gz"):  # name and time are left out: equal runs, equal files
             out = stack.enter_context(gzip.GzipFile("", "wb", 6, file, mtime=0))
         for table in tables:
             types = str(table.schema.types)
@@ -255,7 +258,7 @@ def write_tables(
 
 
 def _as_json(value: Any) -> Any:
-    """A value with null for numbers that JSON does not have."""
+    """Replace numbers that JSON cannot represent by null."""
     if isinstance(value, dict):
         return {name: _as_json(part) for name, part in value.items()}
     if isinstance(value, list):
@@ -264,7 +267,7 @@ def _as_json(value: Any) -> Any:
 
 
 def column_names(source: Any) -> list[str]:
-    """Names of the columns that each file of a source has."""
+    """Get the names of the columns that all files of a source have."""
     each = [table.names() for table in find_tables(source)]
     return [name for name in each[0] if all(name in names for names in each)]
 
@@ -282,7 +285,7 @@ def read_columns(source: Any, columns: Sequence[str]) -> list[list[Any]]:
     Returns
     -------
     values : list of lists
-        One list for each name, with None for null.
+        A list for each name, with None for null.
 
     Raises
     ------

@@ -185,7 +185,7 @@ def groups_of_collections(
     n_groups: int,
     collections: Sequence[Any],
 ) -> np.ndarray:
-    """Numbers of the groups of whole collections, which must be equally large."""
+    """Find the groups of whole collections, which must have equally many documents."""
     sizes = [len(x) if isinstance(x, list | tuple) else 0 for x in collections]
     if len(set(sizes)) > 1 or not sizes[0]:
         raise InvalidParameterError(

@@ -201,7 +201,7 @@ def check_grouper(grouper: Any, labelled: bool) -> None:
 
 
 def _known_labels(labels: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Which public documents have a label, and the labels: two different at least."""
+    """Find the public documents with a label, and their labels, at least two."""
     given = as_labels(
         "public_labels", labels, n, of="public document", n_different=2, partly=True
     )
@@ -216,7 +216,7 @@ def _known_labels(labels: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _default(texts: list[Any], labels: np.ndarray | None, n_groups: int) -> Any:
-    """What ``grouper=None`` stands for, fitted; all products are exact."""
+    """Fit the default grouper; all products are exact."""
     # late, as they are slow to import
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
