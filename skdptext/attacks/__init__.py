@@ -1,4 +1,4 @@
-"""Adversaries, to measure what a release does not hide from them."""
+"""Attacks that measure what a release reveals."""
 
 from skdptext.attacks._koppel import KoppelAuthorClassifier
 from skdptext.attacks._labels import label_attack
@@ -23,7 +23,7 @@ from skdptext.attacks._words import (
     words_of as words_of,
 )
 
-# The names above of the form `x as x` are for other packages, and have no page.
+# Names imported as `x as x` are for other subpackages and have no page of their own.
 __all__ = [
     "KoppelAuthorClassifier",
     "WordReconstructionAttack",

@@ -19,7 +19,7 @@ from skdptext.utils import (
     sums_by_label,
 )
 
-# Letters of a word that are looked at: a picture that was pasted has millions.
+# Only so many letters of a word are read: a picture pasted as text has millions.
 _LETTERS = 1000
 
 
@@ -30,9 +30,9 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
     text; n-grams do not cross blanks, and none is beyond a word's first thousand
     letters. Each of many rounds uses a random subset of the n-grams, and the author
     with the largest cosine similarity to the document wins. The score of an author is
-    the share of rounds won [1]_. The method needs no training
-    beyond counting, and finds style in words and parts of words; so [2]_ uses it as the
-    adversary with a different representation.
+    the share of rounds won [1]_. The method needs no training beyond counting, and
+    detects style in words and parts of words. [2]_ therefore uses it as the adversary
+    with a different representation.
 
     Parameters
     ----------
@@ -56,16 +56,16 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
 
     See Also
     --------
-    skdptext.WMDKNNClassifier : The adversary with the same representation.
+    skdptext.WMDKNNClassifier : Uses the same representation as the noise.
 
     Notes
     -----
     The defaults of `ngram_size`, `n_features`, `n_rounds` and `feature_share` come from
     the replication that the 2019 paper starts from. The similarity is the cosine, as in
-    [1]_ and [2]_. An author is always named, as in [2]_; [1]_ abstains below a score.
-    All known text of an author counts in every round; the replication instead draws a
-    passage as long as the document, and leaves out authors of fewer than 500 words (400
-    in [2]_). A round in which several authors are equally similar is shared among them.
+    [1]_ and [2]_. An author is always predicted, as in [2]_; [1]_ abstains below a
+    score. All known text of an author counts in every round. The replication instead
+    draws a passage as long as the document, and leaves out authors with fewer than 500
+    words (400 in [2]_). Several equally similar authors share a round.
 
     *Privacy.* This measures what one adversary achieves. Its failure proves nothing
     about others; only the guarantee does.
@@ -134,12 +134,13 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
                 "X must hold at least one word, got none."
             ) from None
         known = sums_by_label(author, counts, len(classes)).toarray()
-        # most frequent first; names are sorted, so that ties are broken by name
+        # The most frequent n-grams come first. Names are sorted, so ties go by name.
         chosen = np.argsort(-known.sum(axis=0), kind="stable")[: self.n_features]
         self._chosen, self._known = chosen, known[:, chosen].astype(np.float64)
         self.ngrams_ = self._counter.get_feature_names_out()[chosen]
         self._masks = self._draw_masks(len(chosen))
-        # the norm of each author in each round; 1 if the author has none of its n-grams
+        # The norm of each author in each round; 1 if an author has none of its n-grams,
+        # to avoid a division by zero.
         self._norms = np.sqrt(self._known**2 @ self._masks)
         self._norms[self._norms == 0] = 1.0
         self.classes_ = classes
@@ -153,14 +154,14 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         return tags
 
     def _draw_masks(self, n_features: int) -> np.ndarray:
-        """One column per round: 1 for the n-grams that it uses."""
+        """Draw a column per round, with 1 for the n-grams that it uses."""
         rng = check_rng(self.random_state)
         n_chosen = max(1, round(self.feature_share * n_features))
         order = rng.permuted(np.tile(np.arange(n_features), (self.n_rounds, 1)), axis=1)
         return (n_chosen > order.T).astype(np.float64)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Share of the rounds that each author wins.
+        """Compute the share of the rounds that each author wins.
 
         Parameters
         ----------
@@ -187,7 +188,7 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         return out
 
     def predict(self, X: Any) -> np.ndarray:
-        """Author who wins the most rounds.
+        """Predict the author who wins the most rounds.
 
         Parameters
         ----------
@@ -204,7 +205,7 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
 
 
 def _ngrams(text: str, size: int) -> list[str]:
-    """Runs of `size` characters of each word; the word itself if it is shorter."""
+    """Get runs of `size` characters of each word; the word itself if it is shorter."""
     words = (word[: max(_LETTERS, size)] for word in text.split())
     return [
         word[i : i + size]
@@ -214,9 +215,10 @@ def _ngrams(text: str, size: int) -> list[str]:
 
 
 def _shares_won(similarities: np.ndarray) -> np.ndarray:
-    """Share of the rounds (columns) that each author (row) wins; ties share one.
+    """Compute the share of rounds (columns) that each author (row) wins.
 
-    Similarities within rounding are a tie, because the order of the sums may vary.
+    Ties share a round. Similarities that differ by rounding are ties, because the order
+    of sums may vary.
     """
     best = similarities.max(axis=0)
     winners = similarities >= best - 1e-12 * np.maximum(best, 1e-300)

@@ -1,4 +1,4 @@
-"""Whose is it, and what is it about? Classifiers that learn from other documents."""
+"""Infer authors, topics and other labels of releases by trained classifiers."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -28,7 +28,7 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.utils import as_labels, check_integer, quiet
 
-# What an empty release reads, as vectorizers need a word.
+# Text that replaces an empty release, because vectorizers need a word.
 _NOTHING = "nothing"
 _INFORMED = "naive Bayes that knows the mechanism"
 
@@ -54,18 +54,18 @@ def label_attack(
     Parameters
     ----------
     original : iterable of str or of lists of str, of length n_documents, or None
-        Texts in plain text. None: attackers know releases only.
+        Texts in plain text. With None, attackers only know releases.
     released : iterable of str or of lists of str, of length n_documents
         Their releases, in the same order.
     labels : array-like of shape (n_documents,)
         Authors, topics or other classes; at least two different ones.
     name : str, default="author"
-        What the labels are; the question of the scores.
+        Name of the labels, which is the question of the scores.
     groups : array-like of shape (n_documents,), default=None
-        Documents of a group are held out together. None: equal texts are.
+        Documents of a group are held out together. With None, equal texts are.
     releaser : releaser, default=None
-        What made the releases; `released` has the form that its `output` names.
-        Naive Bayes that knows it is one more attacker.
+        The releaser that made `released`, in the form that its `output` selects. Naive
+        Bayes that knows it is another attacker.
     adversaries : dict of str to classifier of texts, default=None
         Further attackers, unfitted, by name.
     n_splits : int >= 2, default=5
@@ -76,8 +76,8 @@ def label_attack(
     Returns
     -------
     scores : Scores
-        ``scores[name]`` is the strongest. `chance` is the share of the most frequent
-        label, `clear` what the best attacker reaches on the originals.
+        ``scores[name]`` is the strongest attacker. `chance` is the share of the most
+        frequent label, and `clear` the score of the best attacker on the originals.
 
     Raises
     ------
@@ -86,7 +86,8 @@ def label_attack(
 
     Notes
     -----
-    *Intervals.* Documents teach about each other, so half as many are counted.
+    *Intervals.* Predictions depend on other documents, so only half of the documents
+    are counted.
 
     *Privacy.* The result is computed from the documents and their labels. Success
     proves a leak; failure proves nothing about others.
@@ -139,10 +140,12 @@ def label_attack(
         bayes = ChannelNaiveBayes(releaser, random_state=random_state)
         trials.append((_INFORMED, bayes, original, {"releases": released}))
     right = {view: {by: np.zeros(n) for by, *_ in trials} for view in views}
-    with quiet(Warning):  # of labels with few documents, and of what is known to leak
+    # scikit-learn warns about labels with few documents, and releasers about leaks that
+    # the caller knows.
+    with quiet(Warning):
         for learn, held in folds.split(known, known, groups):
             for by, model, documents, asked in trials:
-                # a single label leaves nothing to learn
+                # With a single label in the fold, there is nothing to learn.
                 alone = len(np.unique(known[learn])) == 1
                 fitted = clone(DummyClassifier() if alone else model)
                 fitted.fit(rows_of(documents, learn), known[learn])
@@ -157,7 +160,7 @@ def label_attack(
 
 
 def _models(seed: int) -> dict[str, Any]:
-    """Classifiers of raw texts: style is in parts of words, too."""
+    """Make classifiers of raw texts, which also use parts of words, for style."""
     model = LinearSVC(tol=1e-2, random_state=seed)
     linear = make_pipeline(make_union(by_words(), by_parts()), model)
     bayes = make_pipeline(by_words(), ComplementNB())

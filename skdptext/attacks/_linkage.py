@@ -1,4 +1,4 @@
-"""Which document was it? Adversaries who hold candidates and see a release."""
+"""Link releases to their originals: attackers who hold candidate documents."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
@@ -28,17 +28,18 @@ from skdptext.exceptions import (
 from skdptext.metrics import found_among
 from skdptext.utils import as_array, check_integer, check_rng, quiet
 
-# A placeholder is so much more frequent in releases than in originals.
+# A word counts as a placeholder if it is so many times more frequent in releases than
+# in originals.
 _OFTENER = 5
-# The fewest pairs that there is anything to learn from, the folds of who learns, and
-# the wrong pairs for each right one.
+# The fewest pairs from which attackers learn, their number of folds, and the number of
+# wrong pairs for each right one.
 _FEWEST_PAIRS, _FOLDS, _WRONG = 10, 5, 30
 # The penalty of the ridge regression, for rows of length 1.
 _RIDGE = 0.3
-# Words of a text that are read in order.
+# Number of words of a text that are read in order.
 _PLACES = 40
-# Scores closer than this, relative to the largest, are ties: rounding must not tell
-# equal documents apart.
+# Scores closer than this, relative to the largest, are ties. Rounding must not
+# distinguish equal documents.
 _TIE = 1e-6
 
 Adversary = Callable[[Sequence[str], Sequence[str]], np.ndarray]
@@ -56,43 +57,46 @@ def linkage_attack(
 ) -> Scores:
     """Measure how often attackers identify the original of a release.
 
-    Each attacker holds the originals, and picks the one that is most like a release.
-    The strongest is chosen on half of the releases, and all are scored on the others.
+    Each attacker holds the originals, and picks the one most similar to a release. The
+    strongest attacker is chosen on half of the releases, and all are scored on the
+    other half.
 
     Parameters
     ----------
     original : iterable of str or of lists of str
         The candidates, in plain text; at least two.
     released : iterable of str or of lists of str, or array of numbers
-        What was made of them; vectors and topics are attacked, too. At least two.
+        Their releases, at least two. They may also be vectors or topics.
     truth : array-like of int, shape (n_released,), default=None
         The row of `original` that each release belongs to. Several releases may belong
-        to one: to other texts of the same person, for example. None: the same row.
+        to one row, such as other texts of the same person. None means the same row.
     releaser : releaser, default=None
-        What made the releases, such as a `~skdptext.DPWordPerturber`; `released` has
-        the form that its `output` names. The attacker who knows it picks the most
-        likely original.
+        The releaser that made `released`, such as a `~skdptext.DPWordPerturber`, in the
+        form that its `output` selects. An attacker who knows it picks the most likely
+        original.
     adversaries : dict of str to callable, default=None
-        Further attackers by name: functions of the texts and of the releases, two
-        lists of str, to an array of shape (n_released, n_originals), larger for what
-        is more alike.
+        Further attackers by name: functions of the texts and the releases, two lists of
+        str, that return an array of shape (n_released, n_originals), with larger values
+        for more similar texts.
     n_candidates : int >= 2, default=100
-        Originals to choose from: the right one and others, averaged over all draws.
+        Number of originals to choose from: the right one and others, averaged over all
+        choices.
     random_state : None, int or numpy.random.Generator, default=None
         Draws the halves and the folds.
 
     Returns
     -------
     scores : Scores
-        ``scores["linkage"]`` is the strongest; `rows` and ``to_frame()`` have all.
+        ``scores["linkage"]`` is the strongest attacker; `rows` and ``to_frame()`` have
+        all.
 
         - ``"words in common"``, ``"parts of words in common"``, ``"number of words"``;
-        - ``"words, more than usual"``, if `truth` is given: than other releases have;
-        - ``"translation"``, ``"translation of originals"``, ``"word for word"``: what
-          the words, or numbers, of other pairs stand for. They need no word in common;
-        - ``"all, learned"``: all of them, weighted as other pairs teach;
-        - ``"likelihood"``: by the mechanism. No attacker does better on average where
-          it states its probabilities.
+        - ``"words, more than usual"``, if `truth` is given: relative to other releases;
+        - ``"translation"``, ``"translation of originals"``, ``"word for word"``: learn
+          from other pairs what words, or numbers, mean. They need no common word;
+        - ``"all, learned"``: all of them, with weights learned from other pairs;
+        - ``"likelihood"``: knows the mechanism. If it states its probabilities, no
+          attacker does better on average.
 
     Raises
     ------
@@ -104,8 +108,8 @@ def linkage_attack(
     *Privacy.* The result is computed from the documents in plain text. Success proves a
     leak; failure proves nothing about attackers who know more.
 
-    *Learning.* Whoever learns from other pairs compares the right candidate and a wrong
-    one by what all pairs but these two have taught: otherwise even unrelated texts
+    *Learning.* Attackers that learn from other pairs compare the right candidate with a
+    wrong one by a model of all pairs except these two. Otherwise even unrelated texts
     would seem to be identified.
 
     References
@@ -153,10 +157,12 @@ def linkage_attack(
     custom = check_adversaries(adversaries, "functions", "__call__")
     found = similarities(clear, noisy)
     if truth is not None:
-        # much of what is known of some is like all releases: how much more than usual?
+        # Long texts are similar to all releases. What counts is the excess over the
+        # usual similarity.
         alike = found["words in common"]
         found["words, more than usual"] = alike - alike.mean(axis=0)
-    # how many words there are, less what the release adds or leaves out of all
+    # Numbers of words are compared after removing what a release adds to all texts, or
+    # leaves out of all.
     sizes = [np.log1p([len(t.split()) for t in texts]) for texts in (noisy, clear)]
     shift = np.median(sizes[0]) - np.median(sizes[1])
     found["number of words"] = -np.abs(np.subtract.outer(sizes[0] - shift, sizes[1]))
@@ -182,7 +188,7 @@ def linkage_attack(
 
 
 def similarities(original: Sequence[str], released: Sequence[str]) -> dict[str, Any]:
-    """How like each original every release is, (n_released, n_originals), by words."""
+    """Compute similarities of releases to originals, (n_released, n_originals)."""
     words, parts = by_words(), by_parts()
     clear = words.fit_transform(original)
     noisy = words.transform(released)
@@ -196,12 +202,11 @@ def similarities(original: Sequence[str], released: Sequence[str]) -> dict[str, 
 
 
 def _tied(scores: np.ndarray) -> np.ndarray:
-    """The scores; those that only rounding tells apart are equal, none is infinite."""
+    """Make scores finite, and equal if they differ by rounding only."""
     finite = np.isfinite(scores)
     low, high = (end(scores[finite], initial=0) for end in (np.min, np.max))
-    scores = np.where(
-        finite, scores, 2 * low - high - 1
-    )  # what is ruled out comes last
+    # Impossible candidates come last.
+    scores = np.where(finite, scores, 2 * low - high - 1)
     unit = np.abs(scores).max(initial=0) * _TIE
     return np.round(scores / unit) * unit if unit > 0 else scores
 
@@ -210,10 +215,10 @@ def _tied(scores: np.ndarray) -> np.ndarray:
 
 
 def _translations(original: Sequence[str], released: Any) -> dict[str, Any]:
-    """How like originals are to what releases stand for, and the other way round.
+    """Compare originals with translated releases, and releases with translated ones.
 
-    Ridge regression carries weighted counts of words, or numbers, from one side to the
-    other. It needs no word in common: another word, or a code, for each will do.
+    Ridge regression maps weighted counts of words, or numbers, from one side to the
+    other. It needs no common word: releases may replace each word by another or a code.
     """
     clear = _gram(by_words().fit_transform(original))
     codes: Any = numbers_of(released)
@@ -230,28 +235,28 @@ def _translations(original: Sequence[str], released: Any) -> dict[str, Any]:
 
 
 def _gram(x: Any) -> np.ndarray:
-    """Cosines of rows, less their mean."""
+    """Compute cosines of centered rows."""
     like = x @ x.T
     like = like.toarray() if hasattr(like, "toarray") else like
     mean = like.mean(axis=0)
     like = like - mean - mean[:, None] + mean.mean()
-    like = np.where(np.abs(like) < _TIE, 0, like)  # by rounding, of equal texts
+    like = np.where(np.abs(like) < _TIE, 0, like)  # rounding errors of equal texts
     size = np.sqrt(np.maximum(np.diagonal(like), _TIE))
     return like / np.outer(size, size)
 
 
 def _carried(known: np.ndarray, other: np.ndarray, *, back: bool) -> np.ndarray:
-    """Likeness of each candidate (column) to each release, on the other side.
+    """Compute similarities of candidates (columns) to releases after translation.
 
-    Both are likenesses within a side: `known` of the side that is carried over, the
-    candidates if `back`. The candidate and the original of a release are compared by
-    what all pairs *but these two* have taught, in closed form: by a model that learned
-    from the candidate's own pair, a wrong one looks unlike the release, so that even
-    unrelated texts seem to be identified.
+    Both arguments are similarities within a side; `known` is of the side that is
+    translated, the candidates if `back`. The candidate and the original of a release
+    are compared by a model of all pairs *except these two*, in closed form. A model
+    that learned from the candidate's own pair would make a wrong candidate dissimilar
+    to the release, and even unrelated texts would seem to be identified.
     """
     inverse = np.linalg.inv(known + _RIDGE * np.eye(len(known)))
     own, change = np.diagonal(inverse), inverse @ other
-    # of the rows and columns of two pairs in the inverse, which leave it together
+    # Determinants of the 2 × 2 blocks of the inverse, which remove two pairs at once.
     det = np.outer(own, own) - inverse**2
     np.fill_diagonal(det, 1)
     if back:
@@ -264,7 +269,7 @@ def _carried(known: np.ndarray, other: np.ndarray, *, back: bool) -> np.ndarray:
         right = own * np.diagonal(change)[:, None] - inverse * change.T
     right = np.diagonal(other)[:, None] - right / det
     np.fill_diagonal(right, 0)
-    # differences from the original, on one scale for all candidates of a release
+    # Differences from the original have a common scale for all candidates of a release.
     mean = right.sum(axis=1, keepdims=True) / (len(right) - 1)
     found = wrong - right + mean
     np.fill_diagonal(found, mean.ravel())
@@ -272,10 +277,11 @@ def _carried(known: np.ndarray, other: np.ndarray, *, back: bool) -> np.ndarray:
 
 
 def _word_for_word(original: Sequence[str], released: Sequence[str]) -> dict[str, Any]:
-    """Likelihood of releases that have a word for each, in order; nothing for others.
+    """Compute likelihoods of releases with one word for each word, in order.
 
-    What becomes of each word is learned from all pairs but the two that are compared;
-    of the truth, which is one of them, as if a typical other pair were left out, too.
+    The replacements of each word are learned from all pairs except the two that are
+    compared. For the truth, which is one of them, a typical other pair is left out.
+    Other kinds of releases give no score.
     """
     cuts: tuple[Any, ...] = words_of, str.split
     ways = [[list(map(cut, texts)) for cut in cuts] for texts in (original, released)]
@@ -331,7 +337,7 @@ def _in_step(clear: Sequence[Any], noisy: Sequence[Any]) -> np.ndarray:
 
 
 class _Counts:
-    """How often each number occurs, of many, for lookups."""
+    """Counts of numbers, for look-ups."""
 
     def __init__(self, numbers: np.ndarray) -> None:
         self.numbers, self.times = np.unique(numbers, return_counts=True)
@@ -344,11 +350,11 @@ class _Counts:
 def _learned(
     scores: Mapping[str, np.ndarray], truth: np.ndarray, seed: int
 ) -> np.ndarray:
-    """All similarities together, weighted by logistic regression on other pairs.
+    """Combine all similarities, weighted by logistic regression on other pairs.
 
-    It tells right pairs from others by how much each score stands out among those of
-    the same release, and among those of the same original. No release is judged by a
-    model that saw it or the original that it belongs to.
+    The features of a pair are how much each score stands out among those of the same
+    release, and among those of the same original. No release is scored by a model that
+    saw it or its original.
     """
     rng, (n, m) = np.random.default_rng(seed), next(iter(scores.values())).shape
     features = [
@@ -360,7 +366,7 @@ def _learned(
     )
     right = columns == truth[:, None]
     _, place = np.unique(truth, return_inverse=True)
-    fold = np.full(m, -1)  # of each original, with all its releases
+    fold = np.full(m, -1)  # an original and all its releases are in one fold
     fold[truth] = rng.permutation(place.max() + 1)[place] % _FOLDS
     total = np.zeros((n, m))
     for k in range(_FOLDS):
@@ -374,7 +380,7 @@ def _learned(
 
 
 def _outstanding(scores: np.ndarray) -> np.ndarray:
-    """Standard deviations above the mean of the row; 0 where all are equal."""
+    """Compute standard deviations above the mean of the row; 0 if all are equal."""
     excess = scores - scores.mean(axis=1, keepdims=True)
     spread = excess.std(axis=1, keepdims=True)
     flat = spread <= _TIE * np.abs(scores).max(initial=0)

@@ -1,4 +1,4 @@
-"""Synthetic texts: which texts were they made from, and what do they copy?"""
+"""Infer which texts synthetic texts were made from, and what they copy."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -27,40 +27,40 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import check_rng, share_interval
 
 _SPANS = (1, 2, 3, 5)
-# Synthetic texts that are compared as wholes; spans are looked for in all of them.
+# The most synthetic texts that are compared as wholes. Phrases are sought in all.
 _MOST_COMPARED = 5000
 
 
 def membership_attack(
     training: Any, control: Any, synthetic: Any, *, random_state: Any = None
 ) -> tuple[Scores, float]:
-    """Measure how well synthetic texts tell what they were made from.
+    """Measure how well synthetic texts reveal the texts they were made from.
 
     Attackers hold texts that were used and texts of the same source that were not, and
-    tell the former from the latter. What is also found of texts that were not used is
-    not the fault of the synthetic texts.
+    distinguish them. Success that is equal for texts that were not used does not count
+    against the synthetic texts.
 
     Parameters
     ----------
     training : iterable of str or of lists of str
         Texts that were used; at least 10.
     control : iterable of str or of lists of str
-        Texts of the same source that were not, by chance one or the other: any other
-        difference counts as a leak. At least 10.
+        Texts of the same source that were not used; at least 10. Chance must have
+        decided: any other difference counts as a leak.
     synthetic : iterable of str or of lists of str
-        What was made of the training texts, of any number.
+        Texts that were made from the training texts, of any number.
     random_state : None, int or numpy.random.Generator, default=None
-        Draws the half that chooses attackers and thresholds; the other is scored.
+        Draws the half that chooses attackers and thresholds; the other half is scored.
 
     Returns
     -------
     scores : Scores
-        ``"membership"``: how often, of a training text and another, the former is
-        named; a coin does so half of the time. ``"training texts copied"`` and
-        ``"training phrases copied"``: risk minus control, (r − c)/(1 − c) [1]_.
+        ``"membership"``: how often attackers pick the training text of a pair with
+        another text; a coin flip is right 50% of the time. ``"training texts copied"``
+        and ``"training phrases copied"``: risk minus control, (r − c)/(1 − c) [1]_.
     epsilon : float
-        Lower bound on the ε of what made the synthetic texts, which holds with 95%
-        confidence [2]_; 0 if nothing follows.
+        Lower bound on the ε of the generator, with 95% confidence [2]_; 0 if nothing
+        follows.
 
     Raises
     ------
@@ -124,17 +124,17 @@ def membership_attack(
 
 
 def _distinct(texts: Sequence[str]) -> dict[tuple[str, ...], str]:
-    """Texts that hold words, each once, by their words."""
+    """Get distinct texts with words, by their words."""
     found = {tuple(words_of(text)): text for text in texts}
     found.pop((), None)
     return found
 
 
 def _own_spans(words: list[Any], made: list[Any], n: int) -> np.ndarray:
-    """Share of the phrases that a text alone has which some synthetic text has."""
+    """Compute the share of each text's unique phrases that occur in synthetic texts."""
     there = set().union(*(spans(text, n) for text in made))
     own = [spans(text, n) for text in words]
     held = Counter(span for text in own for span in text)
     own = [{span for span in text if held[span] == 1} for text in own]
-    # one more, of which half is found, so that texts with none stand in the middle
+    # One more phrase counts as half found, which puts texts without any in the middle.
     return np.array([(len(text & there) + 0.5) / (len(text) + 1) for text in own])

@@ -1,4 +1,4 @@
-"""Guessing the written word from the released word."""
+"""Guess the written word from the released word."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -22,14 +22,13 @@ from skdptext.utils import (
 
 
 class WordReconstructionAttack(DocLinked, BaseEstimator):
-    """The Bayes-optimal guess of a word, by an adversary who knows the mechanism.
+    """Guess a word with Bayes-optimal probability, knowing the mechanism.
 
-    The adversary knows everything but the word and the noise: the mechanism, the
-    embedding and how frequent words are. It computes how likely each word is released
-    as each other one, and turns a released word, or several
-    releases of one word, into a posterior over the words that may have been
-    written. No adversary who guesses from the released word alone does better, up to
-    the error of the simulation.
+    The adversary knows everything except the word and the noise: the mechanism, the
+    embedding and the frequencies of words. It computes how likely each word is released
+    as each other one, and turns a released word, or several releases of one word, into
+    a posterior over the words that may have been written. No adversary who guesses from
+    the released word alone does better, up to the error of the simulation.
 
     Parameters
     ----------
@@ -37,30 +36,30 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
         The mechanism under attack, fitted or not; its `random_state` is not used,
         because the adversary does not know it.
     prior : array-like of shape (n_words,), default=None
-        How frequent each word is, in any unit, from public text: one number for each of
-        `words` if given, else for each word of the embedding. None: a uniform prior.
+        Frequencies of the words in public text, in any unit: one number for each of
+        `words` if given, else for each word of the embedding. None is a uniform prior.
     words : iterable of str, default=None
-        The words that may have been written; None: all of the embedding. Time and
-        memory are proportional to their number.
+        The words that may have been written. None means all words of the embedding.
+        Time and memory are proportional to their number.
     n_draws : int, default=20
         Draws per word, on average, if the probabilities are not known in full; there
         are at least 4,000 in all.
     random_state : None, int or numpy.random.Generator, default=None
-        Fixes the simulation, which is the adversary's own and not secret.
+        Seeds the simulation of the adversary, which is not secret.
 
     Attributes
     ----------
     transitions_ : ndarray of shape (n_words, n_released), float32
-        Pr[z | w], as `skdptext.base.transitions_of` gives it: how likely each word is
-        released as each word of the embedding.
+        Pr[z | w] of `skdptext.base.transitions_of`: how likely each word is released as
+        each word of the embedding.
     prior_ : ndarray of shape (n_words,)
-        How frequent the words are; sums to 1.
+        Frequencies of the words, with sum 1.
     classes_ : ndarray of str objects, shape (n_words,)
         The words that may have been written.
 
     See Also
     --------
-    linkage_attack : Looks for the document.
+    linkage_attack : Identifies whole documents.
 
     Notes
     -----
@@ -70,9 +69,9 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
     twice for the same document. Versions of a document that differ in a word have fresh
     noise, and add up.
 
-    *Estimates.* A few draws say little about a large vocabulary. What stands in for
-    those that are lacking, and for how many it counts, is fitted to further draws
-    (`~skdptext.base.transitions_of`): the posterior is not overconfident.
+    *Estimates.* A few draws say little about a large vocabulary. A parametric form
+    replaces missing draws, with a weight that is fitted to further draws
+    (`~skdptext.base.transitions_of`). The posterior is therefore not overconfident.
 
     *Cost.* For noise on vectors, a product of (n_draws n_words × dim) by (dim ×
     n_words), another for the nearest words, and as many exponentials. Memory: 4 bytes
@@ -133,7 +132,7 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
             If a parameter breaks its rule.
         """
         check_word_releaser(self.perturber)
-        # Only the mechanism on words counts; how documents are released does not.
+        # Only the mechanism on words matters, not how documents are released.
         fitted = clone(self.perturber).set_params(
             random_state=None, document_length=1, oov="drop", output="bow"
         )
@@ -160,7 +159,7 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
         return tags
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Log posterior over the words that may have been written.
+        """Compute the log posterior over the words that may have been written.
 
         Parameters
         ----------
@@ -176,7 +175,7 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
         return self._log_posterior(self._ids(X))
 
     def _log_posterior(self, ids: np.ndarray) -> np.ndarray:
-        """The same by numbers of released words, a row for each written word."""
+        """Compute it from numbers of released words, a row for each written word."""
         with np.errstate(divide="ignore"):
             out = np.tile(np.log(self.prior_), (len(ids), 1))
         # Releases with fresh noise are independent given the word: their
@@ -200,7 +199,7 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
         return ids.reshape(len(words), words.shape[1] if words.ndim == 2 else 1)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The most likely word for each released word, or for each row of releases.
+        """Predict the most likely word for each released word, or row of releases.
 
         Parameters
         ----------
@@ -210,24 +209,24 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
         Returns
         -------
         words : ndarray of str objects, shape (n,)
-            Words, the likeliest first.
+            The most likely words.
         """
         return self.predict_top(X, k=1)[:, 0]
 
     def predict_top(self, X: Any, k: int = 10) -> np.ndarray:
-        """The `k` most likely words, the most likely first.
+        """Predict the `k` most likely words, the most likely first.
 
         Parameters
         ----------
         X : array-like of str, shape (n_releases,) or (n_words_written, n_releases)
             Released words, one list for each written word.
         k : int, default=10
-            How many of the likeliest count.
+            Number of words to predict.
 
         Returns
         -------
         words : ndarray of str objects, shape (n, k)
-            Words, the likeliest first.
+            Words, the most likely first.
         """
         check_is_fitted(self)
         k = check_integer("k", k, low=1)
@@ -236,7 +235,7 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
                 f"k must be <= the number of words ({len(self.classes_)}), got {k}."
             )
         tops = [np.empty((0, k), dtype=int)]
-        # equal releases have equal answers
+        # Equal releases have equal answers, which are computed once.
         ids, which = np.unique(self._ids(X), axis=0, return_inverse=True)
         for rows in blocks(len(ids), 256):
             scores = self._log_posterior(ids[rows])
@@ -244,7 +243,7 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
         return self.classes_[np.concatenate(tops)][which.ravel()]
 
     def score(self, X: Any, y: Iterable[str], k: int = 1) -> float:
-        """Share of the written words that are among the `k` most likely ones.
+        """Compute the share of written words among the `k` most likely ones.
 
         Parameters
         ----------
@@ -253,12 +252,12 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
         y : iterable of str
             The written words.
         k : int, default=1
-            How many of the likeliest count.
+            Number of guesses per word.
 
         Returns
         -------
         accuracy : float in [0, 1]
-            Share of words found.
+            Share of words guessed correctly.
         """
         guesses = self.predict_top(X, k)
         rule = f"y must hold a word per row of X ({len(guesses)})"

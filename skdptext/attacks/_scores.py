@@ -1,4 +1,4 @@
-"""What adversaries achieve, as one table; this file knows numbers and no texts."""
+"""Scores of attackers as one table of numbers."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -18,10 +18,11 @@ from skdptext.utils import (
     table,
 )
 
-# Of many words, a gain is certain long before it matters.
+# The least gain over chance that counts, in points or as a factor. With many words, a
+# gain is significant long before it matters.
 _LEAST_GAIN = 0.005, 1.5
 _AMOUNTS = {0.95: "almost all", 0.5: "most", 0.2: "many", 0.0: "some"}
-# What is asked, in words; other questions are names of labels.
+# Questions in words. All other questions are names of labels.
 QUESTIONS = {
     "linkage": "original identified",
     "person": "person identified",
@@ -30,7 +31,7 @@ QUESTIONS = {
     "rare words": "rare words left",
     "spans of 5 words": "phrases of 5 words left",
     "copies": "releases that copy an original, of any row",
-    "membership": "training text told from another (a coin: 50%)",
+    "membership": "training text picked of two (a coin flip: 50%)",
     "training texts copied": "training texts copied, beyond control",
     "training phrases copied": "their phrases of 5 words, beyond control",
 }
@@ -39,28 +40,28 @@ _HEADER = ("", "share", "95% interval", "guessing", "above guessing", "by")
 
 @dataclass(frozen=True)
 class Score:
-    """What one adversary achieved, and what the number must be read with.
+    """The score of an attacker, with interval and chance level.
 
     Attributes
     ----------
     question : str
-        What was looked for: ``"linkage"``, ``"author"``, ``"words"``, …
+        What was attacked: ``"linkage"``, ``"author"``, ``"words"``, …
     adversary : str
-        Who looked for it; ``"reading"`` where no guess was needed.
+        Name of the attacker; ``"reading"`` if no guess was needed.
     value : float
-        Share of the cases in which the adversary was right, on documents that had no
-        part in choosing the strongest adversary.
+        Share of the cases in which the attacker was right, on documents that were not
+        used to choose the strongest attacker.
     low, high : float
         95% interval of `value`, for documents like these. `high` is at least `chance`,
         which a guess reaches.
     chance : float
-        What is reached without looking at the release.
+        Score without looking at the release.
     n_documents : int
-        Documents that `value` is the mean of.
+        Number of documents in the mean `value`.
     strongest : bool
-        Whether this adversary was the best on the half that chose.
+        Whether this attacker was the best on the half that chooses.
     clear : float or None
-        What the best adversary reaches on the original texts.
+        Score of the best attacker on the original texts.
     """
 
     question: str
@@ -75,9 +76,9 @@ class Score:
 
     @property
     def is_above(self) -> bool:
-        """Whether more was reached than by guessing, with 95% confidence.
+        """Whether the score exceeds guessing with 95% confidence.
 
-        By half a point at least, or half as much again.
+        The excess must be at least half a point, or half of chance.
         """
         points, times = _LEAST_GAIN
         gain = self.low - self.chance
@@ -85,19 +86,19 @@ class Score:
 
     @property
     def amount(self) -> str:
-        """How many, by the low end of the interval: some, many, most, almost all."""
+        """The amount by the low end of the interval: some, many, most, almost all."""
         if not self.is_above:
             return "none"
         return next(word for least, word in _AMOUNTS.items() if self.low >= least)
 
 
 class Scores(Mapping[str, Score]):
-    """Scores by question: of each the strongest adversary; `rows` has all of them.
+    """The strongest attacker for each question; `rows` has all attackers.
 
     Parameters
     ----------
     rows : iterable of Score
-        One for each question and adversary.
+        A score for each question and attacker.
     """
 
     def __init__(self, rows: Iterable[Score] = ()) -> None:
@@ -114,12 +115,12 @@ class Scores(Mapping[str, Score]):
         return len(self._strongest)
 
     def to_frame(self) -> Any:
-        """All rows, as a pandas data frame.
+        """Convert all rows to a pandas data frame.
 
         Returns
         -------
         frame : pandas.DataFrame
-            The fields of `Score`, a row for each question and adversary.
+            The fields of `Score`, a row for each question and attacker.
         """
         columns = [field.name for field in fields(Score)]
         return import_pandas("to_frame").DataFrame(
@@ -157,10 +158,11 @@ def scored(
     seed: int,
     interval: Callable[[np.ndarray], tuple[float, float]] = share_interval,
 ) -> list[Score]:
-    """A row for each adversary, by whether it was `right` about each document.
+    """Score each attacker by whether it was `right` about each document.
 
     Half of the documents choose the strongest, and all are scored on the other half.
     """
+    # Choosing and scoring on the same documents would favor the luckiest attacker.
     order = np.random.default_rng(seed).permutation(len(next(iter(right.values()))))
     choosing, scoring = np.split(order, [len(order) // 2])
     best = max(right, key=lambda name: right[name][choosing].sum())
@@ -168,7 +170,7 @@ def scored(
         name: read_off(question, hits[scoring], chance, interval, name)
         for name, hits in right.items()
     }
-    # folds that share out a few documents make a guess worse than chance
+    # With few documents, folds can make a guess worse than chance.
     return [
         replace(row, high=max(row.high, chance), strongest=name == best)
         for name, row in rows.items()
@@ -176,7 +178,7 @@ def scored(
 
 
 def check_adversaries(given: Any, what: str, *methods: str) -> dict[str, Any]:
-    """Adversaries of the user by name, each with all of the methods."""
+    """Check custom attackers by name, each with all of the methods."""
     if given is None:
         return {}
     rule = f"adversaries must map names to {what}"
@@ -194,18 +196,18 @@ def read_off(
     interval: Callable[[np.ndarray], tuple[float, float]] = share_interval,
     by: str = "reading",
 ) -> Score:
-    """The mean of some shares, with its interval."""
+    """Score a mean of shares, with its interval."""
     mean = float(values.mean())
     return Score(question, by, mean, *interval(values), chance, len(values))
 
 
 def percent(share: float) -> str:
-    """A share in percent; neither 0% nor 100% unless it is exactly that."""
+    """Format a share in percent; 0% and 100% only if they are exact."""
     if 0 <= share < 0.01:
         return f"{100 * share:.1g}%"
     return f"{99 if 0.99 < share < 1 else round(100 * share)}%"
 
 
 def at_least(share: float) -> str:
-    """A share in percent, rounded down, as lower bounds are."""
+    """Format a lower bound on a share in percent, rounded down."""
     return f"{math.floor(100 * share + 1e-9)}%"

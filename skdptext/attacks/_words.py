@@ -1,4 +1,4 @@
-"""How adversaries read texts, and which words of the originals are left."""
+"""Read texts as attackers do, and measure which words of originals remain."""
 
 import re
 import unicodedata
@@ -17,8 +17,8 @@ from skdptext.documents import read_documents
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import blocks, check_indices, refuse_masked
 
-# Scripts written without blanks, and pictures: each character counts as a word. Other
-# letters take their vowel signs and accents with them.
+# In scripts without blanks, and for emoji, each character counts as a word. Other
+# letters include their vowel signs and accents.
 _ALONE = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
     "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Japanese, Chinese
@@ -31,22 +31,22 @@ _SIGNS = (
 )
 _OTHERS = rf"(?:(?![{_ALONE}])[\w{_SIGNS}])+"
 _WORD = re.compile(rf"[{_ALONE}]|{_OTHERS}")
-# Single characters tell few texts apart; two in a row do.
+# Single characters distinguish few texts, but pairs distinguish many.
 _PAIR = re.compile(rf"(?=([{_ALONE}]{{2}}))|({_OTHERS})")
-# A picture that was pasted as text is a word of millions of letters.
+# A picture pasted as text is a word of millions of letters.
 _LONG = re.compile(r"(\S{1000})\S+")
-# Words of a phrase; words of a text that is no commonplace.
+# Number of words of a phrase, and of the shortest text that is not a commonplace.
 _SPAN, _SHORT = 5, 3
-# A release is clearly of an original if it has half of its weighted words and at most
-# half as much of any other; or if it is the same. Less will do where more releases are
-# like another row than like their own: of few words left, not of noise.
+# A release clearly belongs to an original if it has half of its weighted words and at
+# most half as much of any other, or if it is the same text. A smaller share suffices if
+# more releases resemble another row than their own: few words are left, but no noise.
 _CLEAR, _LESS, _SAME = 0.5, 0.3, 0.999
-# Share of the releases that a placeholder such as [NAME] is in.
+# A placeholder such as [NAME] occurs in at least this share of the releases.
 PLACEHOLDER = 0.2
 
 
 def documents_of(name: str, documents: Any, numbers: bool = False) -> Any:
-    """Texts and lists of words, as a list; or an array of numbers where it may be."""
+    """Read texts and lists of words as a list, or numbers, if allowed, as an array."""
     refuse_masked(documents, name)
     if numbers and sp.issparse(documents):
         check_indices(documents, name)
@@ -63,7 +63,7 @@ def documents_of(name: str, documents: Any, numbers: bool = False) -> Any:
 
 
 def texts_of(documents: Any) -> list[str]:
-    """What `documents_of` has read, as texts; one number is a word, a vector none."""
+    """Convert `documents_of` to texts; a number is a word, and a vector is empty."""
     if isinstance(documents, np.ndarray):
         alone = documents.size == len(documents)
         return [str(x) if alone else "" for x in documents.ravel()[: len(documents)]]
@@ -71,7 +71,7 @@ def texts_of(documents: Any) -> list[str]:
 
 
 def numbers_of(documents: Any) -> np.ndarray | None:
-    """Columns of unit variance of documents that are vectors; None if they are not."""
+    """Scale vectors to columns of unit variance; None if documents are not vectors."""
     try:
         if not isinstance(documents, np.ndarray):
             documents = [re.findall(r"[^\s,;\[\]()]+", t) for t in texts_of(documents)]
@@ -84,14 +84,14 @@ def numbers_of(documents: Any) -> np.ndarray | None:
 
 
 def rows_of(documents: Any, rows: Any) -> Any:
-    """Some rows of a list or an array."""
+    """Select rows of a list or an array."""
     if isinstance(documents, np.ndarray):
         return documents[rows]
     return [documents[i] for i in rows]
 
 
 def words_of(text: str) -> list[str]:
-    """Words of a text in any script, in lower case."""
+    """Get the words of a text in any script, in lower case."""
     return _WORD.findall(_folded(text))
 
 
@@ -100,17 +100,17 @@ def _folded(text: str) -> str:
 
 
 def _telling(text: str) -> list[str]:
-    """Words, or pairs of characters in scripts that are written without blanks."""
+    """Get words, or pairs of characters in scripts without blanks."""
     return ["".join(found) for found in _PAIR.findall(_folded(text))]
 
 
 def by_words() -> TfidfVectorizer:
-    """Weighted counts of words."""
+    """Make a vectorizer of weighted counts of words."""
     return TfidfVectorizer(analyzer=words_of, sublinear_tf=True)
 
 
 def by_parts() -> TfidfVectorizer:
-    """Weighted counts of two to four letters, of the first thousand of a word."""
+    """Make a vectorizer of weighted counts of runs of two to four letters."""
     return TfidfVectorizer(
         preprocessor=_shortened, analyzer="char_wb", ngram_range=(2, 4),
         sublinear_tf=True,
@@ -122,17 +122,17 @@ def _shortened(text: str) -> str:
 
 
 def spans(words: Sequence[str], n: int = _SPAN) -> set[tuple[str, ...]]:
-    """The different phrases of n words."""
+    """Get the distinct phrases of n words."""
     return set(zip(*(words[i:] for i in range(n)), strict=False))
 
 
 def whole(words: Sequence[str]) -> set[tuple[str, ...]]:
-    """The text itself, unless it is too short to be one of its kind."""
+    """Get the text itself, unless it is so short that it may be a commonplace."""
     return {tuple(words)} if len(words) >= _SHORT else set()
 
 
 def copied(original: Any, released: Any) -> Scores:
-    """Measure which words, phrases and whole texts of the originals are left.
+    """Measure which words, phrases and whole texts of the originals remain.
 
     Parameters
     ----------
@@ -145,10 +145,11 @@ def copied(original: Any, released: Any) -> Scores:
     Returns
     -------
     scores : Scores
-        ``"words"``, ``"rare words"`` (those of one original) and ``"spans of 5
-        words"``: mean share of an original's that its release has, where `chance` is
-        what the release of another has. ``"copies"``: share of the releases that are
-        an original of any row, word for word; punctuation and case do not count.
+        ``"words"``, ``"rare words"`` (words of one original only) and ``"spans of 5
+        words"``: mean share of those of an original that its release contains;
+        `chance` is the share that the release of another one contains. ``"copies"``:
+        share of the releases that copy an original of any row, word for word;
+        punctuation and case do not count.
 
     Examples
     --------
@@ -182,7 +183,8 @@ def copied(original: Any, released: Any) -> Scores:
             shares_left(parts, x) for x in (found, found[half:] + found[:half])
         )
         if len(own):
-            # the interval of the gain, as both shares are high for the same texts
+            # The interval is that of the gain, because both shares are high for the
+            # same texts.
             low, high = (2 * end - 1 for end in mean_interval((own - other + 1) / 2))
             value, chance = float(own.mean()), float(other.mean())
             ends = max(0.0, chance + low), min(1.0, chance + high), chance
@@ -191,7 +193,7 @@ def copied(original: Any, released: Any) -> Scores:
 
 
 def shares_left(parts: Iterable[set[Any]], found: Iterable[set[Any]]) -> np.ndarray:
-    """Share of each text's parts that are found, of the texts that have parts."""
+    """Compute the found share of each text's parts, for texts with parts."""
     pairs = zip(parts, found, strict=False)
     return np.array([len(own & there) / len(own) for own, there in pairs if own])
 
@@ -199,9 +201,9 @@ def shares_left(parts: Iterable[set[Any]], found: Iterable[set[Any]]) -> np.ndar
 def known_words(
     original: Sequence[str], released: Sequence[str]
 ) -> tuple[float, float]:
-    """Shares of words: of releases that originals hold, of an original that others do.
+    """Compute shares of released words in originals, and of original words in others.
 
-    Placeholders, in a fifth of the releases and in no original, need no reading.
+    Placeholders, in a fifth of the releases and in no original, are not counted.
     """
     clear, noisy = (list(map(words_of, texts)) for texts in (original, released))
     texts_with, often = (
@@ -221,10 +223,10 @@ def known_words(
 def of_other_rows(
     original: Sequence[str], released: Sequence[str], truth: np.ndarray
 ) -> np.ndarray:
-    """Which releases are clearly made of the original of another row than their own.
+    """Find releases that clearly belong to the original of another row.
 
     `truth` has the row of each release's own original. Noise leaves nothing clear, and
-    texts that took the place of others are like none of these, or like several.
+    stand-ins resemble no original, or several.
     """
     words = TfidfVectorizer(analyzer=_telling, sublinear_tf=True)
     clear, noisy = words.fit_transform(original), words.transform(released)
@@ -237,7 +239,7 @@ def of_other_rows(
         source[part] = like.argmax(axis=1)
     same = best > _SAME
     alone = (second <= best / 2) | same
-    # codes may be like one odd original, all of them
+    # Encoded releases may all resemble one odd original.
     other = alone & (own <= best / 2) & (same | (np.bincount(source)[source] == 1))
     like_other, like_own = (part & (best >= _LESS) for part in (other, own == best))
     enough = _LESS if like_other.sum() > (alone & like_own).sum() else _CLEAR

@@ -55,15 +55,15 @@ def topic_encoder(
 
 
 def on_grid(places: np.ndarray) -> np.ndarray:
-    """Multiples of 2^-20, whose products and their sums are exact in float64."""
+    """Round to multiples of 2^-20, whose products and sums are exact in float64."""
     return np.ldexp(np.rint(np.ldexp(places, 20)), -20)
 
 
 def topic_groups(documents: list[Any], n_groups: int, n_components: int) -> Any:
-    """A pipeline that assigns documents to clusters among topics, fitted on these.
+    """Fit a pipeline that assigns documents to clusters among topics.
 
-    All products are of sparse rows, or of numbers on a grid, and so exact: a document
-    is in the same group whatever the others in its batch are.
+    All products are of sparse rows, or of numbers on a grid, and therefore exact: the
+    group of a document does not depend on the others in its batch.
     """
     from sklearn.cluster import KMeans
     from sklearn.pipeline import make_pipeline
