@@ -31,8 +31,8 @@ def released(way, word):
     perturber = DPWordPerturber(
         LINE, epsilon=1.5, lam=0.0, **({"document_length": 8} | way)
     ).fit([])
-    documents = [[LINE.words[word]] * 8] * 3000
-    bags = perturber.transform(documents, document_ids=range(3000))
+    documents = [[LINE.words[word]] * 8] * 1500
+    bags = perturber.transform(documents, document_ids=range(1500))
     return np.ravel(bags.sum(axis=0))
 
 
