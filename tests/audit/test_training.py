@@ -248,7 +248,7 @@ class Gaussian(Sums):
 @pytest.mark.no_cover
 def test_too_little_gaussian_noise_is_caught_by_another_pair_of_epsilon_and_delta():
     assert not audited("Gaussian", kind=Gaussian).violated
-    audit = audited("Gaussian, a third", kind=Gaussian, n_fits=1000)
+    audit = audited("Gaussian, a third", kind=Gaussian, n_fits=600)
     assert audit.violated
     assert audit.delta > Gaussian.delta
     assert audit.claimed < 1

@@ -188,5 +188,5 @@ CHANGED_AFTER_FIT = clone(LINE).fit([]).set_params(lam=0.25)
     (clone(LINE).set_params(mechanism="randomized-response"), 0.6, {}, "and 0.5 here"),
 )
 def test_bad_input(source, changed, options):
-    documents = [["aa"], ["bb"], ["cc"]]
-    calibrate_epsilon(source, changed, **{"documents": documents, **options})
+    given = {"documents": [["aa"], ["bb"], ["cc"]], "n_words": 1000, **options}
+    calibrate_epsilon(source, changed, **given)
