@@ -108,7 +108,7 @@ def _in_flags(message: str, given: argparse.Namespace) -> str:
     rule = re.match(r"[\w, ]+(?= must )", message)
     head = rule[0] if rule else ""
     # Words with an underscore are parameters wherever they stand.
-    tail = re.sub(r"\b\w+_\w+\b|\bclasses(?= is |=)", flag, message[len(head) :])
+    tail = re.sub(r"\b\w+_\w+\b|\bclasses(?=`)", flag, message[len(head) :])
     return re.sub(r"\w+", flag, head) + tail
 
 

@@ -372,9 +372,9 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
             )
         if inferred:
             warn_once(
-                "classes is None: the list of classes is taken from the private "
-                "labels, and a label that only one person has reveals that this "
-                "person took part. Pass all possible labels: classes=[...].",
+                "The list of classes is taken from the private labels, and a label "
+                "that only one person has reveals that this person took part. Give "
+                "all possible labels as `classes`.",
                 PrivacyLeakWarning,
             )
         return different, _numbers_of(labels, different), shares
