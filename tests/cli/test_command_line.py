@@ -221,7 +221,7 @@ REFUSED = [
     ([], "required: command"),
     ([*NOISY, "--epsilon", "4,5"], "--epsilon must be a number, .* got '4,5'"),
     (NOISY[:-2], "must have a --document-length"),
-    ([*STAND_INS, "--output", "bow"], "--embedding must be given"),
+    ([*STAND_INS, "--output", "bow"], "--embedding must be a WordEmbedding"),
     ([*NOISY, "--id", "gone"], "--id"),
     ([*NOISY, "--key", "key"], 'must be "env:NAME" or "file:PATH"'),
     ([*NOISY, "--embedding", "none.npz"], "none.npz"),
