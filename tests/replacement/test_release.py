@@ -199,12 +199,12 @@ def test_private_documents_are_not_published_as_stand_ins(made):
 
 
 def test_a_few_shared_texts_are_told():
-    replacer = DPDocumentReplacer(_texts(299, 1) + PRIVATE[:1], n_groups=2).fit()
+    replacer = DPDocumentReplacer(_texts(999, 1) + PRIVATE[:4], n_groups=2).fit()
     release = DocumentRelease(replacer, KEY, "q4")
     for ask in (replacer.transform, lambda texts: release(batch(texts))):
         with no_warning():
             assert len(ask(_texts(100, 9))) == 100
-        with pytest.warns(PrivacyLeakWarning, match="^1 of 300 public texts is among"):
+        with pytest.warns(PrivacyLeakWarning, match="^4 of 1,003 public texts are am"):
             ask(PRIVATE)
 
 
