@@ -13,7 +13,6 @@ from scipy.stats import binom
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.attacks import linkage_attack
 from skdptext.attacks._linkage import _RIDGE, _carried, _learned, _word_for_word
-from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.metrics import found_among
 from tests.expected import leaks_allowed, refusals
 
@@ -203,16 +202,6 @@ def test_who_knows_the_mechanism_finds_more():
     value = {row.adversary: row.value for row in scores.rows}
     assert scores["linkage"].adversary == "likelihood"
     assert value["likelihood"] > value["words in common"] + 0.1
-
-
-def test_no_leak_is_told_to_the_attacker(recwarn):
-    source = DPWordPerturber("one-hot", mechanism="randomized-response", epsilon=1.0)
-    bags = np.array([[1, 1, 0], [0, 0, 3]])
-    source.fit(bags)
-    recwarn.clear()
-    with pytest.raises(ValueError, match="original must hold texts"):
-        linkage_attack(bags, bags, releaser=source)
-    assert not [w for w in recwarn if issubclass(w.category, PrivacyLeakWarning)]
 
 
 @refusals(

@@ -144,27 +144,20 @@ def test_copies_are_passed_over_and_what_scipy_writes_at_random_is_settled(
     texts = {
         "shown": f"func(a, b=1)\n\n{words}",
         "twin": f"name(of, another)\n\n{words} and so on",
-        "settled": "Use of ``{'b', 'a', 'c'}``.\n>>> f()\n[0.1]  # may vary\n"
+        "settled": "Use of ``{'b', 'a'}``.\n>>> f()\n[0.1]  # may vary\n"
         f"{note}{note}End.",
-        "elsewhere": "Imported from another library.",
     }
     ours = ModuleType("gensim.matutils")
     ours.__all__ = ["gone", *texts]
     for name, text in texts.items():
-        exec(f"def {name}(): pass", vars(ours))
-        vars(ours)[name].__doc__ = text
-        vars(ours)[name].__module__ = "gensim"
-    ours.elsewhere.__module__ = "other"
+        place = {"__doc__": text, "__module__": "gensim"}
+        setattr(ours, name, type(name, (), place))
     monkeypatch.setenv("SKDPTEXT_CACHE", str(tmp_path))
     only("gensim.matutils", ours)
     corpus = load_docstrings(min_words=1, near_copies=True)
-    settled = f"Use of ``{{'a', 'b', 'c'}}``.\n>>> f()\n{note}End."
-    assert dict(zip(corpus.names, corpus.data, strict=True)) == {
-        "gensim.matutils.shown": texts["shown"],
-        "gensim.matutils.settled": settled,
-    }
-    assert corpus.author_names == ["gensim"]
-    assert f"numpy {np.__version__}" in corpus.DESCR
+    settled = f"Use of ``{{'a', 'b'}}``.\n>>> f()\n{note}End."
+    assert corpus.names == ["gensim.matutils.settled", "gensim.matutils.shown"]
+    assert corpus.data == [settled, texts["shown"]]
 
 
 # -- what is kept ------------------------------------------------------------------

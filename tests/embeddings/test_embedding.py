@@ -73,7 +73,6 @@ def test_any_real_matrix_is_stored_the_same_and_the_memory_is_not_the_callers(ki
 
 @refusals(
     ("king", "words must be an iterable of str, got a str of 4 char"),
-    (np.array("king"), "words must be an iterable of str"),
     ([], "words must hold at least one word, got none"),
     (["a", b"b"], "words must be str, got a bytes at position 1"),
     (["a", "b", "a"], "words must be unique, got the same at positions 0 and 2"),
@@ -86,11 +85,8 @@ def test_bad_words_are_refused(words):
     (np.ones(3), r"of shape \(3, dim >= 1\), got \(3,\)"),
     (np.ones((2, 2)), r"got \(2, 2\)"),
     (np.array([[0, 1], [0, np.nan], [0, 0]]), "finite .* row 1"),
-    (np.array([[0, 1], [0, 1], [-np.inf, 0]]), "finite .* row 2"),
     (np.array([[0, 1], [1e39, 1], [0, 0]]), "finite in float32, but row 1"),
-    (np.full((3, 2), None, dtype=object), "finite in float32, but row 0"),
     (np.full((3, 2), "1"), "real numbers, got ndarray"),
-    (np.full((3, 2), 10**400, dtype=object), "real numbers, got ndarray"),
     ([[1.0], [1.0, 2.0], [3.0]], "real numbers, got list"),
     (sp.csr_array(np.ones((3, 2))), "real numbers, got csr_array"),
     (np.ma.masked_equal(np.eye(3), 1), "MaskedArray .*masked entries"),

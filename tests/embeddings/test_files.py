@@ -22,7 +22,6 @@ from hypothesis.extra import numpy as hnp
 
 from skdptext import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from tests.expected import no_warning
 from tests.memory import traced_memory
 
 SUFFIXES = [
@@ -100,16 +99,6 @@ def test_words_that_a_format_holds(tmp_path, word, suffixes, suffix):
     assert len(os.listdir(tmp_path)) == 1
 
 
-@pytest.mark.parametrize("suffix", [*SUFFIXES, ".VEC.GZ", ".Bin.Gz", ".NPZ"])
-def test_files_are_equal_for_equal_tables_and_n_words_is_a_cap(suffix, tmp_path):
-    one, two = (tmp_path / f"{name}{suffix}" for name in "ab")
-    with no_warning():
-        FIXED.save(one)
-        FIXED.save(str(two))
-        assert_same(WordEmbedding.load(str(one), n_words=99), FIXED)
-    assert one.read_bytes() == two.read_bytes()
-
-
 # gensim downloads text under names that end in .gz alone
 @pytest.mark.parametrize(
     "suffix", [".txt", ".vec", ".bin", ".txt.gz", ".gz", ".bin.gz"]
@@ -163,16 +152,6 @@ def test_text_after_n_words_is_not_read(tmp_path, header):
     text = header + "a 1 2\nb 3 4\nc 5\nb 1 1\nd nan 1\n"
     for n in (1, 2):
         assert len(read_text(tmp_path, text, n_words=n)) == n
-
-
-@pytest.mark.parametrize("suffix", [".vec.gz", ".bin", ".bin.gz"])
-def test_what_follows_n_words_may_be_broken(tmp_path, suffix):
-    vectors = np.random.default_rng(0).normal(size=(9000, 20))
-    table = WordEmbedding([f"w{i}" for i in range(9000)], vectors)
-    path = tmp_path / f"t{suffix}"
-    table.save(path)
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    assert_same(WordEmbedding.load(path, n_words=500), table.restrict(500))
 
 
 # -- npz ----------------------------------------------------------------------------

@@ -83,10 +83,6 @@ def test_percentiles_and_their_artists(small_embedding):
     # if every word were equally likely: 10 draws among 40 words
     at = [line.get_ydata()[0] for line in display.chance_]
     np.testing.assert_allclose(at, [10 / 40, 40 * (1 - (39 / 40) ** 10)])
-    own = PlausibleDeniabilityDisplay.from_estimator(perturber, n_draws=5)
-    _, axes = plt.subplots(2, 1)
-    assert own.plot(axes).axes_.tolist() == axes.tolist()
-    assert own.n_unchanged.shape == (3, 1, 1)
 
 
 def test_neighborhood_of_a_word(perturber, small_embedding):

@@ -10,15 +10,13 @@ from sklearn.linear_model import LogisticRegression
 
 from skdptext import DPTextClassifier
 from skdptext.exceptions import InvalidParameterError
-from skdptext.learning._features import directions, grouping
+from skdptext.learning._features import directions
 from skdptext.learning._readout import (
-    Said,
     by_shares,
     denoised,
     draw_corpus,
     said_by_groups,
     said_by_vectors,
-    shrunk,
     train_student,
 )
 from tests.learning.conftest import PETS, kept
@@ -42,17 +40,6 @@ def test_few_of_a_class_are_counted_in_groups(public, private, options, grouped)
     model.fit(*private)
     assert hasattr(model.encoder_, "predict") == grouped
     assert (model.guarantee().delta == 0) == grouped
-
-
-def test_groups_are_fewer_where_noise_would_fill_them():
-    for given, expected in (
-        ((10, 2000, 20), (8, 10)),
-        ((10**6, 2000, 20), (300, 60)),
-        ((10**6, 100, 20), (25, 25)),
-        ((10**6, 2000, 2), (40, 30)),  # twenty for each class
-        ((500, 2000, 16, 20), (20, 20)),
-    ):
-        assert grouping(*given) == expected
 
 
 def test_directions_are_more_where_the_rarest_class_outweighs_their_noise():
@@ -147,23 +134,6 @@ def test_classes_of_vectors_are_found_by_their_sums(moved):
     assert balanced(swapped.log_likelihood.argmax(axis=1), truth) < 0.5
 
 
-def test_means_are_shrunk_as_far_as_noise_explains_them():
-    rng = np.random.default_rng(2)
-    variances, errors = np.array([4.0, 1.0, 0.25]), np.full((500, 3), 0.5)
-    true = rng.normal(size=(500, 3)) * np.sqrt(0.5 * variances)
-    noisy = true + rng.normal(size=true.shape) * np.sqrt(errors)
-    best = noisy * (0.5 * variances) / (0.5 * variances + errors)
-    loss = ((shrunk(noisy, variances, errors) - true) ** 2).mean()
-    assert (
-        loss < 1.02 * ((best - true) ** 2).mean() < 0.7 * ((noisy - true) ** 2).mean()
-    )
-    # never to nothing: the direction may be right where its length is not known
-    hidden = rng.normal(size=(2, 3))
-    left = shrunk(hidden, variances, np.full((2, 3), 100.0))
-    assert (left / hidden > 0).all()
-    assert (left / hidden < 1e-3).all()
-
-
 def test_noise_that_drowns_the_classes_is_known():
     rng = np.random.default_rng(2)
     public, labels = mixture(rng, 3000)
@@ -191,16 +161,6 @@ def test_no_release_breaks_the_readout():
 
 TEXTS = ["cat dog", "dog fur", "tea milk", "milk cup", "cat fur", "cup tea"] * 5
 CLASSES = np.array([0, 0, 1, 1, 0, 1] * 5)
-
-
-def test_a_document_of_a_rare_class_weighs_more_but_needs_better_reasons():
-    likelihoods = np.log([[0.6, 0.4], [0.2, 0.8], [0.9, 0.1], [0.9, 0.1]])
-    shares = np.array([0.9, 0.1])
-    posterior = np.exp(2 * likelihoods) * shares
-    posterior /= posterior.sum(axis=1, keepdims=True)
-    weights = Said(likelihoods, shares, 2.0, 1.0).weights
-    np.testing.assert_allclose(weights, posterior * 2 / posterior.sum(axis=0))
-    np.testing.assert_allclose(weights.sum(axis=0), [2, 2])
 
 
 def test_the_student_is_logistic_regression_with_weights():

@@ -111,19 +111,6 @@ def test_frames_keep_the_name_and_the_index(replacer, private):
     assert released.columns == ["text"]
 
 
-def test_token_lists_and_generators_are_read(public, private):
-    texts, topics = public
-    options = {"public_labels": topics, "random_state": SEED, "output": "index"}
-    replacer = DPDocumentReplacer(texts, **options).fit()
-    first = replacer.transform(private[0])
-    np.testing.assert_array_equal(replacer.transform(iter(private[0])), first)
-    tokens = DPDocumentReplacer([t.split() for t in texts], **options).fit()
-    np.testing.assert_array_equal(tokens.public_groups_, replacer.public_groups_)
-    released = tokens.set_params(output="text").transform([["cat"]])
-    assert released[0] in texts
-    assert tokens.groups_of([["cat", "paw"], []])[0] == "pets"
-
-
 def test_what_is_set_after_fit_changes_no_promise(replacer, private):
     claim = replacer.fit().guarantee().epsilon
     replacer.set_params(n_groups=2, public_documents=["a b", "c d"])

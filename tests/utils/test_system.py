@@ -116,25 +116,23 @@ def test_threads_of_a_release_share_those_of_the_library(small_embedding):
 
 
 @pytest.mark.parametrize(
-    ("stream", "config", "shown"),
+    ("terminal", "config", "shown"),
     [
-        ("terminal", None, [1, 2]),
-        ("file", None, [2]),
-        ("closed", None, [2]),
+        (True, None, [1, 2]),
+        (False, None, [2]),
         (None, None, []),  # of Windows without a console
-        ("file", {"IPKernelApp": {}}, [1, 2]),  # a notebook
+        (False, {"IPKernelApp": {}}, [1, 2]),  # a notebook
     ],
 )
 def test_a_bar_is_shown_on_a_terminal_and_in_a_notebook(
-    stream, config, shown, monkeypatch
+    terminal, config, shown, monkeypatch
 ):
-    kind, stream = stream, stream and StringIO()
-    if kind == "closed":
-        stream.close()
-    elif kind:
-        stream.isatty = lambda: kind == "terminal"
-    shell = config and SimpleNamespace(config=config)
-    ipython = SimpleNamespace(get_ipython=lambda: shell)
+    stream = None if terminal is None else StringIO()
+    if stream is not None:
+        stream.isatty = lambda: terminal
+    ipython = SimpleNamespace(
+        get_ipython=lambda: config and SimpleNamespace(config=config)
+    )
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setitem(sys.modules, "IPython", ipython)
     for verbose in range(3):
