@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.integrate import quad
+from scipy.special import log_softmax
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 
@@ -132,6 +133,15 @@ def test_classes_of_vectors_are_found_by_their_sums(moved):
     # classes in the wrong order, or sums read as means, would not do
     swapped = said_by_vectors(sums[::-1], counts, 1e-9, 1e-9, public)
     assert balanced(swapped.log_likelihood.argmax(axis=1), truth) < 0.5
+
+
+def test_vectors_are_read_as_by_discriminant_analysis_of_rows():
+    """Without noise, where public and private texts are the same: but for shrinkage."""
+    rows, labels = mixture(np.random.default_rng(1), 3000)
+    said = said_by_vectors(*sums_of(rows, labels), 1e-9, 1e-9, rows)
+    clear = LinearDiscriminantAnalysis(solver="lsqr").fit(rows, labels)
+    log = log_softmax(clear.predict_log_proba(rows) - np.log(clear.priors_), axis=1)
+    np.testing.assert_allclose(np.exp(said.log_likelihood), np.exp(log), atol=0.02)
 
 
 def test_noise_that_drowns_the_classes_is_known():
