@@ -91,7 +91,7 @@ def stand_ins(texts: Texts, public: Texts, rng: np.random.Generator) -> Texts:
 def _corpus(texts: Texts, public: Texts, rng: np.random.Generator) -> Texts:
     labels = ["long" if len(text) > 300 else "short" for text in texts]
     model = DPTextClassifier(
-        public, classes=["long", "short"], epsilon=1.0, random_state=rng
+        public, classes=["long", "short"], random_state=rng, allow_shared_texts=True
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -272,7 +272,7 @@ def test_authors_with_equal_documents_are_answered_independently():
     with pytest.warns(PrivacyLeakWarning, match="below 2\\^64"):
         small.transform(["cat"], authors=["a"])
     said = " ".join(str(source.guarantee(unit="person")).split())
-    assert "a person with the same documents is answered the same" in said
+    assert "a person with the same documents gets the same answer" in said
     assert "which documents are equal" not in said
 
 
