@@ -1,0 +1,144 @@
+"""Default encoders and groupers, made of scikit-learn, and checks of custom ones."""
+
+from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+
+from skdptext.documents._reader import words_of
+from skdptext.exceptions import InvalidParameterError
+from skdptext.utils import is_fitted, quiet
+
+# Sums in float32 differ by less between two sizes of a batch, by parts of the largest
+# number in a row. A mean or a maximum of some thousand documents differs by more.
+_ROUNDING = 1e-5
+_ALONE = 16
+
+
+def topic_encoder(
+    documents: Iterable[Any], n_components: int = 10, random_state: Any = 0
+) -> Any:
+    """Make an unfitted pipeline that encodes documents in a few topic directions.
+
+    Its steps are TF-IDF (with the square of idf), truncated SVD, and scaling of rows to
+    unit length, so Euclidean distances between rows are cosine distances. Documents
+    without a known word are placed at the origin. Each document is encoded by itself,
+    to the last bit, because the products are sparse.
+
+    Parameters
+    ----------
+    documents : iterable of str or of lists of str
+        Documents that the pipeline will be fitted on. They must be public: they
+        determine words, weights and directions.
+    n_components : int, default=10
+        Number of directions; fewer if the documents have fewer words.
+    random_state : None, int or RandomState, default=0
+        Seeds the SVD, which starts in random directions.
+    """
+    # These are slow to import.
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import Normalizer
+
+    once: set[str] = set()
+    twice: set[str] = set()
+    for document in documents:
+        words = set(words_of(document))
+        twice |= words & once
+        once |= words
+        if len(twice) >= n_components:
+            break
+    rare = 2 if len(twice) >= n_components else 1
+    return make_pipeline(
+        # Words are weighted by their idf twice, and left out if only one document has
+        # them. With a single idf, the directions describe words of all documents.
+        TfidfVectorizer(analyzer=words_of, sublinear_tf=True, norm=None, min_df=rare),
+        TfidfTransformer(),
+        TruncatedSVD(min(n_components, max(1, len(once))), random_state=random_state),
+        Normalizer(),
+    )
+
+
+def on_grid(places: np.ndarray) -> np.ndarray:
+    """Round to multiples of 2^-20, whose products and sums are exact in float64."""
+    return np.ldexp(np.rint(np.ldexp(places, 20)), -20)
+
+
+def topic_groups(documents: list[Any], n_groups: int, n_components: int) -> Any:
+    """Fit a pipeline that assigns documents to clusters among topics.
+
+    All products are of sparse rows, or of numbers on a grid, and therefore exact: the
+    group of a document does not depend on the others in its batch.
+    """
+    from sklearn.cluster import KMeans
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer
+
+    model = make_pipeline(
+        topic_encoder(documents, n_components),
+        FunctionTransformer(on_grid, feature_names_out="one-to-one"),
+        KMeans(n_groups, n_init=10, random_state=0),
+    )
+    with quiet(Warning, message="Number of distinct clusters"):
+        model.fit(documents)
+    model[-1].cluster_centers_ = on_grid(model[-1].cluster_centers_)
+    return model
+
+
+# -- custom ones ----------------------------------------------------------------------
+
+
+def check_rows_alone(
+    name: str, rows_of: Callable[[list[Any]], np.ndarray], documents: Sequence[Any]
+) -> tuple[np.ndarray, bool]:
+    """Get the label or vector of each document, and check that others do not affect it.
+
+    The documents are encoded again in a random half, half of the rest and so on, and
+    some twice by themselves. Results that depend on other documents, their number or
+    order, on chance or on earlier calls differ. The second result tells whether all
+    numbers agree to the last bit. If not, only documents that are encoded one by one
+    have rows that depend on nothing else.
+    """
+    n, rows, exact = len(documents), rows_of(list(documents)), True
+    order = np.random.default_rng().permutation(n)
+    ends = [n - (n >> k) for k in range(n.bit_length() + 1)]
+    for part in (*np.split(order, ends[1:-1]), *np.repeat(order[:_ALONE, None], 2, 1)):
+        first, again = rows[part], rows_of([documents[i] for i in part])
+        if np.array_equal(first, again):
+            continue
+        if close := first.shape == again.shape and first.ndim == 2:
+            size = np.abs(first).max(axis=1, keepdims=True, initial=0)
+            close = bool((np.abs(first - again) <= _ROUNDING * size).all())
+        if not close:
+            raise InvalidParameterError(
+                f"{name} must treat each document by itself, but gives another result "
+                "for a document among others: its release would depend on the others, "
+                "and no promise would hold."
+            )
+        exact = False
+    return rows, exact
+
+
+def fitted_copy(name: str, estimator: Any, *data: Any) -> tuple[Any, bool]:
+    """Copy an estimator, fit it on public data if it was not fitted; tell if it was.
+
+    A frozen part counts as fitted, because clones keep it.
+    """
+    # A copy is needed, because the owner may fit the original again, which must not
+    # change what was promised.
+    steps = estimator.get_params() if hasattr(estimator, "get_params") else {}
+    frozen = any(isinstance(step, FrozenEstimator) for step in steps.values())
+    try:
+        own = deepcopy(estimator)  # also copies frozen parts, which `clone` would share
+        if not (fitted := is_fitted(estimator)):
+            own = clone(own, safe=False).fit(*data)
+    except Exception as error:  # it may quote documents and labels, which are public
+        raise InvalidParameterError(
+            f"{name} must allow to learn from public documents, but this failed with "
+            f"{type(error).__name__}: {error}"
+        ) from error
+    return own, frozen or fitted
