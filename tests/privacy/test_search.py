@@ -31,6 +31,7 @@ def test_all_fits_of_a_search_count():
     search = GridSearchCV(model, {"n_components": [2, 3]}, cv=4).fit(TEXTS, LABELS)
     counted = PrivacyGuarantee.of_search(search)
     assert counted.releases == 9
+    assert counted.delta == pytest.approx(9e-6)
     assert counted.epsilon == search.best_estimator_.guarantee().compose(9).epsilon
     alone = GridSearchCV(make_pipeline(model), {}, cv=2, refit=False).fit(TEXTS, LABELS)
     varied = GridSearchCV(model, {"epsilon": [1.0, 2.0]}, cv=2).fit(TEXTS, LABELS)
