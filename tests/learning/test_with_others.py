@@ -47,7 +47,7 @@ def test_meta_estimators_work_or_errors_name_cause_and_cure(make, name, labels):
     for classes in (labels, None):
         estimator = other(make("vectors", classes=classes, epsilon=9.0))
         if numbers and classes in (["food", "pets"], [1, 2]):
-            message = r"number labels from 0 on: there, classes=range\(n_classes\)"
+            message = r"number labels from 0 on: pass classes=range\(n_classes\)"
             with pytest.raises(InvalidParameterError, match=message):
                 estimator.fit(X, y)
         else:
