@@ -1,4 +1,4 @@
-"""Displays: classes that hold the numbers of a figure and can draw it."""
+"""Reports on releases, and displays that draw figures."""
 
 from skdptext.inspection._columns import column_sentences as column_sentences
 from skdptext.inspection._deniability import PlausibleDeniabilityDisplay

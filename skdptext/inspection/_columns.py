@@ -1,17 +1,17 @@
-"""Columns next to the texts that say whose each row is."""
+"""Find columns next to the texts that identify rows."""
 
 from operator import eq
 from typing import Any
 
-# Columns that agree in fewer rows have little to do with each other.
+# Columns that agree in a smaller share of the rows are not considered related.
 _SHARE = 0.5
 
 
 def column_sentences(original: Any, released: Any) -> list[str]:
-    """What the columns of a release, without its texts, give away.
+    """Describe what the columns of a release, without its texts, reveal.
 
-    Both map names to values, such as a dict or a data frame, of rows in one order.
-    Values are compared as they are written.
+    Both arguments map names to values, such as a dict or a data frame, with rows in the
+    same order. Values are compared as text.
     """
     clear = {name: list(map(str, values)) for name, values in original.items()}
     said = []
@@ -19,7 +19,7 @@ def column_sentences(original: Any, released: Any) -> list[str]:
         mine, what = list(map(str, values)), ""
         n, different = len(mine), len(set(mine))
         if different == n > 2:
-            what = "has another value in each row, which names it."
+            what = "has a different value in each row, which identifies the row."
         for other, theirs in clear.items():
             pairs = set(zip(mine, theirs, strict=True))
             equal = sum(map(eq, mine, theirs))
@@ -28,8 +28,9 @@ def column_sentences(original: Any, released: Any) -> list[str]:
                 what = f"equals {other!r} of the originals in {rows}."
                 break
             if len(pairs) == different == len(set(theirs)) < n:
-                what = f"has one name for each value of {other!r}: rows with one value "
-                what += "remain together."
+                # A pseudonym hides the value, but not which rows share it.
+                what = f"has one name for each value of {other!r}: rows with the same "
+                what += "value can be linked."
                 break
         if what and different > 1:
             said.append(f"Column {name!r} {what}")

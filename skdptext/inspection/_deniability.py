@@ -1,4 +1,4 @@
-"""The percentile figure of plausible deniability."""
+"""Draw the percentiles of plausible deniability."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ from skdptext.utils import check_numbers, quiet
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PlausibleDeniabilityDisplay:
-    """How often words stay themselves, and how many they become, against ε.
+    """Plot how often words stay, and how many words they become, against ε.
 
-    Figures 2 to 5 of [1]_. Create it with `from_estimator`. All parameters are
-    stored as attributes.
+    These are figures 2 to 5 of [1]_. Create it with `from_estimator`. All parameters
+    are stored as attributes.
 
     Parameters
     ----------
@@ -32,22 +32,22 @@ class PlausibleDeniabilityDisplay:
     n_draws : int
         Draws per word.
     n_words : int
-        Words of the embedding: what a draw that tells nothing chooses from.
+        Number of words of the embedding, which gives the chance levels.
 
     Attributes
     ----------
     axes_ : ndarray of two matplotlib Axes
-        For N_w and for S_w.
+        Axes for N_w and for S_w.
     figure_ : matplotlib Figure
     lines_ : list of list of matplotlib ErrorbarContainer
         For each of the two axes and each λ: the medians, with bars from the 5th to the
         95th percentile.
     chance_ : list of matplotlib Line2D
-        For each of the two axes: its value if every word were equally likely.
+        For each of the two axes, its value if every word were equally likely.
 
     See Also
     --------
-    skdptext.metrics.plausible_deniability : The statistics shown.
+    skdptext.metrics.plausible_deniability : Computes the statistics.
 
     References
     ----------
@@ -56,7 +56,7 @@ class PlausibleDeniabilityDisplay:
 
     Examples
     --------
-    The noise of the papers, since only noise on vectors has a λ.
+    The example uses the noise of the papers, because only noise on vectors has a λ.
 
     >>> from skdptext import DPWordPerturber, WordEmbedding
     >>> from skdptext.inspection import PlausibleDeniabilityDisplay
@@ -95,13 +95,13 @@ class PlausibleDeniabilityDisplay:
         Parameters
         ----------
         perturber : fitted DPWordPerturber
-            Or a fitted pipeline or search that holds one.
+            A perturber, or a fitted pipeline or search that holds one.
         words : iterable of str, default=None
-            Words of the embedding; None: all of them.
+            Words of the embedding; None means all of them.
         epsilons : sequence of float > 0, default=None
-            Compute for each of these ε; None: the perturber's own.
+            Values of ε; None means that of the perturber.
         lams : sequence of float in [0, 1], default=None
-            Compute for each of these λ; None: the perturber's own.
+            Values of λ; None means that of the perturber.
         n_draws, random_state : object
             As in `skdptext.metrics.plausible_deniability`.
 
@@ -126,9 +126,9 @@ class PlausibleDeniabilityDisplay:
         lams = check_numbers("lams", [own.lam] if lams is None else lams, low=0, high=1)
         percentiles = np.empty((2, 3, len(eps), len(lams)))
         for i, j in np.ndindex(percentiles.shape[2:]):
-            # not "one-hot", which would need a matrix
+            # The fitted embedding replaces "one-hot", which would need a count matrix.
             setting = {"embedding": embedding, "epsilon": eps[i], "lam": lams[j]}
-            with quiet(PrivacyLeakWarning):  # the perturber's own fit has warned
+            with quiet(PrivacyLeakWarning):  # the fit of the perturber already warned
                 fitted = clone(source).set_params(**setting).fit([])
             found = plausible_deniability(
                 fitted, words, n_draws=n_draws, random_state=random_state
@@ -150,12 +150,12 @@ class PlausibleDeniabilityDisplay:
         Parameters
         ----------
         ax : sequence of two matplotlib Axes, default=None
-            None: axes of a new figure.
+            Axes to draw on. None makes a new figure.
 
         Returns
         -------
         display : PlausibleDeniabilityDisplay
-            Itself, with the artists as attributes.
+            The display itself, with the artists as attributes.
 
         Raises
         ------
@@ -175,7 +175,8 @@ class PlausibleDeniabilityDisplay:
         for axis, name, chance, (low, median, high) in zip(
             axes, names, chances, counts, strict=True
         ):
-            # Bars of different λ stand side by side, 3% apart.
+            # Bars of different λ are shifted by 3%, because they would cover each
+            # other.
             shifts = 1.03 ** (np.arange(len(self.lams)) - (len(self.lams) - 1) / 2)
             self.lines_.append([
                 axis.errorbar(

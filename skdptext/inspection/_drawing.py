@@ -1,4 +1,4 @@
-"""Shared by the displays: axes, legends, colors for color-blind readers, labels."""
+"""Axes, legends, labels and color-blind safe colors of the displays."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +8,8 @@ import numpy as np
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import kind_of
 
-# Okabe and Ito's palette, without its yellow, which is too light for lines.
+# Okabe and Ito's palette for color-blind readers, without its yellow, which is too
+# light for lines.
 COLORS = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000",
 )  # fmt: skip
@@ -16,7 +17,7 @@ MARKERS = "os^Dv<>P"
 
 
 def make_axes(ax: Any, n_axes: int, size: tuple[float, float]) -> list[Any]:
-    """The given axes, or those of a new figure of `size` inches, one below the other.
+    """Check the given axes, or make a figure of `size` inches with axes in a column.
 
     A width of 5.4 inches keeps letters readable on a phone.
     """
@@ -35,7 +36,7 @@ def make_axes(ax: Any, n_axes: int, size: tuple[float, float]) -> list[Any]:
 
 
 def style(number: int) -> dict[str, Any]:
-    """The color and the marker of the line with this number."""
+    """Get the color and the marker of the line with a number."""
     return {
         "color": COLORS[number % len(COLORS)],
         "marker": MARKERS[number % len(MARKERS)],
@@ -43,7 +44,8 @@ def style(number: int) -> dict[str, Any]:
 
 
 def add_legend(axis: Any, handles: Sequence[Any], title: str | None = None) -> Any:
-    """A legend below a figure of our own; within the axes of another figure."""
+    """Add a legend below our own figures, or inside the axes of other figures."""
+    # Only figures with a layout engine, like ours, make room below the axes.
     options = {"handles": handles, "title": title, "fontsize": "small"}
     options["title_fontsize"] = "small"
     if axis.figure.get_layout_engine() is None:
@@ -54,10 +56,8 @@ def add_legend(axis: Any, handles: Sequence[Any], title: str | None = None) -> A
 def add_labels(
     axis: Any, points: np.ndarray, texts: Sequence[str], **text_style: Any
 ) -> list[Any]:
-    """Name points in a column to the right of the axes, each with a line to its point.
-
-    Labels at the points would cover each other where these lie close.
-    """
+    """Label points in a column to the right of the axes, with a line to each point."""
+    # Labels at the points would cover each other.
     rank = np.argsort(np.argsort(-points[:, 1], kind="stable"))
     heights = 1 - (rank + 0.5) / len(texts)
     line = {"arrowstyle": "-", "color": "0.6", "linewidth": 0.6}

@@ -1,4 +1,4 @@
-"""Where the noise takes a word: its neighbourhood, projected onto a plane."""
+"""Draw where the noise moves a word: its neighborhood, projected onto a plane."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,12 +14,12 @@ from skdptext.mechanisms import NoiseMechanism
 from skdptext.metrics import find_perturber
 from skdptext.utils import check_integer, check_kind, share_interval
 
-_N_POINTS = 1000  # noisy vectors that are drawn
+_N_POINTS = 1000  # number of noisy vectors in the figure
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NeighborhoodDisplay:
-    """Where the noise takes one word, projected onto a plane through it.
+    """Plot where the noise moves one word, projected onto a plane through it.
 
     Create it with `from_estimator`. All parameters are stored as attributes.
 
@@ -28,17 +28,17 @@ class NeighborhoodDisplay:
     word : str
         The word that is perturbed.
     words : ndarray of str objects, shape (n_words,)
-        The words shown: `word` first, then its nearest neighbours, then other words
-        that the noise lands on most often.
+        The words in the figure: `word` first, then its nearest neighbors, then other
+        words on which the noise lands most often.
     positions : ndarray of shape (n_words, 2)
-        Their vectors in the plane, relative to that of `word`.
+        Vectors of the words in the plane, relative to that of `word`.
     distances : ndarray of shape (n_words,)
-        Their Euclidean distances from `word`, in all dimensions.
+        Euclidean distances of the words from `word`, in all dimensions.
     shares : ndarray of shape (n_words,)
-        Share of the draws in which the output is this word. The rest goes to words not
+        Share of the draws with this word as output. The rest goes to words that are not
         shown.
     points : ndarray of shape (n_points, 2)
-        Noisy vectors in the plane: up to 1,000 of the draws. none for a mechanism that
+        Noisy vectors in the plane: up to 1,000 of the draws. Empty for a mechanism that
         adds no noise to vectors.
     epsilon, lam : float
         Parameters of the perturber.
@@ -56,13 +56,13 @@ class NeighborhoodDisplay:
 
     See Also
     --------
-    PlausibleDeniabilityDisplay : All words of an embedding.
+    PlausibleDeniabilityDisplay : Shows all words of an embedding.
 
     Notes
     -----
-    A plane shows two of many dimensions. Words that look near may be far, and the
-    nearest word of a noisy vector is found in all dimensions. The shares, not the
-    picture, show where draws go.
+    A plane shows two of many dimensions. Words that look near may be far apart, because
+    the nearest word of a noisy vector is found in all dimensions. The shares, not the
+    positions, show where draws go.
 
     Examples
     --------
@@ -106,15 +106,15 @@ class NeighborhoodDisplay:
         Parameters
         ----------
         perturber : fitted DPWordPerturber
-            Or a fitted pipeline or search that holds one.
+            A perturber, or a fitted pipeline or search that holds one.
         word : str
             A word of the embedding.
         n_neighbors : int, default=8
-            Nearest words to show, by Euclidean distance.
+            Number of nearest words to show, by Euclidean distance.
         n_landed : int, default=4
-            Further words to show: those that most draws land on.
+            Number of further words to show, on which most draws land.
         n_draws : int, default=2000
-            Noisy versions of the word.
+            Number of noisy versions of the word.
         random_state : None, int or numpy.random.Generator, default=None
             An int makes the draws repeatable. A release with the same integer uses
             different noise.
@@ -182,12 +182,12 @@ class NeighborhoodDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            None: axes of a new figure.
+            Axes to draw on. None makes a new figure.
 
         Returns
         -------
         display : NeighborhoodDisplay
-            Itself, with the artists as attributes.
+            The display itself, with the artists as attributes.
 
         Raises
         ------
@@ -229,8 +229,9 @@ class NeighborhoodDisplay:
 
 
 def _principal_plane(gaps: np.ndarray) -> np.ndarray:
-    """First two principal axes of the rows, (dim, 2), with signs that do not vary."""
+    """Compute the first two principal axes of the rows, (dim, 2), with fixed signs."""
     centered = gaps - gaps.mean(axis=0)
-    # The full matrix: with few words, the remaining axes are still orthonormal.
+    # Full matrices are needed: with few words, the remaining axes are still
+    # orthonormal. The signs are fixed, because they differ between LAPACK versions.
     plane = np.linalg.svd(centered, full_matrices=True)[2][:2].T
     return plane * np.where(plane[np.abs(plane).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)

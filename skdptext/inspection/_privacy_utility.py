@@ -1,4 +1,4 @@
-"""Privacy against utility, over a search for ε and λ."""
+"""Draw privacy against utility over a search for ε and λ."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,11 +18,11 @@ from skdptext.metrics import (
 from skdptext.model_selection import search_results
 from skdptext.utils import check_option, check_real
 
-# Fewer splits give no interval worth drawing: the quantile of Student's distribution is
-# 4.3 for three, and 2.8 for five.
+# With fewer splits, intervals are too wide to be worth drawing: the quantile of
+# Student's distribution is 4.3 for three, and 2.8 for five.
 _FEWEST_SPLITS = 5
 _OURS = {words_changed_scorer: "changed", identified_scorer: "identified"}
-# What known scores are called on an axis.
+# Labels of known scores on an axis.
 _WORDS = {
     "changed": "words changed (more noise →)",
     "identified": "documents identified (← more noise)",
@@ -38,7 +38,7 @@ _NO_HIDING = (
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PrivacyUtilityDisplay:
-    """Privacy and utility of the candidates of a search.
+    """Plot privacy and utility of the candidates of a search.
 
     Create it with `from_search`, or with `from_estimator`, which searches first. All
     parameters are stored as attributes.
@@ -54,35 +54,35 @@ class PrivacyUtilityDisplay:
     utility_interval : ndarray of shape (n_candidates, 2), default=None
         Ends of 95% intervals over the splits.
     n_splits : int, default=0
-        How many splits they are over.
+        Number of splits of the intervals.
     chosen : int, default=None
         The candidate that the search chose.
     chance : float, default=None
-        The utility that guessing reaches.
+        The utility of guessing.
     wanted : mapping of {"privacy", "utility"} to (str, float), default={}
         Bounds that the search was given, such as ``(">=", 0.75)``.
     privacy_label, utility_label : str
-        What is written on the axes.
+        Labels of the axes.
     note : str, default=""
-        What is written above.
+        Text above the axes.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     lines_, bands_ : dict of str to matplotlib artist
-        One per group; no bands where there are no intervals.
+        One per group; no bands if there are no intervals.
     rules_ : list of matplotlib Line2D
-        Lines of what guessing reaches, and of the bounds.
+        Lines of guessing and of the bounds.
     labels_ : list of matplotlib Annotation
-        ε along the line of the chosen candidate, or along the first line, to the right
-        of the axes.
+        Values of ε along the line of the chosen candidate, or along the first line, to
+        the right of the axes.
     search_ : fitted search
-        Only after `from_estimator`.
+        The search, only after `from_estimator`.
 
     See Also
     --------
-    skdptext.model_selection.search_results_frame : The same numbers as a table.
+    skdptext.model_selection.search_results_frame : Lists the same numbers in a table.
 
     Examples
     --------
@@ -118,29 +118,29 @@ class PrivacyUtilityDisplay:
         utility: str | None = None,
         chance: float | None = None,
     ) -> "PrivacyUtilityDisplay":
-        """The numbers of a search that has a privacy and a utility score.
+        """Make the display of a search that has a privacy and a utility score.
 
         Parameters
         ----------
         search : fitted search
             ``GridSearchCV`` or a similar one.
         privacy : str, default=None
-            Name of the score on the horizontal axis. None: that of
+            Name of the score on the horizontal axis. If None, that of
             `~skdptext.metrics.words_changed_scorer`; without one, that of
-            `~skdptext.metrics.identified_scorer`, of which less is more private.
+            `~skdptext.metrics.identified_scorer`, for which less is more private.
         utility : str, default=None
-            Name of the score on the vertical axis. None: the only one that is of
-            neither of these scorers.
+            Name of the score on the vertical axis. If None, the only one of another
+            scorer.
         chance : float, default=None
-            The utility that guessing reaches, such as the share of the most frequent
-            label for ``"accuracy"``. None: known for ``"balanced_accuracy"``, one over
-            the number of labels, and for ``"roc_auc"``; else no line.
+            The utility of guessing, such as the share of the most frequent label for
+            ``"accuracy"``. If None, it is known for ``"balanced_accuracy"``, one over
+            the number of labels, and for ``"roc_auc"``; otherwise there is no line.
 
         Returns
         -------
         display : PrivacyUtilityDisplay
-            Candidates of one line differ in ε alone. Fewer than five splits have no
-            intervals; these are described in
+            The display. Candidates on one line only differ in ε. Fewer than five splits
+            have no intervals; they are described in
             `~skdptext.model_selection.search_results_frame`.
 
         Raises
@@ -189,7 +189,7 @@ class PrivacyUtilityDisplay:
         ax: Any = None,
         **options: Any,
     ) -> "PrivacyUtilityDisplay":
-        """Search for ε and λ, and draw what was found.
+        """Search for ε and λ, and draw the results.
 
         Parameters
         ----------
@@ -197,25 +197,25 @@ class PrivacyUtilityDisplay:
             A pipeline that begins with a perturber, or another estimator that holds
             one.
         X, y : documents and labels
-            What it is fitted on and tested on. The figure shows statistics of them.
+            Data for fitting and testing. The figure shows statistics of them.
         param_grid : dict or list of dict
             As for ``GridSearchCV``.
         scoring : mapping of str to str or callable, default=None
-            None: `~skdptext.metrics.privacy_utility_scoring`.
+            Scores. None means `~skdptext.metrics.privacy_utility_scoring`.
         chance : float, default=None
-            As for `from_search`. None: one over the number of labels, if `scoring` is
+            As for `from_search`. If None, one over the number of labels if `scoring` is
             None as well.
         ax : matplotlib Axes, default=None
-            None: axes of a new figure.
+            Axes to draw on. None makes a new figure.
         **options
-            Of ``GridSearchCV``: `cv`, `n_jobs`, and `refit`, which is False by default.
-            The candidate that it chooses, such as by
-            `~skdptext.model_selection.best_under_constraint`, is ringed.
+            Options of ``GridSearchCV``: `cv`, `n_jobs`, and `refit`, which is False by
+            default. The candidate that it chooses, such as by
+            `~skdptext.model_selection.best_under_constraint`, gets a ring.
 
         Returns
         -------
         display : PrivacyUtilityDisplay
-            Drawn; its ``search_`` is the fitted search.
+            The display after drawing. Its ``search_`` is the fitted search.
 
         Raises
         ------
@@ -242,7 +242,7 @@ class PrivacyUtilityDisplay:
         >>> list(display.lines_)
         ['λ = 0', 'λ = 1']
         """
-        from sklearn.model_selection import GridSearchCV  # takes long to import
+        from sklearn.model_selection import GridSearchCV  # slow to import
 
         if scoring is None:
             scoring = privacy_utility_scoring()
@@ -259,12 +259,12 @@ class PrivacyUtilityDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            None: axes of a new figure.
+            Axes to draw on. None makes a new figure.
 
         Returns
         -------
         display : PrivacyUtilityDisplay
-            Itself, with the artists as attributes.
+            The display itself, with the artists as attributes.
 
         Raises
         ------
@@ -283,7 +283,7 @@ class PrivacyUtilityDisplay:
                     x[rows], *self.utility_interval[rows].T, alpha=0.1, linewidth=0,
                     color=look["color"],
                 )  # fmt: skip
-        # What guessing reaches, and what was wanted.
+        # Lines for guessing, and for the requested bounds.
         horizontal, vertical = self.ax_.axhline, self.ax_.axvline
         self.rules_ = []
         if self.chance is not None:
@@ -324,7 +324,7 @@ class PrivacyUtilityDisplay:
         return self
 
     def _rows(self, group: str) -> np.ndarray:
-        """The candidates of a line, in the order of ε."""
+        """Get the candidates of a line, in the order of ε."""
         rows = np.flatnonzero([name == group for name in self.groups])
         return rows[np.argsort(self.epsilon[rows], kind="stable")]
 
@@ -334,12 +334,12 @@ def _are_shares(scores: np.ndarray) -> bool:
 
 
 def _said(value: float, scores: np.ndarray) -> str:
-    """A score in words: as a percentage where all scores are shares."""
+    """Format a score, as a percentage if all scores are shares."""
     return f"{value:.0%}" if _are_shares(scores) else f"{value:.3g}"
 
 
 def _kind(search: Any, name: str) -> str:
-    """What a score is: of one of our scorers, of scikit-learn's, or just its name."""
+    """Get the kind of a score: one of our scorers, of scikit-learn's, or its name."""
     scoring = getattr(search, "scoring", None)
     if isinstance(scoring, Mapping):
         scoring = scoring.get(name)
@@ -350,7 +350,7 @@ def _kind(search: Any, name: str) -> str:
 
 
 def _asked(parameter: str, name: str | None, kinds: Mapping[str, str]) -> str:
-    """The score of an axis: as named, or the only one that may be meant."""
+    """Get the score of an axis: the given name, or the only possible one."""
     if name is not None:
         check_option(parameter, name, list(kinds))
         return name
@@ -366,7 +366,9 @@ def _asked(parameter: str, name: str | None, kinds: Mapping[str, str]) -> str:
 
 
 def _note(search: Any, results: Any, kinds: Mapping[str, str], privacy: str) -> str:
-    """What is known of documents that are identified, if the axis does not say it."""
+    """State how many documents are identified, if the axis does not show it."""
+    # A figure of changed words alone looks like privacy. The note says that changing
+    # words does not hide documents.
     if kinds[privacy] != "changed":
         return ""
     name = next((n for n, kind in kinds.items() if kind == "identified"), None)
@@ -376,15 +378,15 @@ def _note(search: Any, results: Any, kinds: Mapping[str, str], privacy: str) -> 
     ends = (np.nanmin(found), np.nanmax(found)) if chosen is None else [found[chosen]]
     n = getattr(search.scoring[name], "keywords", {}).get("n_candidates", 100)
     return (
-        "An adversary who knows the mechanism identifies "
+        "An attacker who knows the mechanism identifies "
         f"{' to '.join(f'{share:.0%}' for share in ends)} of the documents"
-        f"{'' if chosen is None else ', where chosen'} (among {n} candidates, or all "
-        "of a split if these are fewer)."
+        f"{'' if chosen is None else ' at the chosen setting'} (among {n} candidates, "
+        "or all of a split if these are fewer)."
     )
 
 
 def _groups(columns: Mapping[str, np.ndarray]) -> list[str]:
-    """The name of the line of each candidate: λ, and what else differs but ε."""
+    """Name the line of each candidate by λ and all other parameters except ε."""
     names = [
         name
         for name, values in columns.items()

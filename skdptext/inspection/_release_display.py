@@ -1,4 +1,4 @@
-"""The report on a release: its verdict, one table, and what to know before using it."""
+"""Show the report on a release: its verdict, a table, and notes."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -18,32 +18,32 @@ _LEFT = {
     "copies": "copies of whole originals",
 }
 _LOWER_BOUND = (
-    "Each number is what these adversaries achieved, a lower bound. Only a guarantee "
-    "proves that nothing leaks. This report is as private as the texts."
+    "Each number is what these attackers achieved, which is a lower bound. Only a "
+    "guarantee limits what can leak. This report is as sensitive as the texts."
 )
 
 
 @dataclass(eq=False, repr=False)
 class ReleaseReport:
-    """What a release gives away, from `release_report`.
+    """What a release reveals, from `release_report`.
 
     Attributes
     ----------
     scores : Scores
-        The strongest adversary of each question: ``scores["linkage"]``, ``"person"``,
+        The strongest attacker for each question: ``scores["linkage"]``, ``"person"``,
         ``"author"`` or another label, ``"words"``, ``"rare words"``, ``"spans of 5
         words"``, ``"copies"``; with control texts ``"membership"``.
     notes : list of str
-        What to know before using the numbers.
+        Notes that are needed to read the numbers.
     misplaced : float
         Share of the releases that clearly belong to the original of another row; 0 if
-        it is no more than chance explains. Above 0, nothing else was measured.
+        chance explains it. Above 0, nothing else was measured.
     unread : str
-        Why a low score says nothing; empty if the adversaries can read the releases.
+        Why low scores say nothing; empty if the attackers can read the releases.
     columns : list of str
-        What columns next to the texts give away, as the command line fills in.
+        What columns next to the texts reveal; the command line fills this in.
     epsilon : float or None
-        With control texts, a lower bound on the ε of what made the synthetic texts.
+        With control texts, a lower bound on the ε of the generator.
     """
 
     scores: Scores
@@ -55,7 +55,7 @@ class ReleaseReport:
 
     @property
     def verdict(self) -> str:
-        """The result: the first that applies, and what else can be inferred."""
+        """The result: the first statement that applies, and further inferences."""
         said = _verdict(self)
         if self.columns:
             return f"COLUMNS GIVE ROWS AWAY. {' '.join(self.columns)} {said}"
@@ -73,12 +73,12 @@ class ReleaseReport:
         return page(_TITLE, self.verdict, self.scores._repr_html_(), notes)
 
     def to_html(self, path: Any = None) -> str | None:
-        """The report as one HTML file.
+        """Write or return the report as one HTML file.
 
         Parameters
         ----------
         path : path-like, default=None
-            Where to write it; a file that is there is replaced. None: it is returned.
+            The file to write, which is overwritten if it exists. None returns the text.
 
         Returns
         -------
@@ -97,17 +97,17 @@ class ReleaseReport:
         return None
 
     def to_frame(self) -> Any:
-        """All rows, of the strongest adversaries and others, as a pandas data frame.
+        """Convert all rows, of all attackers, to a pandas data frame.
 
         Returns
         -------
         frame : pandas.DataFrame
-            A row for each question and adversary.
+            A row for each question and attacker.
         """
         return self.scores.to_frame()
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as plain data, for JSON.
+        """Convert the report to plain data, for JSON.
 
         Returns
         -------
@@ -132,8 +132,8 @@ def _verdict(report: ReleaseReport) -> str:
     if report.misplaced:
         return (
             f"ROWS DO NOT BELONG TOGETHER. {percent(report.misplaced)} of the releases "
-            "are, or are clearly made of, the original of another row. Match the rows "
-            "by ids. Only copies were measured besides."
+            "copy, or are clearly made from, the original of another row. Match the "
+            "rows by ids. Apart from this, only copies were measured."
         )
     found = [row for row in report.scores.values() if row.is_above]
     identified = [row for row in found if row.question in _IDENTIFIED]
@@ -148,13 +148,13 @@ def _verdict(report: ReleaseReport) -> str:
             f"{worst.amount.upper()} RELEASES: {_numbers(worst)}.{also}"
         )
     if used:
-        return f"THE SYNTHETIC TEXTS SHOW WHAT WAS USED: {_listed(used)}."
+        return f"THE SYNTHETIC TEXTS REVEAL TRAINING TEXTS: {_listed(used)}."
     if report.unread:
-        return f"THESE ADVERSARIES CANNOT READ THIS. {report.unread}"
+        return f"THESE ATTACKERS CANNOT READ THE RELEASES. {report.unread}"
     if _OF_TRAINING[0] in report.scores:
         return (
-            "NOTHING WAS FOUND BEYOND CONTROL: the synthetic texts show no more of "
-            "training texts than of others of the same source."
+            "NOTHING WAS FOUND BEYOND CONTROL: the synthetic texts reveal no more "
+            "about training texts than about others of the same source."
         )
     if left:
         left += labels
@@ -166,7 +166,7 @@ def _verdict(report: ReleaseReport) -> str:
 
 
 def _listed(rows: Sequence[Score]) -> str:
-    """What was found, in words and numbers."""
+    """List findings in words and numbers."""
     return "; ".join(
         f"{_LEFT.get(row.question, row.question)} ({row.amount}: {_numbers(row)})"
         for row in rows
@@ -174,7 +174,7 @@ def _listed(rows: Sequence[Score]) -> str:
 
 
 def _numbers(row: Score) -> str:
-    # no break before "here", which would leave the number without it
+    # A no-break space keeps "here" with its number.
     return (
         f"at least {at_least(row.low)} ({percent(row.value)}\u00a0here; guessing: "
         f"{percent(row.chance)})"

@@ -1,4 +1,4 @@
-"""What does a release give away? A report on anybody's."""
+"""Attack any release, and report what it reveals."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -37,16 +37,16 @@ from skdptext.utils import (
     rounded_up,
 )
 
-# Rows belong together unless more releases than that are clearly of other rows.
+# Rows count as misplaced if more than this share, and number, of the releases clearly
+# belong to other rows.
 _BY_CHANCE, _FEWEST = 0.05, 3
-# Releases whose words are known in less than this part of the usual share cannot be
-# read.
+# Releases cannot be read if they share less than this part of the usual words.
 _READABLE = 0.5
-# With fewer documents of an author in a random sample, whole authors are drawn.
+# Whole authors are drawn if a random sample would have fewer documents per author.
 _PER_AUTHOR = 5
 _SAME_SOURCE = (
-    "Training texts and control must be of one source, by chance one or the other: any "
-    "other difference counts as a leak."
+    "Training texts and control texts must come from one source and be divided at "
+    "random: any other difference counts as a leak."
 )
 
 
@@ -65,50 +65,50 @@ def release_report(
     max_documents: int = 1000,
     random_state: int = 0,
 ) -> ReleaseReport:
-    """Attack any release, and report what it gives away.
+    """Attack any release, and report what it reveals.
 
     A release is two lists of texts: it may come from a redaction tool, a language
-    model, a translation there and back, a person, or skdptext. Adversaries look for the
-    original of each release, its author and its words. The strongest counts; it is
-    chosen on one half of the documents and scored on the other.
+    model, a translation there and back, a person, or skdptext. Attackers try to
+    identify the original of each release, its author and its words. The strongest one
+    counts; it is chosen on one half of the documents and scored on the other.
 
     Parameters
     ----------
     original : iterable of str or of lists of str, of length n_documents, or None
-        The texts themselves, at least two. None: only with `background`.
+        The original texts, at least two. None is only possible with `background`.
     released : iterable of str or of lists of str, or array, of length n_documents
-        Their releases in the same order, texts or numbers; with `control` synthetic
-        texts, of any number. Two pandas Series are matched by index, whatever their
-        order: let it hold ids.
+        Their releases in the same order, texts or numbers; with `control`, synthetic
+        texts of any number. Two pandas Series are matched by index in any order: use
+        ids as the index.
     authors : array-like of shape (n_documents,), default=None
-        Who wrote each document: adversaries who know other documents of the authors
-        infer who wrote a release; or, with `background`, the person of each release.
+        The author of each document. Attackers who know other documents of the authors
+        infer the author of a release; or, with `background`, its person.
     labels : dict of str to array-like of shape (n_documents,), default=None
         Other labels that may be inferred, such as ``{"topic": topics}``.
     background : iterable of str or of lists of str, default=None
-        Other texts of the authors, and of other people: the person of each release is
-        to be identified.
+        Other texts of the authors and of other people, to identify the person of each
+        release.
     background_ids : array-like, one for each text of `background`, default=None
-        Whose text it is, of `authors` or others.
+        The person of each such text, one of `authors` or another one.
     control : iterable of str or of lists of str, default=None
-        Texts of the same source as `original` that were not used: which texts were the
-        synthetic ones made from? Only `guarantee` goes with it.
+        Texts of the same source as `original` that were not used to make synthetic
+        texts. Attackers infer which texts were used. It only combines with `guarantee`.
     releaser : releaser, default=None
-        What made the releases: adversaries who know it join, and its guarantee is
-        reported. `released` has the form that its `output` names.
+        The releaser that made `released`, in the form that its `output` selects.
+        Attackers who know it are added, and its guarantee is reported.
     guarantee : PrivacyGuarantee, default=None
-        What is proved of the release.
+        The guarantee of the release.
     n_candidates : int >= 2, default=100
-        Originals to choose from.
+        Number of originals to choose from.
     max_documents : int >= 2, default=1000
-        The most documents to attack; of more, a random sample.
+        The most documents to attack; more are sampled at random.
     random_state : int >= 0, default=0
         Draws samples, halves and folds.
 
     Returns
     -------
     report : ReleaseReport
-        Print it, or look at ``scores``, ``verdict``, ``to_frame()``, ``to_dict()`` and
+        Print it, or use ``scores``, ``verdict``, ``to_frame()``, ``to_dict()`` and
         ``to_html()``. It quotes no text.
 
     Raises
@@ -118,19 +118,19 @@ def release_report(
 
     See Also
     --------
-    skdptext.attacks.linkage_attack : Takes custom adversaries, as the other attacks.
+    skdptext.attacks.linkage_attack : Accepts custom attackers, like other attacks.
 
     Notes
     -----
-    *Rows.* If releases are clearly made of originals of other rows, the report says so,
-    by share, and measures nothing else: every score would be far too low.
+    *Rows.* If releases are clearly made from originals of other rows, the report states
+    their share, and measures nothing else: every score would be far too low.
 
-    *Reading.* If less than half as many words of the releases occur in the originals as
-    words of an original occur in others, the adversaries cannot read them: low scores
-    then say nothing. Undo a code, such as base64, before.
+    *Reading.* If words of the releases occur in the originals less than half as often
+    as words of an original occur in others, the attackers cannot read them, and low
+    scores say nothing. Decode encoded texts, such as base64, before.
 
-    *Privacy.* All numbers are what was found: at least so much is given away. A report
-    is computed from the original texts, and as private as they are.
+    *Privacy.* All numbers are lower bounds on what the release reveals. A report is
+    computed from the original texts, and is as sensitive as they are.
 
     Examples
     --------
@@ -157,8 +157,8 @@ def release_report(
         given = authors, labels, background, background_ids, releaser
         if original is None or any(x is not None for x in given):
             raise InvalidParameterError(
-                "control must come with original and released, and with guarantee at "
-                "most: no row belongs to another."
+                "control must come with original and released, and only guarantee may "
+                "be added, because no row belongs to another."
             )
         return _on_synthetic(original, control, released, guarantee, most, seed)
     if background is None:
@@ -167,8 +167,8 @@ def release_report(
         lacking = background_ids is None or authors is None
     if lacking:
         raise InvalidParameterError(
-            "background must come with background_ids and authors, whose texts these "
-            "and the releases are, and be given where original is None."
+            "background must come with background_ids and authors, the people of these "
+            "texts and of the releases, and must be given if original is None."
         )
     notes: list[str] = []
     original, released, asked = _matched(original, released, asked, notes)
@@ -196,7 +196,8 @@ def release_report(
         held, truth = _people(background, background_ids, people)
         known = np.flatnonzero(truth[picked] >= 0)
         notes.append(
-            f"For {len(known):,} releases texts of {len(held):,} people are held."
+            f"The attackers hold texts of {len(held):,} people, among them the people "
+            f"of {len(known):,} releases."
         )
         attack = linkage_attack(
             held, rows_of(some, known), truth=truth[picked][known],
@@ -211,8 +212,8 @@ def release_report(
         again = np.flatnonzero(counts[number] > 1)
         if len(again) < len(picked):
             notes.append(
-                f"{len(picked) - len(again):,} documents whose {name} has no other do "
-                f"not count where the {name} is inferred."
+                f"{len(picked) - len(again):,} documents are the only ones with their "
+                f"{name} and are not counted where the {name} is inferred."
             )
         if len(set(number[again])) > 1:
             rows += label_attack(
@@ -227,7 +228,7 @@ def release_report(
 def _on_synthetic(
     training: Any, control: Any, synthetic: Any, guarantee: Any, most: int, seed: int
 ) -> ReleaseReport:
-    """What synthetic texts show of training texts, and not of others."""
+    """Report what synthetic texts reveal about training texts, but not about others."""
     rng, notes = check_rng(seed), [_SAME_SOURCE]
     used, others = (
         rows_of(texts, _sample(len(texts), most, f"texts of {name}", rng, notes))
@@ -241,29 +242,29 @@ def _on_synthetic(
     unread = _unread([*texts_of(used), *texts_of(others)], texts_of(synthetic))
     if epsilon > 0:
         notes.append(
-            f"The texts show that ε is at least {math.floor(100 * epsilon) / 100:.2f}, "
-            "with 95% confidence, if each text was used by an independent draw."
+            f"The texts show that ε is at least {math.floor(100 * epsilon) / 100:.2f} "
+            "(95% confidence), if independent draws decided which texts were used."
         )
     if guarantee is not None:
         more = epsilon > guarantee.epsilon
         notes.append(
             f"Proved: ε is at most {rounded_up(guarantee.epsilon)}."
-            + " The texts show more: is this their guarantee?" * more
+            + " The texts show more: is this really their guarantee?" * more
         )
     notes += unread
     return ReleaseReport(scores, notes, unread="".join(unread), epsilon=epsilon)
 
 
 def _asked(authors: Any, labels: Any) -> dict[str, Any]:
-    """All labels by name."""
+    """Collect all labels by name."""
     asked = {} if authors is None else {"author": authors}
     if labels is None:
         return asked
     named = isinstance(labels, Mapping) and all(isinstance(x, str) for x in labels)
     if not named or set(labels) & set(QUESTIONS):
         raise InvalidParameterError(
-            "labels must map names, none of which is that of another score, to one "
-            f"label per document, got {kind_of(labels)}."
+            "labels must map names that no other score has to one label per document, "
+            f"got {kind_of(labels)}."
         )
     return asked | dict(labels)
 
@@ -271,7 +272,7 @@ def _asked(authors: Any, labels: Any) -> dict[str, Any]:
 def _matched(
     original: Any, released: Any, asked: Mapping[str, Any], notes: list[str]
 ) -> tuple[Any, Any, dict[str, np.ndarray]]:
-    """Originals that hold words, their releases and labels, in one order."""
+    """Match originals with words, their releases and labels, in one order."""
     first = released if original is None else original
     released = documents_of("released", _by_index("released", released, first), True)
     n = len(released)
@@ -302,7 +303,7 @@ def _matched(
 
 
 def _by_index(name: str, values: Any, original: Any) -> Any:
-    """Values in the order of the originals, where both have an index."""
+    """Reorder values like the originals, if both have an index."""
     if not all(
         hasattr(x, "index") and hasattr(x, "reindex") for x in (values, original)
     ):
@@ -312,7 +313,7 @@ def _by_index(name: str, values: Any, original: Any) -> Any:
     if not unique or set(indexes[0]) != set(indexes[1]):
         raise InvalidParameterError(
             f"original and {name} must have the same index, with each id once, got "
-            f"{'ids that differ' if unique else 'repeated ids'}. Where their order "
+            f"{'ids that differ' if unique else 'repeated ids'}. If their order "
             "agrees, use .reset_index(drop=True) on both."
         )
     return values.reindex(original.index)
@@ -321,7 +322,9 @@ def _by_index(name: str, values: Any, original: Any) -> Any:
 def _sample(
     n: int, most: int, what: str, rng: Any, notes: list[str], authors: Any = None
 ) -> np.ndarray:
-    """All rows; of too many, a random sample, by whole authors where these are many."""
+    """Select all rows, or a random sample of too many, by whole authors if needed."""
+    # Authors are inferred from their other documents. A sample with one document of
+    # each author would leave nothing to learn from.
     if n <= most:
         return np.arange(n)
     notes.append(f"Of {n:,} {what}, a random sample of {most:,} was attacked.")
@@ -336,7 +339,7 @@ def _sample(
 def _people(
     background: Any, ids: Any, people: np.ndarray
 ) -> tuple[list[str], np.ndarray]:
-    """All that is held of each person, and the number of each release's, −1 if none."""
+    """Join the texts of each person, and find the person of each release, or −1."""
     texts = texts_of(documents_of("background", background))
     ids = as_labels("background_ids", ids, len(texts), of="text")
     held: dict[Any, list[str]] = {}
@@ -353,24 +356,24 @@ def _people(
 
 
 def _unread(clear: Sequence[str], noisy: Sequence[str]) -> list[str]:
-    """Why a low score says nothing, if these adversaries cannot read the releases."""
+    """Explain why low scores say nothing, if attackers cannot read the releases."""
     readable, usual = known_words(clear, noisy)
     if readable >= _READABLE * usual:
         return []
     return [
-        f"{percent(readable)} of the released words occur in the originals, where "
-        f"{percent(usual)} of the words of an original occur in others. Low scores say "
-        "nothing."
+        f"{percent(readable)} of the released words occur in the originals, while "
+        f"{percent(usual)} of the words of an original occur in others. Low scores are "
+        "not evidence of safety."
     ]
 
 
 def _proved(guarantee: Any, n_candidates: int, scores: Scores) -> list[str]:
-    """What a guarantee says, as a note."""
+    """State a guarantee as a note."""
     if not hasattr(guarantee, "found_at_most"):
         return []
     unit = getattr(guarantee, "unit", "document")
     if unit in (None, "word"):
-        return ["The guarantee is of words: it bounds no share of whole documents."]
+        return ["The guarantee is about words, and does not limit identification."]
     if "linkage" in scores:
         n_candidates = round(1 / scores["linkage"].chance)
     bound = guarantee.found_at_most(n_candidates)
@@ -380,5 +383,5 @@ def _proved(guarantee: Any, n_candidates: int, scores: Scores) -> list[str]:
         f"among {n_candidates:,}."
     )
     if "linkage" in scores and what == "originals" and scores["linkage"].low > bound:
-        note += " More were: is this the guarantee of these releases?"
+        note += " More were: is this really the guarantee of these releases?"
     return [note]

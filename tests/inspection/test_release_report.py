@@ -95,7 +95,7 @@ def test_the_first_verdict_that_applies():
     parts = [
         ("NOTHING WAS IDENTIFIED BEYOND THE TOPIC", {}, [topic]),
         ("NO RELEASE IS IDENTIFIED, BUT", {}, [words]),
-        ("THESE ADVERSARIES CANNOT READ THIS", {"unread": "Because."}, []),
+        ("THESE ATTACKERS CANNOT READ THE RELEASES", {"unread": "Because."}, []),
         ("THE SYNTHETIC TEXTS SHOW", {}, [of("membership", 0.9, 0.5)]),
         ("THE ORIGINAL IS IDENTIFIED", {}, [of("linkage", 0.9)]),
         ("ROWS DO NOT BELONG TOGETHER. 90%", {"misplaced": 0.9}, []),
@@ -157,14 +157,14 @@ def test_stand_ins_are_identified_no_more_often_than_is_proved(prose):
     assert by_mechanism.notes[0].startswith(note)
     assert told.notes[0] == by_mechanism.notes[0]
     wrong = release_report(private, private, n_candidates=10, guarantee=guarantee)
-    assert wrong.notes[0].endswith("is this the guarantee of these releases?")
+    assert wrong.notes[0].endswith("is this really the guarantee of these releases?")
 
 
 def test_synthetic_texts_in_a_code_are_no_all_clear():
     coded = [text.encode().hex() for text in CLEAR[:20]]
     for released in (coded, [""] * 19 + ["the"]):
         report = release_report(CLEAR[:20], released, control=CLEAR[20:])
-        assert report.verdict.startswith("THESE ADVERSARIES CANNOT READ THIS")
+        assert report.verdict.startswith("THESE ATTACKERS CANNOT READ THE RELEASES")
         assert report.unread in report.notes
     readable = release_report(CLEAR[:20], documents(20, seed=9), control=CLEAR[20:])
     assert readable.verdict.startswith("NOTHING WAS FOUND BEYOND CONTROL")
@@ -385,7 +385,10 @@ def test_people_are_identified_by_their_other_texts():
     )  # fmt: skip
     assert fewer.scores["person"].chance == 1 / 30
     assert fewer.scores["person"].n_documents == 30
-    assert any("60 releases texts of 30 people are held" in n for n in fewer.notes)
+    assert any(
+        "texts of 30 people, among them the people of 60 releases" in n
+        for n in fewer.notes
+    )
     empty = ["!", *released[1:40]]  # it leaves its person among the candidates
     given = {"background": people(40, seed=1)[0], "background_ids": range(40)}
     fewer = release_report(empty, empty, authors=range(40), **given)
@@ -438,14 +441,18 @@ def test_a_model_that_remembers_is_told_from_one_that_never_saw(prose):
         )
         for make in (trigrams, public_trigrams)
     )  # fmt: skip
-    assert leaking.verdict.startswith("THE SYNTHETIC TEXTS SHOW WHAT WAS USED: member")
+    assert leaking.verdict.startswith(
+        "THE SYNTHETIC TEXTS REVEAL TRAINING TEXTS: member"
+    )
     assert leaking.scores["membership"].low > 0.6
     assert honest.verdict.startswith("NOTHING WAS FOUND BEYOND CONTROL")
     assert honest.epsilon < 0.6 < leaking.epsilon  # and seldom above 0
     assert any("ε is at least" in note for note in leaking.notes)
     proved = [report.notes[-1] for report in (leaking, honest)]
     assert proved[1] == "Proved: ε is at most 0.6."
-    assert proved[0] == f"{proved[1]} The texts show more: is this their guarantee?"
+    assert (
+        proved[0] == f"{proved[1]} The texts show more: is this really their guarantee?"
+    )
 
 
 @refusals(
