@@ -1,15 +1,15 @@
-r"""Release texts with a stated privacy guarantee; attack releases.
+r"""Release texts with a stated privacy guarantee, and attack releases.
 
-You hold the texts, and a labeled public corpus is enough:
+If a labeled public corpus is enough:
   skdptext learn reviews.csv --text review --label topic --author user \
     --public old-reviews.csv --epsilon 1 -o corpus.csv
 
-A recipient may hold or guess the originals. Each text becomes a public one:
+If a recipient may hold or guess the originals, replace each text by a public one:
   skdptext key q4.key
   skdptext release reviews.csv --text review --public old-reviews.csv \
     --epsilon 4 --name 2026-q4 --key file:q4.key -o released/
 
-The wording is needed, and no recipient has the originals. Words become noisy:
+If the wording is needed, and no recipient has the originals, make words noisy:
   skdptext calibrate --embedding glove.txt --changed 0.25 --public old-reviews.csv
   skdptext release reviews.csv --text review --embedding glove.txt --epsilon E \
     --document-length 20 --name 2026-q4 --key file:q4.key -o released/
@@ -21,15 +21,15 @@ Afterwards:
 exit status:
   0    done
   1    a release is incomplete or has changed (verify)
-  2    refused: the message names what breaks a rule
-  3    a release gives away more than --fail-above allows (report)
-  4    a fault of skdptext itself, shown with its traceback: please report it
+  2    refused; the message names the rule that was broken
+  3    a score is above its limit in --fail-above (report)
+  4    a bug in skdptext, shown with its traceback: please report it
   130  interrupted
 """
 
-# This docstring is what skdptext --help prints. Each command reads tables and calls one
-# function; a flag has the name of the parameter that it sets. Imports of the library
-# are local, as they take seconds.
+# skdptext --help prints this docstring. Each command reads tables and calls one
+# function of the library. A flag has the name of the parameter that it sets. The
+# library is imported locally, because its imports take seconds.
 
 import argparse
 import inspect
@@ -48,7 +48,7 @@ from skdptext._version import __version__
 from skdptext.exceptions import InvalidParameterError
 
 _TABLE = "file or folder: .csv, .jsonl or .parquet"
-# Flags whose parameter of the library has another name.
+# Parameters of the library whose flags have other names.
 _FLAGS = {
     "authors": "author", "documents": "public", "labels": "label", "y": "label",
     "path": "embedding", "public_documents": "public", "public_labels": "public_label",
@@ -62,7 +62,7 @@ _LIKE_AUTHOR = re.compile(
 _HOW_TO_GET_VECTORS = (
     "--embedding must name a file of public word vectors, such as those of GloVe "
     "(https://nlp.stanford.edu/projects/glove), or be docstrings, for a trial. "
-    "(For public documents instead of noisy words, give --public.)"
+    "(For public documents instead of noisy words, use --public.)"
 )
 
 
@@ -80,7 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
             return status
     except BrokenPipeError:
-        # A reader such as head has seen enough. Python would fail again at its end.
+        # The output pipe was closed, for example by head. Python would fail again at
+        # exit, when it flushes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except (ImportError, OSError, ValueError) as error:
@@ -92,12 +93,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except Exception:
-        traceback.print_exc()  # Python's own status is 1, which is an answer of verify
+        traceback.print_exc()  # the status 1 of Python would mean a fault in verify
         return 4
 
 
 def _in_flags(message: str, given: argparse.Namespace) -> str:
-    """A message of the library, with flags for the parameters that it names."""
+    """Replace names of parameters in a message of the library by flags."""
 
     def flag(found: re.Match[str]) -> str:
         name = _FLAGS.get(found[0], found[0])
@@ -114,7 +115,7 @@ def _in_flags(message: str, given: argparse.Namespace) -> str:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        """One line, and no page of usage."""
+        """Print one line instead of a page of usage, and exit."""
         message = message.removeprefix("argument ").replace(": must", " must")
         self.exit(2, f"{self.prog}: {message} (skdptext --help shows examples.)\n")
 
@@ -130,52 +131,52 @@ def _number(text: str) -> float:
 def _limit(text: str) -> tuple[str, float]:
     name, _, value = text.rpartition("=")
     limit = _number(value) if name else math.nan
-    # the columns that tell of rows are counted; all else is a share
+    # "columns" is a count, and all other scores are shares.
     if not 0 <= limit <= (math.inf if name == "columns" else 1):
         rule = "must be scores and limits from 0 to 1, such as linkage=0.1 author=0.2"
         raise argparse.ArgumentTypeError(f"{rule}, got {text!r}.")
     return name, limit
 
 
-# What a flag means is the same in all commands.
+# A flag has the same meaning in all commands.
 _HELP = {
-    "allow_shared_texts": "all public texts among the documents may be published",
-    "author": "column that says who wrote each text",
-    "background": "other texts of the people, with the same --author",
-    "changed": "share of the words that change",
-    "classes": "all labels that there may be",
-    "control": "texts that were not used to make the synthetic ones released",
-    "delta": "probability that more is lost, where classes have many people; or 0",
-    "document_length": "noisy words drawn for each text",
-    "embedding": "public word vectors, or docstrings, for a trial; learn needs none",
-    "epsilon": "privacy loss in nats, of a text or a person; of words, per distance",
+    "allow_shared_texts": "accept that public texts among the documents are published",
+    "author": "column with the author of each text",
+    "background": "other texts of the same people, with the same --author",
+    "changed": "share of the words that should change",
+    "classes": "all possible labels",
+    "control": "texts that were not used to make the synthetic texts",
+    "delta": "probability that the promise may fail, if classes have many people; or 0",
+    "document_length": "number of noisy words for each text",
+    "embedding": "public word vectors, or docstrings, for a trial; optional for learn",
+    "epsilon": "privacy loss in nats per text or person; for words, per distance",
     "fail_above": "allow no score above its limit, such as linkage=0.1 author=0.2",
     "file": "new file for the key",
-    "format": "parquet, csv, jsonl, csv.gz, jsonl.gz; else as the source",
-    "html": "write the report to this file as well",
+    "format": "parquet, csv, jsonl, csv.gz, jsonl.gz; default: that of the source",
+    "html": "also write the report to this HTML file, overwriting it if it exists",
     "id": "column with ids, which are released, and match rows of a report",
     "json": "print the report as JSON",
     "keep": "columns to release IN THE CLEAR",
-    "key": "file:PATH or env:NAME; skdptext key makes one",
+    "key": "file:PATH or env:NAME; made by skdptext key",
     "label": "column with the labels",
-    "n_candidates": "originals that adversaries choose from",
-    "n_expected": "about how many people there are",
-    "n_groups": "groups, where there are no labels",
-    "n_jobs": "processes",
-    "n_rarest": "about how many people the rarest class has",
+    "n_candidates": "number of originals that attackers choose from",
+    "n_expected": "approximate number of people",
+    "n_groups": "number of groups, if there are no labels",
+    "n_jobs": "number of processes",
+    "n_rarest": "approximate number of people in the rarest class",
     "n_words": "use only the first words of the embedding",
-    "name": "another name is another release, with its own ε",
-    "original": f"originals; of --background, the release: {_TABLE}",
+    "name": "name of the release; another name is another release, with its own ε",
+    "original": f"originals; with --background alone, the release: {_TABLE}",
     "out": "new folder of a release, or new .csv file of a corpus",
     "output": "text, tokens, bow; with --public also group, index",
-    "priors": "how frequent classes are in the corpus: equal, released",
-    "public": f"public texts, stand-ins for the others: {_TABLE}",
-    "public_label": "column with public labels, which then are the groups",
-    "public_text": "its column with the texts, else as --text",
+    "priors": "class frequencies in the corpus: equal, released",
+    "public": f"public texts, from which stand-ins are drawn: {_TABLE}",
+    "public_label": "column with public labels, which are then the groups",
+    "public_text": "column with the public texts; default: as --text",
     "random_state": "seed of samples and halves",
-    "released": "what any tool made of the originals",
+    "released": "release that any tool made from the originals",
     "source": f"texts: {_TABLE}",
-    "stop_words": "english: leave out its stop words",
+    "stop_words": "english: leave out English stop words",
     "text": "column with the texts",
 }
 _SWITCH, _REAL, _WHOLE = {"action": "store_true"}, {"type": _number}, {"type": int}
@@ -249,9 +250,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _read(given: Any, place: str, *flags: str) -> list[list[Any]]:
-    """Columns of the source that is given at a place; their flags name them.
+    """Read the columns of a source that flags name.
 
-    What is missing is an empty text, or None as a label or an author.
+    Missing values are empty texts, or None for labels and authors.
     """
     from skdptext.release import read_columns
 
@@ -299,7 +300,7 @@ def _perturber(given: Any, **options: Any) -> Any:
 
 
 def _refuse(given: Any, flags: str, reason: str) -> None:
-    """Refuse flags that would be ignored."""
+    """Refuse flags that would have no effect."""
     for flag in flags.split():
         if getattr(given, flag[2:].replace("-", "_")):
             raise InvalidParameterError(f"{flag} must not be given {reason}")
@@ -312,8 +313,8 @@ def _hint_at_author(given: Any) -> None:
     for name in column_names(given.source) if given.author is None else ():
         if name not in used and _LIKE_AUTHOR.search(name):
             print(
-                f"Does column {name!r} say who wrote each text? Then give --author "
-                f"{name}. Without it, k texts of one person lose k times --epsilon.",
+                f"If column {name!r} is the author of each text, use --author {name}. "
+                "Without it, k texts of one person lose k times --epsilon.",
                 file=sys.stderr,
             )
 
@@ -322,7 +323,7 @@ def _key(given: Any) -> None:
     """Make a secret key.
 
     It is written to a new file that only you can read. Anyone who has it can undo the
-    noise of a release: keep it apart from the release, and then destroy it.
+    noise of a release: keep it apart from the release, and destroy it afterwards.
     """
     from skdptext.release import ReleaseKey
 
@@ -332,9 +333,9 @@ def _key(given: Any) -> None:
 def _release(given: Any) -> None:
     """Release documents.
 
-    Each becomes a public document (--public), which hides which one it was, or noisy
-    words (--embedding), which does not. Noise is fixed by the key, the name, the id and
-    the text: an interrupted command is run again, and writes the same bytes.
+    Each becomes a public document (--public), which hides the original, or noisy words
+    (--embedding), which do not. The key, the name, the id and the text determine the
+    noise: an interrupted command can be repeated, and writes the same bytes.
     """
     from skdptext.release import DocumentRelease, ReleaseKey, release_files
     from skdptext.replacement import DPDocumentReplacer
@@ -351,8 +352,8 @@ def _release(given: Any) -> None:
         _hint_at_author(given)
         if given.epsilon > 10:
             print(
-                "Warning: with --epsilon above 10 nearly every stand-in is of the "
-                "document's own group, and protects little of what the group says.",
+                "Warning: with --epsilon above 10, nearly every stand-in is from the "
+                "document's own group, which is then hardly protected.",
                 file=sys.stderr,
             )
         columns = [] if given.public_label is None else ["public_label"]
@@ -371,9 +372,10 @@ def _release(given: Any) -> None:
         verbose=1,
     )  # fmt: skip
     print(
-        f"{manifest['documents']:,} documents are in {given.out}, and _release.json "
-        f"states:\n\n{manifest['guarantee']['words']}\n\nVerify the release, and "
-        f"destroy the key ({key.source}): anyone who has it can undo the noise.",
+        f"Released {manifest['documents']:,} documents to {given.out}. Its "
+        f"_release.json states:\n\n{manifest['guarantee']['words']}\n\nVerify the "
+        f"release, and destroy the key ({key.source}): anyone who has it can undo the "
+        "noise.",
         file=sys.stderr,
     )
 
@@ -390,7 +392,7 @@ def _verify(given: Any) -> int:
 def _calibrate(given: Any) -> None:
     """Find the ε at which a share of the words changes.
 
-    Give public text: ε must not be chosen by the documents that it is to protect.
+    Use public text: ε must not be chosen by the documents that it protects.
     """
     from skdptext.model_selection import calibrate_epsilon
 
@@ -405,7 +407,7 @@ def _learn(given: Any) -> None:
     """Learn a labeled public corpus from texts that you hold.
 
     Noise is added once, to one sum over the people. Every run is another release, and
-    their ε add up; nothing is written over.
+    their ε add up. Nothing is overwritten.
     """
     import json
     from hashlib import sha256
@@ -443,11 +445,11 @@ def _learn(given: Any) -> None:
 
 
 def _report(given: Any) -> int:
-    """Attack a release: what does it give away?
+    """Attack a release and report what it reveals.
 
-    Any tool may have made it. Adversaries look for the original of each text, its
-    author and its words. With --background, they look for the person of each text, and
-    no originals are needed; with --control, for the texts that were used.
+    Any tool may have made it. Attackers try to identify the original of each text, its
+    author and its words. With --background, they identify the person of each text, and
+    no originals are needed; with --control, the texts that were used.
     """
     import json
 
@@ -494,7 +496,7 @@ def _report(given: Any) -> int:
 
 
 def _table(given: Any, place: str) -> Any:
-    """All columns of a source, whose rows are named by --id."""
+    """Read all columns of a source, with --id as the index."""
     import pandas as pd
 
     from skdptext.release import column_names, read_columns
@@ -513,24 +515,24 @@ def _table(given: Any, place: str) -> Any:
 
 
 def _proved(given: Any) -> Any:
-    """What is stated of a release in its folder, or of a corpus in its .json file."""
+    """Read the guarantee from a release's folder, or from a corpus's .json file."""
     from skdptext.privacy import PrivacyGuarantee
 
     path = Path(given.released)
     path = path / "_release.json" if path.is_dir() else path.with_suffix(".json")
-    # there is none of another tool, and it tells little of words without vectors
+    # Releases of other tools have none, and that of noisy words needs their vectors.
     with suppress(InvalidParameterError, OSError):
         return PrivacyGuarantee.from_json(path.read_text("utf-8"))
     return None
 
 
 def _gate(report: Any, given: Sequence[tuple[str, float]]) -> int:
-    """The status of a report that is held against limits; what is above is printed."""
+    """Compare a report with limits, print the scores above, and return the status."""
     if report.misplaced or report.unread:
         raise InvalidParameterError(f"--fail-above cannot be judged. {report.verdict}")
     found = {name: score.value for name, score in report.scores.items()}
     found["columns"] = len(report.columns)
-    limits = dict(sorted(given, reverse=True))  # the lowest of a score counts
+    limits = dict(sorted(given, reverse=True))  # the lowest limit of a score counts
     if not limits.keys() <= found.keys():
         raise InvalidParameterError(
             f"--fail-above must name scores of this report ({', '.join(found)}), got "
