@@ -262,6 +262,7 @@ def _read(given: Any, place: str, *flags: str) -> list[list[Any]]:
     try:
         read = read_columns(source, names)
     except InvalidParameterError as error:
+        # The message names parameters of the library. Users know the flags only.
         message = re.sub("^columns(?= must)", asked, str(error))
         message = re.sub("^source(?= must)", there, message)
         raise InvalidParameterError(message) from None
@@ -420,6 +421,8 @@ def _learn(given: Any) -> None:
     out = Path(given.out)
     if out.suffix != ".csv":
         raise InvalidParameterError(f"--out must end in .csv, got {given.out!r}.")
+    # Both names are claimed before the texts are read: learning takes minutes, and a
+    # corpus without its statement must not appear.
     with claimed(out.with_suffix(".json"), out) as (statement, corpus):
         (public,) = _read_public(given)
         flags = ["text", "label"] + ["author"] * (given.author is not None)
@@ -475,6 +478,8 @@ def _report(given: Any) -> int:
         if given.label is not None:
             options["labels"] = {given.label: first[given.label]}
         texts = [table[given.text] for table in tables]
+        # Series are matched by their index, which holds the ids. Without ids, rows are
+        # matched by position, and lists have no index.
         lists = texts if given.id is not None else [x.tolist() for x in texts]
         for other in others:
             if first.index.is_unique and set(first.index) == set(other.index):
@@ -528,10 +533,13 @@ def _proved(given: Any) -> Any:
 
 def _gate(report: Any, given: Sequence[tuple[str, float]]) -> int:
     """Compare a report with limits, print the scores above, and return the status."""
+    # In both cases, low scores are not evidence of safety.
     if report.misplaced or report.unread:
         raise InvalidParameterError(f"--fail-above cannot be judged. {report.verdict}")
     found = {name: score.value for name, score in report.scores.items()}
     found["columns"] = len(report.columns)
+    # A limit on a score that was not measured must fail: it would otherwise pass
+    # silently.
     limits = dict(sorted(given, reverse=True))  # the lowest limit of a score counts
     if not limits.keys() <= found.keys():
         raise InvalidParameterError(

@@ -138,6 +138,7 @@ def released(
         ).fit(release, labels)
         return float(balanced_accuracy_score(y_unseen, model.predict(unseen)))
 
+    # `fit` learns nothing from documents, so that an empty list is enough.
     words = noise.set_params(output="text").fit([])
     replacer = DPDocumentReplacer(public, public_labels=y_public, epsilon=4.0).fit()
     model = DPTextClassifier(public, epsilon=1.0, classes=list(np.unique(topics)))
@@ -165,6 +166,8 @@ def show_releases(divisions: Sequence[Scores]) -> None:
             if None in values:
                 cells.append("–")
                 continue
+            # Each division is one release on other texts: the interval also covers the
+            # noise.
             half = half_width(np.std(values, ddof=1), len(values))
             cells.append(f"{np.mean(values):.0%} ± {half:.0%}")
         print(f"{name:26}{cells[0]:>16}{cells[1]:>20}")

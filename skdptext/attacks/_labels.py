@@ -120,6 +120,8 @@ def label_attack(
     counts = np.unique(known, return_counts=True)[1]
     n_splits = min(check_integer("n_splits", n_splits, low=2), max(2, counts.max()))
     if groups is None:
+        # Copies of a text must not be both learned and inferred: the label would be
+        # read off.
         groups = [" ".join(words_of(text)) for text in next(iter(views.values()))]
         groups = groups if len(set(groups)) >= n_splits else np.arange(n)
     groups = as_labels("groups", groups, n, n_different=n_splits)

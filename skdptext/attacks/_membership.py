@@ -88,6 +88,7 @@ def membership_attack(
             ("training", training), ("control", control), ("synthetic", synthetic)
         )
     )  # fmt: skip
+    # A text in both lists was used: as a control, it would hide a leak.
     others = {words: text for words, text in others.items() if words not in used}
     if min(len(used), len(others)) < FEWEST_CASES or not made:
         raise InvalidParameterError(
@@ -134,6 +135,7 @@ def _own_spans(words: list[Any], made: list[Any], n: int) -> np.ndarray:
     """Compute the share of each text's unique phrases that occur in synthetic texts."""
     there = set().union(*(spans(text, n) for text in made))
     own = [spans(text, n) for text in words]
+    # A phrase of several texts does not show which of them was used.
     held = Counter(span for text in own for span in text)
     own = [{span for span in text if held[span] == 1} for text in own]
     # One more phrase counts as half found, which puts texts without any in the middle.

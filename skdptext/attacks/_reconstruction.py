@@ -182,6 +182,8 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
         # log-likelihoods add.
         for released in ids.T:
             out += np.log(self.transitions_[:, released].T.astype(np.float64))
+        # Logarithms are normalized as such: products of many small probabilities would
+        # underflow.
         out -= np.logaddexp.reduce(out, axis=1, keepdims=True)
         return out
 

@@ -82,6 +82,8 @@ class Score:
         """
         points, times = _LEAST_GAIN
         gain = self.low - self.chance
+        # With many documents, even a tiny excess is significant. It counts only if it
+        # also matters, absolutely or relative to chance.
         return gain > 0 and (gain >= points or self.low >= times * self.chance)
 
     @property

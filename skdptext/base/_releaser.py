@@ -242,6 +242,8 @@ class BaseReleaser(
         releaser : object
             A copy. If the releaser has no `random_state`, its noise is unaffected.
         """
+        # A shallow copy is enough, because a releaser does not change what `fit` has
+        # stored.
         noisy = copy(self)
         if hasattr(noisy, "random_state"):
             noisy.random_state = random_state
@@ -297,6 +299,8 @@ class _StatedLikelihood:
         rule = f"log_likelihood of {name} must return an array of shape {shape} "
         rule += "without NaN"
         logs = as_array(self._releaser.log_likelihood(self._candidates, releases), rule)
+        # −inf is a correct answer, for an impossible release. NaN would silently win or
+        # lose every comparison.
         numbers = logs.shape == shape and logs.dtype.kind in "fiu"
         if not numbers or np.isnan(logs).any():
             raise InvalidParameterError(

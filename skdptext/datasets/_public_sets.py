@@ -229,12 +229,15 @@ def _read(public: _PublicSet, download: bool) -> str:
     if path is None and not check_flag("download_if_missing", download):
         raise OSError(f"{public.title} is missing and not to be downloaded. {remedy}")
     try:
+        # A file of the user always comes before the network.
         path = path or _download(public, home)
     except Exception as error:  # network, archive and pooch raise many kinds of errors
         problem = f"{public.title} could not be downloaded ({error}). {remedy}"
         raise OSError(problem) from error
     content = path.read_bytes()
     text = _text(public, gzip.decompress(content) if path.suffix == ".gz" else content)
+    # The checksum is of the decoded text, because copies differ in line ends, byte
+    # order marks, compression and further columns.
     if sha256(text.encode()).hexdigest() != public.sha256:
         raise OSError(f"{path} is not the {public.title}: delete it. {remedy}")
     return text

@@ -340,6 +340,7 @@ class WordEmbedding:
         buckets, *lengths = self._subwords
         text = _composed(word).encode(errors="ignore").decode()  # no half surrogates
         hashes = ft_ngram_hashes(text, *lengths, len(buckets))
+        # A word shorter than the shortest subword has no vector.
         if not hashes:
             return None
         return buckets[hashes].sum(axis=0) / np.float32(len(hashes))
@@ -544,6 +545,7 @@ class WordEmbedding:
         """32-byte digest of words and vectors; equal for equal embeddings."""
         digest = hashlib.blake2b(digest_size=32, person=b"skdptext-table")
         digest.update(repr(self.vectors.shape).encode())
+        # `repr` escapes the separator, so that different lists of words differ as text.
         text = "\0".join(map(repr, self.words))
         digest.update(text.encode("utf-8", "surrogatepass"))
         arrays = [self.vectors]
@@ -635,6 +637,8 @@ def check_columns(X: Any, embedding: WordEmbedding) -> None:
     for column, (name, row) in enumerate(
         zip(names, embedding.find(names), strict=True)
     ):
+        # Only a name that is another word of the embedding proves that the columns are
+        # in another order.
         if row != column and name in embedding:
             raise InvalidParameterError(
                 "X must have the words of the embedding as columns, in its order: "

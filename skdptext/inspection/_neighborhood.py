@@ -149,10 +149,13 @@ class NeighborhoodDisplay:
                 "perturber must have an embedding of at least 2 dimensions, got "
                 f"{embedding.dim}."
             )
+        # The streams have their own purpose, so that the same integer in a release does
+        # not repeat these draws.
         rng = NoiseStreams(random_state, b"neighborhood").open(b"noise")
         draws = mechanism.draw(rng, n_draws)
         landed = mechanism.apply(np.repeat(own, n_draws), draws)
         counts = np.bincount(landed, minlength=len(embedding))
+        # The search excludes the word itself, which is put first.
         k = min(n_neighbors, len(embedding) - 1)
         near = [center, *k_nearest_words(vectors[own], vectors, k, exclude=own)[0][0]]
         often = np.argsort(-counts, kind="stable")
@@ -160,6 +163,7 @@ class NeighborhoodDisplay:
         ids = np.concatenate([near, often[:n_landed]])
         gaps = vectors[ids] - vectors[center].astype(np.float64)
         plane = _principal_plane(gaps)
+        # Other mechanisms choose a word without a noisy vector, and have no points.
         points = np.empty((0, 2))
         if isinstance(mechanism, NoiseMechanism):
             points = mechanism.noise(tuple(x[:_N_POINTS] for x in draws)) @ plane
@@ -205,6 +209,7 @@ class NeighborhoodDisplay:
             *self.positions.T, s=12 + 400 * self.shares, c=colors, alpha=0.75,
             linewidths=0, label="words (area: share of draws)", zorder=3,
         )  # fmt: skip
+        # Rounding may bring the sum slightly above 1.
         elsewhere = max(0.0, 1 - self.shares.sum())
         axis.set(
             xlabel="first principal axis of these words (Euclidean distance)",

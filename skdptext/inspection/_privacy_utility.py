@@ -154,11 +154,13 @@ class PrivacyUtilityDisplay:
         privacy = _asked("privacy", privacy, kinds)
         utility = _asked("utility", utility, kinds)
         scores = results.scores[utility]
+        # Intervals are those of the search: they allow for splits that share documents.
         interval = np.stack([scores.low, scores.high], axis=1)
         if chance is not None:
             chance = check_real("chance", chance)
         elif kinds[utility] == "balanced_accuracy" and hasattr(search, "classes_"):
             chance = 1 / len(search.classes_)
+        # Only our rule, `best_under_constraint`, has bounds.
         bounds = getattr(getattr(search, "refit", None), "subject_to", {})
         axes = {"privacy": privacy, "utility": utility}
         return cls(
@@ -246,6 +248,8 @@ class PrivacyUtilityDisplay:
 
         if scoring is None:
             scoring = privacy_utility_scoring()
+            # Our scoring uses the balanced accuracy, for which a guess is right for one
+            # of all labels, however frequent they are.
             chance = 1 / len(np.unique(y)) if chance is None else chance
         options = {"refit": False, "scoring": scoring} | options
         search = GridSearchCV(estimator, param_grid, **options).fit(X, y)
@@ -298,8 +302,11 @@ class PrivacyUtilityDisplay:
         self.ax_.set_title(fill(self.note, 64), fontsize="small", color="0.3")
         self.ax_.xaxis.set_major_formatter(lambda value, _: _said(value, x))
         self.ax_.yaxis.set_major_formatter(lambda value, _: _said(value, y))
+        # All figures then have the same axis, and can be compared.
         if _are_shares(x):
             self.ax_.set_xlim(-0.02, 1.02)
+        # Only one line gets labels of ε, that of the chosen candidate: with labels on
+        # each line, they overlap.
         lines, group = [*self.lines_.values(), *self.rules_], self.groups[0]
         if (at := self.chosen) is not None:
             group, between = self.groups[at], ""
@@ -387,6 +394,8 @@ def _note(search: Any, results: Any, kinds: Mapping[str, str], privacy: str) -> 
 
 def _groups(columns: Mapping[str, np.ndarray]) -> list[str]:
     """Name the line of each candidate by λ and all other parameters except ε."""
+    # λ always names the line, as the figure compares it. Other parameters do so only if
+    # they vary.
     names = [
         name
         for name, values in columns.items()

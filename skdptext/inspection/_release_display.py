@@ -135,6 +135,8 @@ def _verdict(report: ReleaseReport) -> str:
             "copy, or are clearly made from, the original of another row. Match the "
             "rows by ids. Apart from this, only copies were measured."
         )
+    # The order of the checks below is that of severity: who wrote a text is worse than
+    # what is left of it. The first that applies is the verdict.
     found = [row for row in report.scores.values() if row.is_above]
     identified = [row for row in found if row.question in _IDENTIFIED]
     used = [row for row in found if row.question in _OF_TRAINING]

@@ -182,6 +182,8 @@ def release_report(
         clear = texts_of(some_original)
         copies = copied(texts, noisy)["copies"]  # of any row, in the sample or not
         other = of_other_rows(texts, noisy, picked).astype(float)
+        # A few releases resemble other originals by chance. Both a share and a number
+        # are needed, since in a small table one of them is easily reached.
         if other.mean() > _BY_CHANCE and other.sum() >= min(_FEWEST, len(other)):
             row = read_off("linkage", other, 1 / n)
             return ReleaseReport(Scores([row, copies]), notes, misplaced=row.value)
@@ -194,6 +196,8 @@ def release_report(
         rows += [*attack.rows, *left, copies]
     if people is not None:
         held, truth = _people(background, background_ids, people)
+        # People without background texts cannot be identified, and would only lower the
+        # score.
         known = np.flatnonzero(truth[picked] >= 0)
         notes.append(
             f"The attackers hold texts of {len(held):,} people, among them the people "
@@ -209,12 +213,14 @@ def release_report(
         _, number, counts = np.unique(
             values[picked], return_inverse=True, return_counts=True
         )
+        # A label that occurs once cannot be learned from other documents.
         again = np.flatnonzero(counts[number] > 1)
         if len(again) < len(picked):
             notes.append(
                 f"{len(picked) - len(again):,} documents are the only ones with their "
                 f"{name} and are not counted where the {name} is inferred."
             )
+        # With a single label left, there is nothing to infer.
         if len(set(number[again])) > 1:
             rows += label_attack(
                 original and rows_of(some_original, again), rows_of(some, again),
@@ -357,6 +363,8 @@ def _people(
 
 def _unread(clear: Sequence[str], noisy: Sequence[str]) -> list[str]:
     """Explain why low scores say nothing, if attackers cannot read the releases."""
+    # The usual share is the yardstick, because even plain texts on different topics
+    # share only some of their words.
     readable, usual = known_words(clear, noisy)
     if readable >= _READABLE * usual:
         return []
@@ -374,6 +382,8 @@ def _proved(guarantee: Any, n_candidates: int, scores: Scores) -> list[str]:
     unit = getattr(guarantee, "unit", "document")
     if unit in (None, "word"):
         return ["The guarantee is about words, and does not limit identification."]
+    # With fewer originals than `n_candidates`, attackers chose from fewer. The bound
+    # must be for the same number.
     if "linkage" in scores:
         n_candidates = round(1 / scores["linkage"].chance)
     bound = guarantee.found_at_most(n_candidates)

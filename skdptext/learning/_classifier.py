@@ -384,6 +384,8 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         self.public_ = public_list(self.public_documents)
         public = tuple(d if isinstance(d, str) else tuple(d) for d in self.public_)
         n = len(public) if self.n_expected is None else int(self.n_expected)
+        # Only public numbers are used here. The true numbers of people and of labels
+        # are private, and a choice by them would reveal something.
         rarest = n / n_classes / 5 if self.n_rarest is None else self.n_rarest
         grouped = self.delta == 0 or rarest * self.epsilon < _FEW
         if self.encoder is not None:
@@ -426,6 +428,9 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
                 break
             if shares is None:
                 first, before, now = copies.see(block, numbers[at])
+                # A copy changes the mean of the labels of its text. The old
+                # contribution is taken out and the new one put in, so that equal texts
+                # count once together.
                 add_documents(table, rows[first], -before, before.sum(axis=1))
                 add_documents(table, rows[first], now, now.sum(axis=1))
             else:
@@ -445,6 +450,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
                 "people wrote them, pass authors. Near-copies are not detected.",
                 UserWarning,
             )
+        # A public text among the private ones would be published with a label.
         shared.check(self.allow_shared_texts)
         return table
 
@@ -473,6 +479,8 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
     ) -> "DPTextClassifier":
         warn_of_repeats(self.random_state, has_ids=True)
         epsilon, grouped = float(self.epsilon), features.names is not None
+        # Groups have pure ε, for which the number of cells does not matter. A discrete
+        # Gaussian differs a little from a continuous one in each cell; δ includes this.
         n_cells, delta = (0, 0.0) if grouped else (sums.size, float(self.delta))
         part = LearningPart(
             "person" if of_people else "document", epsilon, delta, n_cells
@@ -494,6 +502,8 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         )
         self._part = replace(part, caveats=tuple(compress(_CAVEATS, void)))
         self.classes_ = classes
+        # From here on, only the noisy sums are used: everything below is
+        # post-processing.
         self.noisy_sums_ = (sums + noise) / GRID
         self.encoder_ = features.encoder
         self._said = said_by(self.noisy_sums_, part.scale / GRID, features)
@@ -639,6 +649,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
 
 def _numbers_of(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Get the number of each label's class; no error quotes a label."""
+    # The error below gives the position of a wrong label: the label itself is private.
     number = {label: i for i, label in enumerate(classes.tolist())}
     at = np.array([number.get(label, -1) for label in labels.tolist()], dtype=int)
     if (at < 0).any():

@@ -193,6 +193,8 @@ def plausible_deniability(
     ids = some_word_ids(words, source.embedding_)
     n_draws = check_integer("n_draws", n_draws, low=1)
     rng = NoiseStreams(random_state, b"plausible_deniability").open(b"noise")
+    # A mechanism that states its probabilities gives expected numbers, which are no
+    # integers.
     exact = isinstance(mechanism, TableMechanism)
     unchanged, distinct = np.empty((2, len(ids)), dtype=float if exact else np.int64)
     if exact:
@@ -206,6 +208,7 @@ def plausible_deniability(
     else:
         for rows, noisy in draw_words(mechanism, ids, n_draws, rng):
             unchanged[rows] = (noisy == ids[rows, None]).sum(axis=1)
+            # In a sorted row, each step up is one more different word.
             distinct[rows] = 1 + (np.diff(np.sort(noisy, axis=1)) > 0).sum(axis=1)
     return PlausibleDeniability(
         words=source.embedding_.word_array[ids],

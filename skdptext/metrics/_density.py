@@ -132,6 +132,7 @@ def density_statistics(
     corpus: dict[str, Any] = {}
     if bags is not None:
         holds = bags[:, ids[sparse]]
+        # Only whether a document contains the word counts, not how often.
         holds.data[:] = 1
         sizes = np.asarray(bags.sum(axis=1)).ravel()
         corpus = {

@@ -163,6 +163,7 @@ def _distances(
     with limit_blas_threads(1):
         rows = Parallel(n_jobs, require="sharedmem")(map(delayed(row), range(shape[0])))
     distances = np.reshape(rows, shape)
+    # Only the upper triangle was solved. The distance is symmetric.
     if Y is None and table is not None:
         distances += distances.T
     return distances
@@ -187,6 +188,7 @@ def _read_one(x: Any, table: WordEmbedding | None, name: str) -> sp.csr_array:
             raise InvalidParameterError(
                 f'{name} must hold word weights with embedding="one-hot", got tokens.'
             )
+        # Unknown words have no position, and are left out as in a release.
         ids = table.find(list(x))
         x = np.bincount(ids[ids >= 0], minlength=len(table))
     bag = _read_many(x, table, name)

@@ -170,7 +170,9 @@ def _scores(
     mean = by_split.mean(axis=1)
     if k == 1:
         nan = np.full(len(mean), np.nan)
+        # A single split says nothing about the spread.
         return Scores(mean, nan, nan, nan, k)
+    # In k-fold cross-validation, one fold tests what k − 1 folds trained.
     ratio = 1 / (k - 1) if test_over_train is None else test_over_train
     low, high = _interval(by_split, 0.95, ratio)
     return Scores(mean, by_split.std(axis=1, ddof=1), low, high, k)
@@ -217,6 +219,8 @@ def _interval(
     mean, std = by_split.mean(axis=-1), by_split.std(axis=-1, ddof=1)
     margin = half_width(std, k, confidence, test_over_train)
     low, high = mean - margin, mean + margin
+    # An interval of shares beyond 0 or 1 would only confuse. That all scores lie in [0,
+    # 1] is the best available sign that they are shares.
     known = by_split[~np.isnan(by_split)]
     if ((known >= 0) & (known <= 1)).all():
         low, high = low.clip(0, 1), high.clip(0, 1)

@@ -217,6 +217,7 @@ class _WordMovers(DocLinked):
         """Get the bags of the queries, and which bag of the index each of them is."""
         check_is_fitted(self, "_index")
         if X is None:
+            # A training document is not its own neighbor, but its copies are.
             bags, exclude = self._index.bags, np.arange(len(self._rows))
             empty = self.empty_rows_
         else:
@@ -284,6 +285,8 @@ class _Predictor(_WordMovers):
         check_is_fitted(self, "_index")
         if X is None:
             return answer(X)
+        # Documents without words are answered first. scikit-learn only sees the others,
+        # so that its messages and results stay those of complete documents.
         weights = self._read(X, self._index.embedding)
         empty = np.diff(weights.indptr) == 0
         if not empty.any():
@@ -655,6 +658,7 @@ def _as_parameter_error() -> Iterator[None]:
 
 def _warn_of_cost(queries: sp.csr_array, sizes: np.ndarray) -> None:
     """Warn of the time of a search before it begins, if it is long."""
+    # The estimate was fitted to measured times; see "Cost" of the classifier.
     n, size = queries.shape[0], float(sizes.mean())
     by_words = _BY_WORDS * size + _BY_ROWS * len(sizes)
     seconds = (_EACH * n + by_words * queries.nnz) / 1000

@@ -521,6 +521,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         sample = reader.sample_length
         label = streams.labeller()
         documents = self._read(reader, X, label)
+        # With this ε, no word changes: the run only cuts or draws words.
         unmoved = RandomizedResponse().prepare(self.embedding_, _NO_NOISE)
         return self._bags(NoiseRun(unmoved, streams, sample).run(documents, n_jobs=1))
 
@@ -541,6 +542,8 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         A seed used at two values of ε must not repeat its noise, because the difference
         of the two releases would reveal the document.
         """
+        # Options of reading are part of the key as well: the same document, read in
+        # another way, is another input.
         length = reader.document_length
         reading = None if length is None else int(length), reader.resize, reader.oov
         key = self.mechanism_.fingerprint + repr((purpose, *reading)).encode()

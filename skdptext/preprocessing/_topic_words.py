@@ -134,10 +134,12 @@ class TopicWordSelector(
             )
         bags = read_bags(X)
         warn_of_private_tuning(tuned_on, "Words are chosen by the topics", "X and y")
+        # A word that no document contains has an expected count of 0, and χ² = 0/0.
         with np.errstate(invalid="ignore", divide="ignore"):
             self.scores_, self.pvalues_ = chi2(bags, y)
         seen = np.bincount(bags.indices, minlength=bags.shape[1]) > 0
         self.scores_[~seen] = self.pvalues_[~seen] = np.nan
+        # The sort is stable: ties go to the first columns on every machine.
         order = np.argsort(-np.nan_to_num(self.scores_, nan=-np.inf), kind="stable")
         chosen = order[: min(n_words, int(seen.sum()))]
         self._support = np.zeros(bags.shape[1], dtype=bool)
@@ -180,6 +182,7 @@ class TopicWordSelector(
         X = validate_data(self, X, accept_sparse="csr", reset=False)
         dtype = X.dtype
         bags = read_bags(X)
+        # The columns stay in place, because a perturber takes column j as word j.
         bags.data[~self._support[bags.indices]] = 0
         bags.eliminate_zeros()
         return sparse_result(bags.astype(dtype))

@@ -450,6 +450,8 @@ class PrivacyGuarantee:
             The probability with which this may fail.
         """
         n = check_integer("n_documents", n_documents, low=1)
+        # Losses of different kinds of releases add up. Within a kind, the total is
+        # smaller than the sum, and is computed together.
         each = [type(g[0]).of_person(g, n) for g in _groups(self.parts)]
         return sum(e for e, _ in each), min(1.0, sum(d for _, d in each))
 
@@ -536,6 +538,7 @@ class PrivacyGuarantee:
         if not delta or not pure:
             return pure
         total = LossDistribution.total(part.losses(x, y) for part in self.parts)
+        # Both are true bounds. The pure one is smaller if δ is tiny or words are few.
         return min(pure, total.exponent(delta))
 
     def _inputs(self, what: str, x: Any, y: Any) -> tuple[Any, Any]:
@@ -805,6 +808,7 @@ class PrivacyGuarantee:
             raise InvalidParameterError(
                 "n_words must be given to bound the utility, got None."
             )
+        # Both metrics share their axes, so that the largest stretch is on one of them.
         stretch = (stated.eigenvalues / noise.eigenvalues).min()
         rate, n = part.mechanism.epsilon * math.sqrt(stretch), part.n_words
         return float(gammainc(n * noise.dim, rate * n * delta))
@@ -946,6 +950,7 @@ def _largest_within(total: Any, allowed: float) -> float:
     if (at := total(1.0)) in (0.0, math.inf):
         return 0.0 if at else math.inf
     low = high = 1.0
+    # The root is first enclosed by doubling and halving.
     while total(low) > allowed:
         high, low = low, low / 2
         if low < 2.0**-60:

@@ -143,10 +143,14 @@ def release_files(
     single = isinstance(source, str | os.PathLike)
     if single and place.is_relative_to(Path(source).resolve()):
         raise InvalidParameterError("out must be outside the folder of the inputs.")
+    # All checks come before any noise is drawn. A run that failed half-way would leave
+    # released rows that belong to no stated guarantee.
     form = tables[0].format if format is None else format
     check_option("format", form, FORMATS)
     keyed = release._keyed()  # refuses a missing key before all inputs are read
     with claimed(place) as (unfinished,):
+        # The first reading checks all inputs. With authors it also answers each author,
+        # which needs all documents of the author.
         survey, persons = _Survey(tables, release), None
         if release.author is None:
             deque(survey, 0)
@@ -173,6 +177,8 @@ def release_files(
                     digest = _digest_of(path)
                     told = {"input": table.name, "documents": n, "digest": digest}
                     files[path.name] = told
+        # The manifest is written last, and `claimed` then renames the folder: a folder
+        # named `out` is always a complete release.
         manifest = {**release.manifest(), "documents": total, "files": files}
         text = json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False)
         (unfinished / MANIFEST).write_text(f"{text}\n", "utf-8")
@@ -209,10 +215,14 @@ class _Survey:
                     self._widen(kept)
                 except InvalidParameterError as error:
                     raise InvalidParameterError(f"{table.name}: {error}") from None
+                # Repeated ids are found by 8 bytes each. Two different ids with one
+                # hash would wrongly be refused, which is as good as impossible with 64
+                # bits.
                 hashes.append(np.array([hash(name) for name in ids], np.int64))
                 n_empty += sum(x.strip().lower() in _NO_TEXT for x in texts)
                 if shared is not None:
                     shared.see(texts)
+                # Without authors, nothing is yielded: reading is all that is needed.
                 yield from zip(texts, authors, strict=False)
                 n += len(batch)
             self.counts.append(n)
@@ -281,6 +291,7 @@ def verify(out: str | os.PathLike[str]) -> list[str]:
     folder = check_path("out", out)
     try:
         manifest = json.loads((folder / MANIFEST).read_bytes())
+        # Anyone may have edited the manifest, so any JSON is possible here.
         stated = {name: told["digest"] for name, told in manifest["files"].items()}
         problem = "it has no files"
     except OSError as error:

@@ -458,6 +458,8 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         """
         groups = self._check_ready()
         streams = NoiseStreams(self.random_state, self._context())
+        # An author's answer needs all of their documents, so nothing is answered before
+        # the last document was seen.
         persons = PersonAnswers(streams, groups, self.output, self._shown)
         names, n = iter(authors), 0
         for block, clear in self._grouped(X):
@@ -596,6 +598,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
             given = as_labels("released", released).tolist()
         number = {key: i for i, key in enumerate(dict.fromkeys(public))}
         counts = np.zeros((len(number) + 1, self.n_groups_))
+        # The last row of zeros is for releases that are no public document.
         at = np.array([number[key] for key in public])
         np.add.at(counts, (at, self.public_groups_), 1)
         counts /= np.bincount(self.public_groups_, minlength=self.n_groups_)
