@@ -108,7 +108,8 @@ def _in_flags(message: str, given: argparse.Namespace) -> str:
 
     rule = re.match(r"[\w, ]+(?= must )", message)
     head = rule[0] if rule else ""
-    # Words with an underscore are parameters wherever they stand.
+    # Before "must", any word may be a parameter. After it, only words with an
+    # underscore are.
     tail = re.sub(r"\b\w+_\w+\b|\bclasses(?=`)", flag, message[len(head) :])
     return re.sub(r"\w+", flag, head) + tail
 

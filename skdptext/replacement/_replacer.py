@@ -598,7 +598,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
             given = as_labels("released", released).tolist()
         number = {key: i for i, key in enumerate(dict.fromkeys(public))}
         counts = np.zeros((len(number) + 1, self.n_groups_))
-        # The last row of zeros is for releases that are no public document.
+        # The last row of zeros is for releases that are not public documents.
         at = np.array([number[key] for key in public])
         np.add.at(counts, (at, self.public_groups_), 1)
         counts /= np.bincount(self.public_groups_, minlength=self.n_groups_)

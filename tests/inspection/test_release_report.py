@@ -96,7 +96,7 @@ def test_the_first_verdict_that_applies():
         ("NOTHING WAS IDENTIFIED BEYOND THE TOPIC", {}, [topic]),
         ("NO RELEASE IS IDENTIFIED, BUT", {}, [words]),
         ("THESE ATTACKERS CANNOT READ THE RELEASES", {"unread": "Because."}, []),
-        ("THE SYNTHETIC TEXTS SHOW", {}, [of("membership", 0.9, 0.5)]),
+        ("THE SYNTHETIC TEXTS REVEAL", {}, [of("membership", 0.9, 0.5)]),
         ("THE ORIGINAL IS IDENTIFIED", {}, [of("linkage", 0.9)]),
         ("ROWS DO NOT BELONG TOGETHER. 90%", {"misplaced": 0.9}, []),
         ("COLUMNS GIVE ROWS AWAY. Column", {"columns": ["Column."]}, []),
@@ -252,7 +252,7 @@ def test_columns_that_name_rows():
         number, author, row = column_sentences(kind(clear), kind(kept))
         assert number == "Column 'number' equals 'id' of the originals in 4 of 4 rows."
         assert author.startswith("Column 'author' has one name for each value of 'who'")
-        assert row.startswith("Column 'row' has another value in each row")
+        assert row.startswith("Column 'row' has a different value in each row")
 
 
 @pytest.mark.no_cover
@@ -325,7 +325,10 @@ def test_large_inputs_are_sampled_and_say_so():
     )
     assert report.scores["copies"].n_documents == 20
     rare = release_report(texts, texts, authors=["a", "b"] * 29 + ["c", "d"])
-    assert any(note.startswith("2 documents whose author") for note in rare.notes)
+    assert any(
+        note.startswith("2 documents are the only ones with their author")
+        for note in rare.notes
+    )
     empty = release_report(["", "!", *CLEAR[2:20]], ["", "x", *CLEAR[2:20]])
     assert empty.scores["words"].value == 1
     assert "2 of the originals hold no word and are left out." in empty.notes
@@ -385,10 +388,7 @@ def test_people_are_identified_by_their_other_texts():
     )  # fmt: skip
     assert fewer.scores["person"].chance == 1 / 30
     assert fewer.scores["person"].n_documents == 30
-    assert any(
-        "texts of 30 people, among them the people of 60 releases" in n
-        for n in fewer.notes
-    )
+    assert any("the people of 60 releases" in n for n in fewer.notes)
     empty = ["!", *released[1:40]]  # it leaves its person among the candidates
     given = {"background": people(40, seed=1)[0], "background_ids": range(40)}
     fewer = release_report(empty, empty, authors=range(40), **given)

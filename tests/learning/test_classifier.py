@@ -177,7 +177,9 @@ def test_encoders(public, private, encoder, n_features, on_trust):
     model = DPTextClassifier(public, encoder, classes=["food", "pets"], epsilon=5.0)
     assert model.fit(*private[:2]).noisy_sums_.shape == (2, n_features)
     assert (model.predict(TEST) == RIGHT).all()
-    assert ("was already fitted" in " ".join(str(model.guarantee()).split())) == on_trust
+    assert (
+        "was already fitted" in " ".join(str(model.guarantee()).split())
+    ) == on_trust
 
 
 class Failing(Numbers):
