@@ -107,8 +107,8 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         Public word vectors, which relate words to each other.
     n_components : int >= 1 or "auto", default="auto"
         Number of directions of topics, and of word vectors. "auto" is a fifth of
-        `n_rarest` times `epsilon`, from 20 to 80, and up to a tenth of the public
-        documents.
+        `n_rarest` times `epsilon`, and of no more than its default; from 20 to 80, and
+        up to a tenth of the public documents.
     n_groups : int >= 2 or "auto", default="auto"
         Number of public groups, if groups are summed. "auto" chooses fewer groups if
         `n_expected` and `epsilon` are small, because noise would fill more of them.
@@ -386,7 +386,8 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         n = len(public) if self.n_expected is None else int(self.n_expected)
         # Only public numbers are used here. The true numbers of people and of labels
         # are private, and a choice by them would reveal something.
-        rarest = n / n_classes / 5 if self.n_rarest is None else self.n_rarest
+        guess = n / n_classes / 5
+        rarest = guess if self.n_rarest is None else self.n_rarest
         grouped = self.delta == 0 or rarest * self.epsilon < _FEW
         if self.encoder is not None:
             grouped = is_grouper(self.encoder)
@@ -400,7 +401,9 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
             return PublicFeatures.of(self.encoder, self.public_)
         n_public = len(set(public))  # equal documents cannot form several groups
         if not grouped:
-            d = directions(rarest * self.epsilon, n_public, self.n_components)
+            # too large a number would cost more than one that is too small
+            few = min(rarest, guess) * self.epsilon
+            d = directions(few, n_public, self.n_components)
             return default_features(public, False, self.embedding, d)
         numbers = grouping(n * self.epsilon, n_public, n_classes, self.n_groups)
         return default_features(public, True, None, *numbers)

@@ -173,7 +173,7 @@ def _fit_many(with_vectors: bool, n: int) -> dict[str, float]:
     given = {"embedding": table} if with_vectors else {"delta": 0}
     model = DPTextClassifier(public, n_expected=n, classes=[0, 1], **given)
     labels, authors = rng.integers(2, size=n), rng.integers(n // 5, size=n)
-    model.fit(public[:10], labels[:10], authors=authors[:10])  # public part: once
+    model.fit(texts(10, 3), labels[:10], authors=authors[:10])  # public part: once
     start = time.process_time()
     for _ in texts(n, 2):
         pass
