@@ -465,7 +465,7 @@ def test_a_model_that_remembers_is_told_from_one_that_never_saw(prose):
     ({"authors": ["a", "b"]}, r"authors must hold one label per document \(4\)"),
     ({"authors": ["a"] * 4}, "authors must hold at least 2 different"),
     ({"labels": ["a"]}, "labels must map names"),
-    ({"labels": {"words": list("aabb")}}, "none of which is that of another score"),
+    ({"labels": {"words": list("aabb")}}, "that no other score has"),
     ({"labels": {"age": list("aab")}}, r"labels must hold one label per docu.* \(4\)"),
     ({"n_candidates": 1}, "n_candidates must be an integer >= 2"),
     ({"max_documents": 1}, "max_documents"),

@@ -218,7 +218,7 @@ def test_a_damaged_manifest_is_named_whatever_is_wrong_in_it(source, out, tmp_pa
     refused({**sound, "files": {"../in.parquet": told}})  # no other file is looked at
     assert verify(out)[-1] == "../in.parquet is missing."
     for text in ("", "[]", "[" * 10**5):
-        assert "damaged, or of something" in refused(text)
+        assert "is damaged" in refused(text)
     for place in (tmp_path, source, tmp_path / "none"):
         with pytest.raises(InvalidParameterError, match="must be the folder of a rel"):
             verify(place)
