@@ -137,7 +137,7 @@ PERTURBER = DPWordPerturber(
 @refusals(
     (clone(STAND_INS).set_params(random_state=2**90), {}, "random_state of the releas"),
     (clone(STAND_INS).fit().set_params(epsilon=0.1), {}, "changed after fit"),
-    (PERTURBER, {"author": "who"}, "author must be None but for a"),
+    (PERTURBER, {"author": "who"}, "author must be None"),
 )
 def test_what_cannot_be_released(releaser, options):
     DocumentRelease(releaser, KEY, "q4", **options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -183,7 +184,7 @@ def test_printed_interval_is_no_narrower() -> None:
     shares = shares_of(["rail"] * 7 + ["pets"] * 4, replacer())
     lines = str(shares).splitlines()[1:4]
     for line, low, high in zip(lines, shares.low, shares.high, strict=True):
-        left, _, right = line.split("%")[1].partition(" to ")
+        _, left, right = re.findall(r"([\d.]+)%", line)
         assert float(left) <= 100 * low + 1e-9
         assert float(right) >= 100 * high - 1e-9
 
@@ -196,7 +197,7 @@ NAMES = ["pets", "food", "rail"]
 @refusals(
     (["pets", "tea"], GUARANTEE, {"groups": NAMES}, "one at position 1 is not one"),
     ([], GUARANTEE, {"groups": NAMES}, "one or more labels"),
-    (["pets"], GUARANTEE, {"groups": ["pets"]}, "groups must hold the labels of 3"),
+    (["pets"], GUARANTEE, {"groups": ["pets"]}, "groups must hold the labels of"),
     (["pets", "food"], GUARANTEE, {}, "Pass all of them as groups"),
     (["pets"], GUARANTEE.compose(2), {"groups": NAMES}, "of one release, got one of 2"),
     (NAMES, NONE, {}, "depend on .* got 1e-17"),
