@@ -16,7 +16,7 @@ from scipy.linalg import eigh
 from scipy.optimize import linear_sum_assignment
 from scipy.special import gammainc
 
-from skdptext import WordEmbedding
+from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.documents import DocumentReader
 from skdptext.mechanisms import MahalanobisNoise
 from skdptext.privacy import PrivacyGuarantee
@@ -221,6 +221,23 @@ def test_utility_in_another_metric_is_a_lower_bound(small_embedding, lam, other)
 
 
 # -- from a perturber, in words, refused ---------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::skdptext.exceptions.PrivacyLeakWarning")
+def test_a_perturber_hands_on_what_it_does(small_embedding):
+    cut, drawn = {"document_length": 9, "resize": "truncate"}, {"document_length": 9}
+    for options, said in (
+        ({}, (False, False, None)),
+        ({"output": "tokens"}, (True, False, None)),
+        (cut | {"output": "text"}, (True, False, 9)),
+        (cut, (False, False, 9)),
+        (drawn, (False, True, 9)),
+    ):
+        made = DPWordPerturber(small_embedding, **options).fit([]).guarantee()
+        assert (made.ordered, made.resampled, made.n_words) == said
+    swapped = ["w1", "w2"], ["w2", "w1"]
+    texts = DPWordPerturber(small_embedding, output="text").fit([]).guarantee()
+    assert texts.exponent(*swapped) == pytest.approx(2 * texts.exponent("w1", "w2"))
 
 
 @refusals(
