@@ -193,6 +193,15 @@ def test_copies_of_a_generator_do_not_share_noise_between_documents(source):
     assert replay_is_absent(first == "b", second == "b")
 
 
+def test_other_words_get_other_noise():
+    """In another call with the same seed, which else would show their difference."""
+    perturber = DPWordPerturber(one_dimension(), epsilon=1.0, random_state=3).fit([])
+    one, other = (perturber.perturb_words([word], 4000)[0] for word in "ab")
+    first, _ = perturber.perturb_words(["a", "b"], 4000)
+    assert replay_is_absent(one == "b", other == "a")
+    assert replay_is_absent(one == "b", first == "b")
+
+
 def test_words_and_documents_do_not_share_noise(monkeypatch):
     def independent():
         perturber = DPWordPerturber(
