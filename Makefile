@@ -89,7 +89,7 @@ doctest: $(STAMP)-test  ## run the examples of the docstrings and of the site's 
 lint: $(STAMP)-dev  ## check style, formatting and words
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
-	$(PY) .ci/words.py skdptext
+	$(PY) .ci/words.py skdptext docs examples README.md CHANGELOG.md CONTRIBUTING.md
 
 format: $(STAMP)-dev  ## repair style and formatting
 	$(PY) -m ruff check --fix .

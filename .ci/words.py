@@ -20,8 +20,11 @@ INSTEAD = {
     r"[ei]": "American spelling; identify",
     r"(^|[\s(])\.\d|\d\s%(?![(\w])": "0.93; 99%",
 }
-# Code, addresses and the name of a parameter.
-KEPT = re.compile(r"``.*?``|`[^`]+`|https?:\S+|neighbours(?==| :)", re.I)
+# Code, addresses, a parameter, words to search for, and columns of stored results.
+KEPT = re.compile(
+    r"``.*?``|`[^`]+`|https?:\S+|neighbours(?==| :)|:keywords:.*|50 %|99 % interval",
+    re.IGNORECASE,
+)
 
 
 def lines(path):

@@ -78,7 +78,7 @@ def release(rows: Rows) -> Any:
     return figure
 
 
-def neighbours(rows: Rows) -> Any:
+def neighbors(rows: Rows) -> Any:
     figure, axes = new()
     found = sorted(rows["wmd"], key=lambda row: row["words"])
     for key, color, style in (("× gensim", RED, "s"), ("× emd2", BLUE, "o")):
@@ -319,8 +319,8 @@ FIGURES = {
         release, ["comparison_use_sms"],
         "Words released per second, by mechanism.",
     ),
-    "neighbours": (
-        neighbours, ["wmd"],
+    "neighbors": (
+        neighbors, ["wmd"],
         "How many times as fast the search is, against the words of a document.",
     ),
     "mechanisms": (

@@ -31,7 +31,7 @@ PAGES = {
     "mechanisms": ("comparison",),
     "found": ("protection", "release_report", "replacement_found"),
     "release": ("perturbation", "grid", "release", "replacement"),
-    "neighbours": ("wmd",),
+    "neighbors": ("wmd",),
     "statistics": ("audit",),
     "rest": (),
 }

@@ -1,4 +1,4 @@
-"""The look of all figures on the site: the displays' colours, safe for every eye."""
+"""The look of all figures on the site: the displays' colors, safe for every eye."""
 
 from __future__ import annotations
 
