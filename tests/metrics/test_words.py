@@ -46,8 +46,8 @@ def test_share_is_that_of_the_law(epsilon):
 
 def test_scorers_find_the_perturber_and_its_input(small_embedding):
     """Steps before the perturber are applied first; those after are not needed."""
-    texts, labels = ["W1/W2/W3"] * 6, [0, 1] * 3
-    cut = FunctionTransformer(lambda X: [text.lower().split("/") for text in X])
+    texts, labels = ["W1_W2_W3"] * 6, [0, 1] * 3
+    cut = FunctionTransformer(lambda X: [text.lower().split("_") for text in X])
     faithful = DPWordPerturber(small_embedding, epsilon=1e9)
     model = make_pipeline(cut, "passthrough", faithful, MultinomialNB())
     model.fit(texts, labels)
