@@ -4,6 +4,7 @@ import itertools
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import cache, cached_property
 from typing import Any
@@ -290,6 +291,7 @@ class DocumentReader:
                 "document_length", self.document_length, low=1, high=MAX_WORDS
             )
         check_option("resize", self.resize, ("truncate", "sample"))
+        check_option("oov", self.oov, ("drop", "error", "keep"))
         check_flag("lowercase", self.lowercase)
         if self.tokenizer is not None and not callable(self.tokenizer):
             raise InvalidParameterError(
@@ -484,10 +486,11 @@ _OPTIONS = tuple(field.name for field in fields(DocumentReader))[1:]
 
 
 def _check_pattern(pattern: Any) -> None:
-    try:
-        groups = re.compile(pattern).groups
-    except (TypeError, re.error):  # their messages may quote the pattern
-        groups = 2
+    # A compiled pattern is refused, because a stored guarantee could not name it.
+    groups = 2
+    if isinstance(pattern, str):
+        with suppress(re.error):  # its message may quote the pattern
+            groups = re.compile(pattern).groups
     if groups > 1:
         raise InvalidParameterError(
             "token_pattern must be None or a regular expression with at most one "

@@ -52,6 +52,7 @@ _FEW = 100.0
 # `fit` warns if this share of the texts are copies, or if noise makes up this share of
 # the differences between classes.
 _COPIES, _DROWNED = 0.2, 0.5
+_PRIORS = ("equal", "released")
 
 # Caveats of a guarantee if classes come from `y`, the noise is repeatable, the encoder
 # was already fitted, or private texts may be public.
@@ -329,7 +330,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
                 "embedding must be None, or a WordEmbedding if encoder is None, got "
                 f"{kind_of(self.embedding)}."
             )
-        check_option("priors", self.priors, ["equal", "released"])
+        check_option("priors", self.priors, _PRIORS)
         check_flag("allow_shared_texts", self.allow_shared_texts)
         check_noise_state(self.random_state)
         check_n_jobs(self.n_jobs)
@@ -405,6 +406,11 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
             few = min(rarest, guess) * self.epsilon
             d = directions(few, n_public, self.n_components)
             return default_features(public, False, self.embedding, d)
+        if self.n_groups != "auto" and self.n_groups > len(public):
+            raise InvalidParameterError(
+                "n_groups must be at most the number of public documents "
+                f"({len(public)}), got {self.n_groups}."
+            )
         numbers = grouping(n * self.epsilon, n_public, n_classes, self.n_groups)
         return default_features(public, True, None, *numbers)
 
@@ -553,6 +559,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
             to be equally frequent, or as frequent as in the noisy sums.
         """
         check_is_fitted(self, "noisy_sums_")
+        check_option("priors", self.priors, _PRIORS)  # may have changed since `fit`
         blocks = in_blocks(read_documents(X))
         parts = [self._log_proba(block, self.priors) for block in blocks]
         return np.exp(np.concatenate([np.empty((0, len(self.classes_))), *parts]))

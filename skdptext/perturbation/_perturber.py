@@ -366,7 +366,6 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         check_option("output", self.output, ("bow", "tokens", "text"))
         if self.order is not None:
             check_option("order", self.order, ("keep",))
-        check_option("oov", self.oov, ("drop", "error", "keep"))
         if self.oov == "keep" and self.output != "text":
             raise InvalidParameterError(
                 'output must be "text" with oov="keep", because an unknown word has no '

@@ -194,7 +194,8 @@ def _released(part: Any) -> str:
     if part.metric is not None:
         lam = part.metric.lam
         metric = f" (Mahalanobis, λ = {lam:g})" if lam else " (Euclidean)"
-    length = "any length" if part.n_words is None else f"{part.n_words} words"
+    n = part.n_words
+    length = "any length" if n is None else f"{n} word{'s' * (n > 1)}"
     times = f", {part.releases} releases" if part.releases > 1 else ""
     epsilon = rounded_up(part.epsilon)
     return f"{name}, ε = {epsilon}{metric}, documents of {length}{times}"

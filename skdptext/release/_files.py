@@ -89,7 +89,7 @@ def release_files(
     Warns
     -----
     EmptyDocumentWarning
-        If texts are empty or not a number. They are also released, as random documents.
+        If texts are empty or missing. They are also released, like any other text.
 
     Notes
     -----
@@ -232,14 +232,15 @@ class _Survey:
         if repeated := n - len(np.unique(np.concatenate(hashes))):
             raise InvalidParameterError(
                 "id must be unique over all documents of all inputs, or equal ones get "
-                f"equal noise, got {repeated} repeated. For authors, use author."
+                f"equal noise, got {repeated} repeated. If ids are people, name their "
+                "column as author."
             )
         if shared is not None:
             shared.check(self.release.releaser.allow_shared_texts)
         if n_empty:
             warnings.warn(
-                f"{n_empty:,} of {n:,} texts are empty or not a number. They are also "
-                "released, as random documents.",
+                f"{n_empty:,} of {n:,} texts are empty or missing. They are also "
+                "released, like any other text.",
                 EmptyDocumentWarning,
                 stacklevel=3,
             )

@@ -249,6 +249,17 @@ def test_bad_data(make, y, authors):
     make("groups").fit(["a cat", "a cup", "fur"], y, authors)
 
 
+def test_more_groups_than_public_documents(make):
+    with pytest.raises(InvalidParameterError, match="n_groups must be at most"):
+        make("groups", n_groups=10**6).fit(["a cat", "a cup", "fur"], LABELS)
+
+
+def test_priors_are_checked_when_they_are_used(make):
+    model = make("groups").fit(["a cat", "a cup", "fur"], LABELS)
+    with pytest.raises(InvalidParameterError, match="priors must be one of"):
+        model.set_params(priors="Released").predict(["a cat"])
+
+
 @small_samples
 @unknown_words
 def test_empty_documents_count(make):

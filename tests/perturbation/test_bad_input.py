@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from copy import copy
 
 import numpy as np
@@ -26,7 +27,7 @@ PARAMETERS = [
         ("oov", ("ignore", None), "be one of 'drop', 'error', 'keep'"),
         ("output", ("counts", 2), "be one of 'bow', 'tokens', 'text'"),
         ("stop_words", ("german", [1, 2]), "be"),
-        ("token_pattern", ("(", "(a)(b)"), ""),
+        ("token_pattern", ("(", "(a)(b)", b"x", re.compile("x")), ""),
         ("mechanism", ("exponentail",), "be one of .*exponential.*, got 'exponentail'"),
         ("mechanism", (Exponential,), "be None, a WordMechanism, or the name"),
         ("random_state", (-1, np.random.mtrand._rand), "be None, an integer >= 0 or a"),

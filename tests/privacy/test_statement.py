@@ -64,6 +64,11 @@ VERDICTS = [
 ]
 
 
+def test_one_word_is_not_words():
+    title, *_ = str(perturber(document_length=1).guarantee()).split("\n\n")
+    assert " ".join(title.split()).endswith("documents of 1 word.")
+
+
 @pytest.mark.parametrize(("epsilon", "n_words", "verdict"), VERDICTS)
 def test_the_verdict_is_what_the_numbers_come_to(epsilon, n_words, verdict):
     table = WordEmbedding(["a", "b"], [[0.0], [1.0]])

@@ -173,6 +173,10 @@ def test_an_edited_file_is_refused_or_another_guarantee(name):
             n_refused += 1
             continue
         n_read += 1
+        # what no reader of documents can have is no other guarantee
+        for part in edited["parts"]:
+            reading = part.get("reading", {"oov": "drop"})
+            assert reading["oov"] in ("drop", "error", "keep")
         # the same to the type of every number, in any order of the fields
         again = json.loads(made.to_json())
         assert json.dumps(again, sort_keys=True) == json.dumps(edited, sort_keys=True)
