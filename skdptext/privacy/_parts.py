@@ -332,9 +332,11 @@ class LearningPart(Part):
     def found_at_most(parts: Sequence[Any], n_candidates: int) -> float:
         # A result has probability at most e^ε Pr0 + δ for each candidate, where Pr0 is
         # its probability if no candidate took part.
-        epsilon, loss = LearningPart.epsilon_of_all(parts), LearningPart.loss_of(parts)
+        # e^700 is more than any number of candidates. An infinite ε has no steps.
+        epsilon = min(LearningPart.epsilon_of_all(parts), 700.0)
+        loss = LearningPart.loss_of(parts)
         shares = [
-            math.exp(min(e, 700.0)) / n_candidates + loss.delta(e)
+            math.exp(e) / n_candidates + loss.delta(e)
             for e in (epsilon * i / 20 for i in range(21))
         ]
         return min(1.0, max(1 / n_candidates, min(shares)) * _UP)

@@ -458,8 +458,9 @@ _GUESSABLE = 2**64
 REPEATABLE = (
     "The noise is repeatable (random_state is an integer): anyone who sees the release "
     "learns which documents are equal, and anyone who can release texts in the same "
-    "way can test whether a guessed document was released. The statements below hold for documents "
-    "that are released under different ids (document_ids) that no one can use again."
+    "way can test whether a guessed document was released. The statements below hold "
+    "for documents that are released under different ids (document_ids) that no one "
+    "can use again."
 )
 
 

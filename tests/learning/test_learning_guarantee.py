@@ -14,7 +14,7 @@ from skdptext.base import NoiseStreams
 from skdptext.exceptions import InvalidParameterError
 from skdptext.learning._features import GRID
 from skdptext.mechanisms import discrete_gaussian, discrete_laplace, gaussian_delta
-from skdptext.privacy import LearningPart
+from skdptext.privacy import LearningPart, PrivacyGuarantee
 from tests.learning.conftest import KINDS, exact_sums, kept
 
 ALPHA = 1e-6
@@ -227,3 +227,10 @@ def test_against_dp_accounting(guarantee_of):
             assert theirs <= ours * 1.001
             if once is vectors:
                 assert ours <= theirs * 1.001
+
+
+def test_an_infinite_epsilon_promises_nothing():
+    part = LearningPart("person", 1e308, 0.0, 0, releases=10**9)
+    guarantee = PrivacyGuarantee.of([part])
+    assert guarantee.epsilon == np.inf
+    assert guarantee.found_at_most(100) == guarantee.right_at_most == 1.0
