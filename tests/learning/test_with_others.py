@@ -10,10 +10,10 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import StackingClassifier, VotingClassifier
+from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import cross_val_predict, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -29,11 +29,13 @@ TEST = texts_of([0, 1] * 20, seed=9)
 
 
 WORDS = make_pipeline(TfidfVectorizer(), LogisticRegression())
+COLUMN = FunctionTransformer(lambda texts: np.array(texts, dtype=object)[:, None])
 # Whether they number the labels before they fit.
 OTHERS = {
     "voting": (lambda m: VotingClassifier([("a", m), ("b", WORDS)], voting="soft"), 1),
     "stacking": (lambda m: StackingClassifier([("a", m), ("b", WORDS)], cv=2), 1),
     "one against all": (OneVsRestClassifier, 1),
+    "bagging": (lambda m: make_pipeline(COLUMN, BaggingClassifier(m, 3)), 1),
     "calibrated": (lambda m: CalibratedClassifierCV(m, cv=2), 0),
 }
 
@@ -53,6 +55,17 @@ def test_meta_estimators_work_or_errors_name_cause_and_cure(make, name, labels):
         else:
             right = estimator.fit(X, y).predict(TEST) == labels[::-1] * 20
             assert right.mean() > 0.9
+
+
+@pytest.mark.filterwarnings("ignore::skdptext.exceptions.PrivacyLeakWarning")
+def test_probabilities_of_folds_are_in_the_order_of_labels(make):
+    labels = np.array(["food", "pets"])[1 - TOPICS]
+    for classes in (range(2), None):
+        model = make("vectors", classes=classes, epsilon=9.0)
+        found = cross_val_predict(model, X, labels, cv=2, method="predict_proba")
+        assert (found.argmax(axis=1) == 1 - TOPICS).mean() > 0.9
+    with pytest.raises(InvalidParameterError, match=r"pass classes=range\(n_classes\)"):
+        cross_val_predict(make("vectors"), X, labels, cv=2, method="predict_proba")
 
 
 def test_routing_of_authors(make, private):
