@@ -211,6 +211,9 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
     logistic regression on words, learns these weights; it predicts, and labels the
     corpus. This is post-processing.
 
+    *Scores.* ``score`` returns accuracy, which a rare class hardly changes: use
+    `sklearn.metrics.balanced_accuracy_score` for skewed classes.
+
     *Tuning.* ``GridSearchCV`` over private text fits once for each candidate and fold,
     and all of these fits add up: choose parameters on public text, or count them with
     `~skdptext.privacy.PrivacyGuarantee.of_search`.
