@@ -326,7 +326,8 @@ class LearningPart(Part):
     def right_at_most(parts: Sequence[Any]) -> float:
         odds = math.exp(-LearningPart.epsilon_of_all(parts))
         pure = (1 + LearningPart.delta_of_all(parts) * odds) / (1 + odds)
-        return min(pure, (1 + LearningPart.loss_of(parts).delta(0.0)) / 2) * _UP
+        right = min(pure, (1 + LearningPart.loss_of(parts).delta(0.0)) / 2)
+        return min(1.0, right * _UP)
 
     @staticmethod
     def found_at_most(parts: Sequence[Any], n_candidates: int) -> float:
