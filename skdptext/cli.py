@@ -50,8 +50,9 @@ from skdptext.exceptions import InvalidParameterError
 _TABLE = "file or folder: .csv, .jsonl or .parquet"
 # Parameters of the library whose flags have other names.
 _FLAGS = {
-    "authors": "author", "documents": "public", "labels": "label", "y": "label",
+    "authors": "author", "documents": "public", "labels": "label", "out": "html",
     "path": "embedding", "public_documents": "public", "public_labels": "public_label",
+    "y": "label",
 }  # fmt: skip
 _POSITIONAL = {"source", "original", "released", "file"}
 _LIKE_AUTHOR = re.compile(
@@ -101,7 +102,7 @@ def _in_flags(message: str, given: argparse.Namespace) -> str:
     """Replace names of parameters in a message of the library by flags."""
 
     def flag(found: re.Match[str]) -> str:
-        name = _FLAGS.get(found[0], found[0])
+        name = found[0] if hasattr(given, found[0]) else _FLAGS.get(found[0], found[0])
         if name in _POSITIONAL or not hasattr(given, name) or given.command == "verify":
             return found[0]
         return f"--{name.replace('_', '-')}"
@@ -154,7 +155,7 @@ _HELP = {
     "fail_above": "allow no score above its limit, such as linkage=0.1 author=0.2",
     "file": "new file for the key",
     "format": "parquet, csv, jsonl, csv.gz, jsonl.gz; default: that of the source",
-    "html": "also write the report to this HTML file, overwriting it if it exists",
+    "html": "also write the report to this new HTML file",
     "id": "column with ids, which are released, and match rows of a report",
     "json": "print the report as JSON",
     "keep": "columns to release IN THE CLEAR",
@@ -457,6 +458,19 @@ def _report(given: Any) -> int:
     """
     import json
 
+    from skdptext.release import claimed
+
+    # The page is claimed before the texts are read, because attacks take minutes.
+    with claimed(*filter(None, [given.html])) as pages:
+        report = _attacked(given)
+        for page in pages:
+            report.to_html(page)
+        print(json.dumps(report.to_dict()) if given.json else report)
+        return _gate(report, given.fail_above) if given.fail_above else 0
+
+
+def _attacked(given: Any) -> Any:
+    """Read the tables and make the report."""
     from skdptext.inspection import column_sentences, release_report
 
     if given.released is None:
@@ -495,10 +509,7 @@ def _report(given: Any) -> int:
         random_state=given.random_state, **options,
     )  # fmt: skip
     report.columns = columns
-    if given.html is not None:
-        report.to_html(given.html)
-    print(json.dumps(report.to_dict()) if given.json else report)
-    return _gate(report, given.fail_above) if given.fail_above else 0
+    return report
 
 
 def _table(given: Any, place: str) -> Any:

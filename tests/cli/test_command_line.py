@@ -172,22 +172,24 @@ def test_a_report_matches_rows_by_ids_and_tells_of_columns(files, capsys):
     write("a.csv", ["row", "said", "user"], rows)
     write("b.csv", ["row", "said", "user"], rows[::-1])
     report = ["report", "a.csv", "b.csv", "--text", "said"]
-    by_id = [*report, "--id", "row", "--json", "--html", "page.html"]
-    assert main([*by_id, "--author", "user", "--fail-above", "columns=0"]) == 3
+    by_id, paged = [*report, "--id", "row", "--json"], ["--html", "page.html"]
+    assert main([*by_id, *paged, "--author", "user", "--fail-above", "columns=0"]) == 3
     found = json.loads(capsys.readouterr().out)
     assert found["scores"]["linkage"]["value"] == 1
     assert "'user'" in found["columns"][0]
     assert {"author", "copies"} <= set(found["scores"])
-    assert Path("page.html").read_text().startswith("<!DOCTYPE html>")
+    page = Path("page.html").read_text()
+    assert page.startswith("<!DOCTYPE html>")
     write("b.csv", ["row", "said"], [row[:2] for row in rows[::-1]])
     for limit, status in (("linkage=1", 0), ("linkage=0.5", 3), ("gone=0", 2)):
         assert main([*by_id, "--fail-above", limit, "columns=0"]) == status
     assert main([*by_id, "--fail-above", "linkage=0.5", "linkage=1"]) == 3
     # in the order of the files no row belongs to the other, which no gate passes
-    assert main([*report, "--fail-above", "linkage=1"]) == 2
+    before = set(files.iterdir())
+    assert main([*report, "--html", "new.html", "--fail-above", "linkage=1"]) == 2
+    assert set(files.iterdir()) == before
     said = capsys.readouterr()
     assert "ROWS DO NOT BELONG TOGETHER" in " ".join(said.out.split())
-    page = Path("page.html").read_text()
     assert not re.search("aaaaa|bbbbb", said.out + said.err + page)
 
 
@@ -244,6 +246,8 @@ REFUSED = [
     ([*LEARN, "-o", "gone/c.csv"], "--out must be in a folder that can be written"),
     ([*REPORT, "--fail-above", "0.1"], "--fail-above must be scores and limits"),
     ([*REPORT, "--fail-above", "linkage=nan"], "limits from 0 to 1"),
+    ([*REPORT, "--html", "in.csv"], "--html must be new, because nothing is overwritt"),
+    ([*REPORT, "--html", "new.html", "--label", "gone"], "--label.* must name columns"),
     ([*REPORT, "--id", "user"], "repeated ids"),
     ([*REPORT, "--control", "in.csv", "--id", "row"], "--id must not be given with"),
     ([*REPORT, "--background", "in.csv"], "--author must be given with --background"),
