@@ -231,7 +231,10 @@ def _verdict(parts: Any, tables: list[list[dict[str, Any]]]) -> list[str]:
     if grade(near) < grade(far) == 2:
         words = "SINGLE WORDS ARE PARTLY DENIABLE, AGAINST SIMILAR WORDS ONLY."
     if grade(near) < 2 and near > _NEIGHBOURS_TOLD:
-        words = "SINGLE WORDS ARE DENIABLE ONLY AGAINST VERY SIMILAR ONES."
+        # Where vectors count for nothing, no word is closer than the nearest one.
+        words = "SINGLE WORDS ARE HARDLY DENIABLE."
+        if near < far:
+            words = "SINGLE WORDS ARE DENIABLE ONLY AGAINST VERY SIMILAR ONES."
     # Nothing is promised for documents whose length or unknown words are released.
     whole = math.inf
     if all(part.n_words and not part.unknown_kept for part in parts):
