@@ -238,7 +238,7 @@ REFUSED = [
     ([*STAND_INS, "--document-length", "3"], "--document-length must not be given"),
     ([*STAND_INS, "--public", "gone.csv"], "--public must name files"),
     ([*LEARN, "--delta", "1"], "--delta must be"),
-    ([*LEARN, "--label", "row"], "--label must hold labels of classes"),
+    ([*LEARN, "--label", "row"], "--label must .* got 120 for 120 documents"),
     ([*LEARN, "--label", "user"], "--label must .* got the authors"),
     ([*LEARN, "--label", "gone"], "--label.* must name columns"),
     ([*LEARN, "--classes", "pets", "tea"], "--label must hold labels of classes"),

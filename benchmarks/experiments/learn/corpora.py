@@ -61,6 +61,7 @@ CASES = [
     Case("tweets", 2.0),
     Case("tweets", 1.0, goal=0.97, vectors=False),
     Case("tweets", 1.0, 800),
+    Case("tweets", 1.0, 800, guess=1.0),
     Case("tweets", 1.0, 300),
     Case("docstrings", 1.0, goal=0.73),
     Case("docstrings", 2.0),

@@ -43,7 +43,8 @@ def learned(case: Case, seed: int) -> list[dict[str, Any]]:
         n_classes = int(parts.topic.max()) + 1
         options: dict[str, Any] = {"n_expected": len(people)}
         if case.guess is not None:
-            rarest = np.bincount(parts.topic).min()
+            # of people, each with the classes of all
+            rarest = np.bincount(parts.topic).min() * len(people) / len(parts.topic)
             options["n_rarest"] = max(1, round(rarest * case.guess))
         model = DPTextClassifier(
             parts.public,
