@@ -366,6 +366,8 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         check_option("output", self.output, ("bow", "tokens", "text"))
         if self.order is not None:
             check_option("order", self.order, ("keep",))
+        # Before it is compared: a data frame would quote its cells.
+        check_option("oov", self.oov, ("drop", "error", "keep"))
         if self.oov == "keep" and self.output != "text":
             raise InvalidParameterError(
                 'output must be "text" with oov="keep", because an unknown word has no '
