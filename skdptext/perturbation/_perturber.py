@@ -322,8 +322,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         InvalidParameterError
             If a parameter or `X` breaks a rule.
         """
-        self._check_parameters()
-        DocumentReader.of(self, None)  # checks the options of reading
+        self._check_parameters(None)
         columns, bags = None, None
         if is_count_matrix(X, name="X"):
             bags = check_array(X, accept_sparse="csr", dtype=np.float64)
@@ -358,17 +357,17 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         factor: np.ndarray = self.mechanism_.metric.factor
         return factor.copy()
 
-    def _check_parameters(self) -> None:
-        """Check all parameters but those of the reader of documents."""
+    def _check_parameters(self, embedding: WordEmbedding | None) -> DocumentReader:
+        """Check all parameters, and get the reader of documents."""
         check_real("epsilon", self.epsilon, low=0, open_low=True)
         check_real("lam", self.lam, low=0, high=1)
         resolve_mechanism(self.mechanism)
         check_option("output", self.output, ("bow", "tokens", "text"))
         if self.order is not None:
             check_option("order", self.order, ("keep",))
-        # Before it is compared: a data frame would quote its cells.
-        check_option("oov", self.oov, ("drop", "error", "keep"))
-        if self.oov == "keep" and self.output != "text":
+        reader = DocumentReader.of(self, embedding)
+        # Compared only now, when it is a word: a data frame would quote its cells.
+        if reader.oov == "keep" and self.output != "text":
             raise InvalidParameterError(
                 'output must be "text" with oov="keep", because an unknown word has no '
                 f"column, got output={self.output!r}."
@@ -376,11 +375,12 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         check_noise_state(self.random_state)
         check_integer("verbose", self.verbose, low=0)
         check_n_jobs(self.n_jobs)
+        return reader
 
     def _check_ready(self) -> DocumentReader:
         """Check parameters that may have changed since `fit`, and get the reader."""
         check_is_fitted(self, "mechanism_")
-        self._check_parameters()
+        reader = self._check_parameters(self.embedding_)
         # The mechanism was prepared in `fit`. Releasing with it under another ε would
         # break the promise that the estimator states.
         for name in ("epsilon", "lam"):
@@ -388,7 +388,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
                 raise InvalidParameterError(
                     f"{name} was changed after fit, call fit again."
                 )
-        return DocumentReader.of(self, self.embedding_)
+        return reader
 
     def _warn_of_leaks(self, has_ids: bool) -> None:
         """Warn of what is released outside the guarantee, and of what voids it."""

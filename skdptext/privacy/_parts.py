@@ -86,9 +86,9 @@ class Part(ABC):
         return float(sum(part.releases * part.epsilon for part in parts))
 
     @staticmethod
+    @abstractmethod
     def of_person(parts: Sequence[Any], n_documents: int) -> tuple[float, float]:
         """Compute ε and δ of one person with `n_documents` documents."""
-        raise NotImplementedError
 
 
 # -- stand-ins -----------------------------------------------------------------------
