@@ -111,3 +111,20 @@ def released(folder):
     """Of the files of a release, or of several."""
     files = sorted(Path(folder).rglob("part-*.parquet"))
     return digest(pa.concat_tables(map(parquet.read_table, files)))
+
+
+def check_page_with_authors(block, by_person, folder, **engine):
+    """Run a block of the page: people come out together as by one process."""
+    release, source, want = by_person
+    out = folder / "out"
+    out.mkdir()
+    run_page(
+        block,
+        release=release,
+        n_parts=4,
+        source=source,
+        by_author=str(folder / "parts"),
+        out=str(out),
+        **engine,
+    )
+    assert released(out) == want

@@ -20,8 +20,12 @@ from pyarrow import dataset
 from skdptext import WordEmbedding
 from skdptext.neighbors import WMDNeighbors
 from tests.releases import secrets_of
-from tests.scale.conftest import digest, files_with_the_key, run_page
-from tests.scale.conftest import released as digest_of
+from tests.scale.conftest import (
+    check_page_with_authors,
+    digest,
+    files_with_the_key,
+    run_page,
+)
 
 pytestmark = pytest.mark.scale
 
@@ -132,15 +136,4 @@ def test_the_page(client, release, source, expected, tmp_path):
 
 
 def test_the_page_with_authors(client, by_person, tmp_path):
-    release, source, want = by_person
-    (tmp_path / "out").mkdir()
-    run_page(
-        "documents.shuffle",
-        client=client,
-        release=release,
-        n_parts=4,
-        source=source,
-        by_author=str(tmp_path / "parts"),
-        out=str(tmp_path / "out"),
-    )
-    assert digest_of(tmp_path / "out") == want
+    check_page_with_authors("documents.shuffle", by_person, tmp_path, client=client)

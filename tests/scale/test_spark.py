@@ -16,7 +16,12 @@ import pytest
 from pyarrow import dataset
 
 from tests.releases import secrets_of
-from tests.scale.conftest import digest, files_with_the_key, released, run_page
+from tests.scale.conftest import (
+    check_page_with_authors,
+    digest,
+    files_with_the_key,
+    run_page,
+)
 
 pytestmark = pytest.mark.scale
 
@@ -130,18 +135,7 @@ def test_the_page(spark, release, source, expected, tmp_path):
 
 
 def test_the_page_with_authors(spark, by_person, tmp_path):
-    release, source, want = by_person
-    (tmp_path / "out").mkdir()
-    run_page(
-        "documents.repartition",
-        spark=spark,
-        release=release,
-        n_parts=4,
-        source=source,
-        by_author=str(tmp_path / "parts"),
-        out=str(tmp_path / "out"),
-    )
-    assert released(tmp_path / "out") == want
+    check_page_with_authors("documents.repartition", by_person, tmp_path, spark=spark)
 
 
 def test_an_executor_is_killed_and_a_cache_is_evicted(spark, frame, expected):
