@@ -18,7 +18,7 @@ References
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -42,14 +42,19 @@ def discrete_laplace(rng: np.random.Generator, scale: int, size: int) -> np.ndar
     If two tables of sums differ by v, the odds of any result differ by at most
     exp(Σ|v| / scale).
     """
-    _check_scale(scale)
+    if not 1 <= scale <= LARGEST_SCALE:
+        raise ValueError(f"the scale must be in [1, 2^50], got {scale}.")
     drawn = np.empty(size, dtype=np.int64)
     left = np.arange(size)
     while len(left):
         # |x| is geometric. It is drawn in two parts: the remainder below the scale, and
         # the multiple of the scale.
         low = rng.integers(scale, size=len(left))
-        kept = _exp_coins(rng, len(left), _ratio_coin(rng, low, scale))
+        kept = _exp_coins(
+            rng,
+            np.arange(len(left)),
+            lambda at, low=low: rng.integers(scale, size=len(at)) < low[at],
+        )
         at = left[kept]
         sizes = low[kept] + scale * _geometric(rng, len(at))
         negative = rng.integers(2, size=len(at)) == 1
@@ -68,7 +73,6 @@ def discrete_gaussian(rng: np.random.Generator, sigma: int, size: int) -> np.nda
     exp(−(|x| − sigma)² / (2 sigma²)). The two exponents add up to x² / (2 sigma²) and
     a constant.
     """
-    _check_scale(sigma)
     drawn = np.empty(size, dtype=np.int64)
     left = np.arange(size)
     while len(left):
@@ -79,31 +83,21 @@ def discrete_gaussian(rng: np.random.Generator, sigma: int, size: int) -> np.nda
     return drawn
 
 
-def _check_scale(scale: int) -> None:
-    if not 1 <= scale <= LARGEST_SCALE:
-        raise ValueError(f"the scale must be in [1, 2^50], got {scale}.")
-
-
-# A coin is flipped for the numbers at the given positions.
+# A coin is flipped for each of the numbers at some positions.
 _Coin = Callable[[np.ndarray], np.ndarray]
 
 
-def _ratio_coin(rng: np.random.Generator, part: np.ndarray, whole: int) -> _Coin:
-    """Flip coins with probability part / whole."""
-    return lambda at: rng.integers(whole, size=len(at)) < part[at]
-
-
-def _exp_coins(rng: np.random.Generator, n: int, coin: _Coin) -> np.ndarray:
+def _exp_coins(rng: np.random.Generator, at: np.ndarray, coin: _Coin) -> np.ndarray:
     """Flip coins with probability e^−γ, made of coins with probability γ ≤ 1.
 
     Coin number k = 1, 2, … succeeds with probability γ / k. Coins are flipped until one
     fails. All coins before number k succeed with probability γ^(k−1) / (k−1)!, so the
     first failure has an odd number with probability 1 − γ + γ²/2 − γ³/6 + … = e^−γ.
     """
-    result = np.empty(n, dtype=bool)
-    left, k = np.arange(n), 1
+    result = np.empty(len(at), dtype=bool)
+    left, k = np.arange(len(at)), 1
     while len(left):
-        goes_on = coin(left) & (rng.integers(k, size=len(left)) == 0)
+        goes_on = coin(at[left]) & (rng.integers(k, size=len(left)) == 0)
         result[left[~goes_on]] = k % 2 == 1
         left, k = left[goes_on], k + 1
     return result
@@ -114,7 +108,7 @@ def _geometric(rng: np.random.Generator, n: int) -> np.ndarray:
     counts = np.zeros(n, dtype=np.int64)
     left = np.arange(n)
     while len(left):
-        left = left[_exp_coins(rng, len(left), lambda at: np.ones(len(at), bool))]
+        left = left[_exp_coins(rng, left, lambda at: np.ones(len(at), bool))]
         counts[left] += 1
     return counts
 
@@ -128,28 +122,23 @@ def _square_coins(
     term is a number of coins with exponents of at most 1, and all must succeed.
     """
     q, r = np.divmod(distance, sigma)
+
+    def half(at: np.ndarray) -> np.ndarray:
+        return rng.integers(2, size=len(at)) == 0
+
+    def ratio(at: np.ndarray) -> np.ndarray:
+        return rng.integers(sigma, size=len(at)) < r[at]
+
+    def half_square(at: np.ndarray) -> np.ndarray:
+        return ratio(at) & ratio(at) & half(at)
+
     good = np.ones(len(distance), dtype=bool)
-
-    def all_of(times: np.ndarray, coin_of: Callable[[np.ndarray], _Coin]) -> None:
-        # Numbers that failed once need no further coins.
+    for coin, times in (half, q * q), (ratio, q), (half_square, np.ones_like(q)):
         done = 0
+        # Numbers that failed once need no further coins.
         while len(at := np.flatnonzero(good & (times > done))):
-            good[at] = _exp_coins(rng, len(at), coin_of(at))
+            good[at] = _exp_coins(rng, at, coin)
             done += 1
-
-    def half(at: np.ndarray) -> _Coin:
-        return lambda which: rng.integers(2, size=len(which)) == 0
-
-    def ratio(at: np.ndarray) -> _Coin:
-        return _ratio_coin(rng, r[at], sigma)
-
-    def half_square(at: np.ndarray) -> _Coin:
-        one, other, coin = ratio(at), ratio(at), half(at)
-        return lambda which: one(which) & other(which) & coin(which)
-
-    all_of(q * q, half)
-    all_of(q, ratio)
-    all_of(np.ones_like(q), half_square)
     return good
 
 
@@ -238,18 +227,11 @@ class SumLoss:
         )
 
     def __add__(self, other: "SumLoss") -> "SumLoss":
-        return SumLoss(
-            self.pure + other.pure,
-            self.square + other.square,
-            self.shift + other.shift,
-            self.log_factor + other.log_factor,
-        )
+        return SumLoss(*np.add(astuple(self), astuple(other)).tolist())
 
     def times(self, n: int) -> "SumLoss":
         """Loss of n such releases, with independent noise."""
-        return SumLoss(
-            n * self.pure, n * self.square, n * self.shift, n * self.log_factor
-        )
+        return SumLoss(*(n * each for each in astuple(self)))
 
     def larger(self, factor: float) -> "SumLoss":
         """Loss of contributions whose norm is larger by a factor."""
@@ -295,7 +277,6 @@ class SumLoss:
         return bisect(lambda e: self.delta(e) > delta, 0.0, high, precision=1e-12)[1]
 
 
-@lru_cache(maxsize=256)
 def laplace_scale(epsilon: float, grid: int) -> int:
     """Find the scale of `discrete_laplace` for contributions of L1 norm `grid`."""
     # The float ε is a quotient of whole numbers, so grid / ε can be rounded up exactly:
@@ -316,10 +297,10 @@ def gaussian_sigma(epsilon: float, delta: float, n_cells: int, grid: int) -> int
         sigma = math.ceil(2.0**log_sigma)
         return SumLoss.of_gaussian(sigma, n_cells, grid).delta(epsilon) > delta
 
-    low, high = 0.0, math.log2(LARGEST_SCALE)
-    if too_small(high):
+    largest = math.log2(LARGEST_SCALE)
+    if too_small(largest):
         return _within_range(LARGEST_SCALE + 1, epsilon)
-    found = bisect(too_small, low, high, precision=1e-10)[1]
+    found = bisect(too_small, 0.0, largest, precision=1e-10)[1]
     return _within_range(math.ceil(2.0**found), epsilon)
 
 

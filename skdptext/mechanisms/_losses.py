@@ -1,11 +1,11 @@
 """Privacy loss distributions, which give exponents for a small allowed δ."""
 
 import math
+from bisect import insort
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from heapq import heapify, heappop, heappush
-from itertools import count
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -121,11 +121,10 @@ class LossDistribution:
         # Later sums may lose something to rounding. We raise the masses once, here, by
         # more than all these errors together, and no δ comes out too small.
         losses, masses = losses[masses > 0], masses[masses > 0] * (1 + _ROUNDING)
-        infinite = min(1.0, infinite * (1 + _ROUNDING))
         if not len(losses):
-            return cls._infinite(infinite)
+            losses, masses = np.zeros(1), np.zeros(1)
         step = _grid_step(float(losses.min()), float(losses.max()))
-        return cls._on_grid(step, losses, masses, infinite)
+        return cls._on_grid(step, losses, masses, infinite * (1 + _ROUNDING))
 
     @classmethod
     def of_exponents(cls, forth: float, back: float) -> "LossDistribution":
@@ -240,11 +239,12 @@ class LossDistribution:
         distribution : LossDistribution
         """
         weights = list(weights)
-        step = _grid_step(min(p._lowest for p in parts), max(p._highest for p in parts))
+        losses = np.concatenate([part._losses for part in parts])
         weighted = [w * p.masses for p, w in zip(parts, weights, strict=True)]
+        step = _grid_step(losses.min(), losses.max())
         return cls._on_grid(
             max(step, min(part.step for part in parts)),
-            np.concatenate([part._losses for part in parts]),
+            losses,
             np.concatenate(weighted),
             sum(w * p.infinite for p, w in zip(parts, weights, strict=True)),
         )
@@ -260,13 +260,12 @@ class LossDistribution:
         """
         # Narrow distributions are added first. Next to wide ones, whose grids are
         # coarse, they would fall between two points and lose most of their precision.
-        numbers = count()
-        waiting = [(part.step, next(numbers), part) for part in parts]
-        heapify(waiting)
+        step = attrgetter("step")
+        waiting = sorted(parts, key=step)
         while len(waiting) > 1:
-            both = heappop(waiting)[2].plus(heappop(waiting)[2])
-            heappush(waiting, (both.step, next(numbers), both))
-        return waiting[0][2] if waiting else cls(1.0, 0, np.ones(1))
+            first, second, *waiting = waiting
+            insort(waiting, first.plus(second), key=step)
+        return waiting[0] if waiting else cls(1.0, 0, np.ones(1))
 
     # -- several outputs -------------------------------------------------------
 
@@ -283,7 +282,7 @@ class LossDistribution:
         total : LossDistribution
             Loss of both releases together.
         """
-        low, high = self._lowest + other._lowest, self._highest + other._highest
+        low, high = self._losses[[0, -1]] + other._losses[[0, -1]]
         step = max(min(self.step, other.step), _grid_step(low, high, _SUM_BINS))
         a = self._at(step)
         b = a if other is self else other._at(step)
@@ -353,22 +352,17 @@ class LossDistribution:
         # The bisection points are the same for every delta. Rounding in δ(t) can
         # therefore not make the result grow with delta.
         return bisect(
-            lambda t: self.delta(t) <= delta, self._highest, 0.0, precision=1e-10
+            lambda t: self.delta(t) <= delta,
+            float(self._losses[-1]),
+            0.0,
+            precision=1e-10,
         )[0]
 
     # -- the grid --------------------------------------------------------------
 
     @cached_property
     def _losses(self) -> np.ndarray:
-        return self._lowest + self.step * np.arange(len(self.masses))
-
-    @property
-    def _lowest(self) -> float:
-        return self.step * self.lowest
-
-    @property
-    def _highest(self) -> float:
-        return self.step * (self.lowest + len(self.masses) - 1)
+        return self.step * (self.lowest + np.arange(len(self.masses)))
 
     def _at(self, step: float) -> "LossDistribution":
         """Move the losses onto a grid with another power of two as its step."""
@@ -393,11 +387,6 @@ class LossDistribution:
         return cls._trimmed(step, lowest, spread, infinite)
 
     @classmethod
-    def _infinite(cls, infinite: float) -> "LossDistribution":
-        """Make a distribution without any finite loss."""
-        return cls(1.0, 0, np.zeros(1), min(1.0, infinite))
-
-    @classmethod
     def _trimmed(
         cls, step: float, lowest: int, masses: np.ndarray, infinite: float
     ) -> "LossDistribution":
@@ -408,8 +397,8 @@ class LossDistribution:
         first = int(upto.searchsorted(_TAIL, side="right"))
         above = np.cumsum(masses[::-1])
         dropped = int(above.searchsorted(_TAIL, side="right"))
-        if first + dropped >= len(masses):
-            return cls._infinite(infinite + float(upto[-1]))
+        if first + dropped >= len(masses):  # no finite loss is left
+            return cls(1.0, 0, np.zeros(1), min(1.0, infinite + float(upto[-1])))
         inner = masses[first : len(masses) - dropped].copy()
         if first:
             inner[0] += upto[first - 1]
@@ -421,13 +410,9 @@ class LossDistribution:
 def _grid_step(low: float, high: float, bins: int = _BINS) -> float:
     """Find the finest step, a power of two, of a grid that spans the losses."""
     # The second bound keeps the number of steps to the largest loss exact in float64.
-    return max(_power((high - low) / bins), _power(max(-low, high) * 2.0**-40)) or 1.0
-
-
-def _power(number: float) -> float:
-    """Find the smallest power of two that is not below a number; 0 for 0."""
+    least = max((high - low) / bins, max(-low, high) * 2.0**-40)
     # No step needs to be smaller than 2^−100: losses near 1e-30 do not count.
-    return 2.0 ** max(-100, math.ceil(math.log2(number))) if number > 0 else 0.0
+    return 2.0 ** max(-100, math.ceil(math.log2(least))) if least > 0 else 1.0
 
 
 def _share(above: np.ndarray, width: np.ndarray | float) -> np.ndarray:
@@ -456,10 +441,13 @@ def _cosine_cells(dim: int) -> tuple[Any, ...]:
         ends = np.array([-1.0, 1.0])
         return ends, ends, ends, np.array([0.5, 0.5]), 0.0
     # Cosines have a standard deviation of 1/√dim, and almost none exceed twelve of
-    # these. Only the cells of one half are computed; the other half is symmetric.
+    # these.
     widest = math.acos(min(1.0, 12 / math.sqrt(dim)))
-    angles = np.linspace(widest, math.pi / 2, _COSINES + 1)
-    # For a uniform direction, (1 + cos)/2 follows the distribution Beta(a, a).
+    angles = np.linspace(widest, math.pi - widest, 2 * _COSINES + 1)
+    # For a uniform direction, (1 + cos)/2 follows the distribution Beta(a, a). Masses
+    # of negative cosines are differences of numbers near ½ to 1, and off by 1e-16.
+    # Positive ones have larger losses and half of the probability, so this error is
+    # relative as well, and far below the fraction by which `of` raises masses.
     a = (dim - 1) / 2
     upto = betainc(a, a, np.sin(angles / 2) ** 2)
     masses = np.diff(upto)
@@ -468,17 +456,12 @@ def _cosine_cells(dim: int) -> tuple[Any, ...]:
     sines = np.exp(
         (dim - 1) * np.log(np.maximum(np.sin(angles), 1e-300)) - betaln(a, 0.5)
     )
-    ends = np.cos(angles)
-    ends[-1] = 0.0
-    high, low = ends[:-1], ends[1:]
+    high, low = np.cos(angles[:-1]), np.cos(angles[1:])
     with np.errstate(divide="ignore", invalid="ignore"):
         means = np.diff(sines) / (dim - 1) / masses
-    means = np.where(masses > 0, np.clip(means, low, high), high)
-    mean, width = np.append(means, -means), np.append(high - low, high - low)
-    low, high = np.append(low, -high), np.append(high, -low)
     # Means are rounded up, because a larger cosine means a larger loss.
-    mean = np.minimum(mean + 1e-9 * width, high)
-    return low, high, mean, np.append(masses, masses), 2 * float(upto[0])
+    means = np.clip(means + 1e-9 * (high - low), low, high)
+    return low, high, np.where(masses > 0, means, high), masses, 2 * float(upto[0])
 
 
 @lru_cache(maxsize=32)
