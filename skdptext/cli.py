@@ -34,7 +34,6 @@ exit status:
 import argparse
 import inspect
 import math
-import os
 import re
 import sys
 import traceback
@@ -48,22 +47,17 @@ from skdptext._version import __version__
 from skdptext.exceptions import InvalidParameterError
 
 _TABLE = "file or folder: .csv, .jsonl or .parquet"
+_POSITIONAL = {"source", "original", "released", "file", "folder"}
 # Parameters of the library whose flags have other names.
 _FLAGS = {
     "authors": "author", "documents": "public", "labels": "label", "out": "html",
     "path": "embedding", "public_documents": "public", "public_labels": "public_label",
     "y": "label",
 }  # fmt: skip
-_POSITIONAL = {"source", "original", "released", "file"}
 _LIKE_AUTHOR = re.compile(
     r"author|user|person|people|patient|customer|client|writer|speaker|sender|"
     r"reviewer|owner|account|e-?mail|handle",
     re.IGNORECASE,
-)
-_HOW_TO_GET_VECTORS = (
-    "--embedding must name a file of public word vectors, such as those of GloVe "
-    "(https://nlp.stanford.edu/projects/glove), or be docstrings, for a trial. "
-    "(For public documents instead of noisy words, use --public.)"
 )
 
 
@@ -72,24 +66,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = _parser().parse_args(arguments)
 
     def warn(message: Warning | str, *_: Any, **__: Any) -> None:
-        print(f"Warning: {_in_flags(str(message), given)}", file=sys.stderr)
+        _tell(f"Warning: {_in_flags(str(message), given)}")
 
     try:
         with warnings.catch_warnings():
             warnings.showwarning = warn
-            status: int = given.run(given) or 0
-            sys.stdout.flush()
-            return status
-    except BrokenPipeError:
-        # The output pipe was closed, for example by head. Python would fail again at
-        # exit, when it flushes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
+            return given.run(given) or 0
     except (ImportError, OSError, ValueError) as error:
         message = str(error)
         if isinstance(error, OSError) and error.filename is not None:
             message = f"cannot read or write {error.filename}: {error.strerror}."
-        print(f"skdptext {given.command}: {_in_flags(message, given)}", file=sys.stderr)
+        _tell(f"skdptext {given.command}: {_in_flags(message, given)}")
         return 2
     except KeyboardInterrupt:
         return 130
@@ -98,46 +85,40 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 4
 
 
+def _tell(message: str) -> None:
+    print(message, file=sys.stderr)
+
+
 def _in_flags(message: str, given: argparse.Namespace) -> str:
     """Replace names of parameters in a message of the library by flags."""
+    flags = {name: flag for name, flag in _FLAGS.items() if hasattr(given, flag)}
+    flags |= {name: name for name in vars(given) if name in _HELP.keys() - _POSITIONAL}
 
     def flag(found: re.Match[str]) -> str:
-        name = found[0] if hasattr(given, found[0]) else _FLAGS.get(found[0], found[0])
-        if name in _POSITIONAL or not hasattr(given, name) or given.command == "verify":
-            return found[0]
-        return f"--{name.replace('_', '-')}"
+        name = found[0]
+        return f"--{flags[name].replace('_', '-')}" if name in flags else name
 
-    rule = re.match(r"[\w, ]+(?= must )", message)
-    head = rule[0] if rule else ""
     # Before "must", any word may be a parameter. After it, only words with an
     # underscore are.
-    tail = re.sub(r"\b\w+_\w+\b|\bclasses(?=`)", flag, message[len(head) :])
+    head = "".join(re.findall(r"\A[\w, ]+(?= must )", message))
+    tail = re.sub(r"\w+_\w+", flag, message[len(head) :])
     return re.sub(r"\w+", flag, head) + tail
 
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Print one line instead of a page of usage, and exit."""
-        message = message.removeprefix("argument ").replace(": must", " must")
         self.exit(2, f"{self.prog}: {message} (skdptext --help shows examples.)\n")
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        rule = "must be a number, with a point for decimals"
-        raise argparse.ArgumentTypeError(f"{rule}, got {text!r}.") from None
 
 
 def _limit(text: str) -> tuple[str, float]:
     name, _, value = text.rpartition("=")
-    limit = _number(value) if name else math.nan
     # "columns" is a count, and all other scores are shares.
-    if not 0 <= limit <= (math.inf if name == "columns" else 1):
-        rule = "must be scores and limits from 0 to 1, such as linkage=0.1 author=0.2"
-        raise argparse.ArgumentTypeError(f"{rule}, got {text!r}.")
-    return name, limit
+    if name and 0 <= float(value) <= (math.inf if name == "columns" else 1):
+        return name, float(value)
+    raise argparse.ArgumentTypeError(
+        f"must be scores and limits from 0 to 1, such as linkage=0.1, got {text!r}."
+    )
 
 
 # A flag has the same meaning in all commands.
@@ -154,6 +135,7 @@ _HELP = {
     "epsilon": "privacy loss in nats per text or person; for words, per distance",
     "fail_above": "allow no score above its limit, such as linkage=0.1 author=0.2",
     "file": "new file for the key",
+    "folder": "folder of a release",
     "format": "parquet, csv, jsonl, csv.gz, jsonl.gz; default: that of the source",
     "html": "also write the report to this new HTML file",
     "id": "column with ids, which are released, and match rows of a report",
@@ -181,7 +163,7 @@ _HELP = {
     "stop_words": "english: leave out English stop words",
     "text": "column with the texts",
 }
-_SWITCH, _REAL, _WHOLE = {"action": "store_true"}, {"type": _number}, {"type": int}
+_REAL, _WHOLE, _SWITCH = {"type": float}, {"type": int}, {"action": "store_true"}
 _KINDS: dict[str, dict[str, Any]] = {
     **{name: _WHOLE for name in _HELP if name.startswith("n_")},
     **dict.fromkeys(("document_length", "random_state"), _WHOLE),
@@ -189,97 +171,63 @@ _KINDS: dict[str, dict[str, Any]] = {
     **dict.fromkeys(("allow_shared_texts", "json"), _SWITCH),
     "classes": {"nargs": "+"},
     "fail_above": {"nargs": "+", "type": _limit},
-    "keep": {"nargs": "+"},
+    "keep": {"nargs": "+", "default": ()},
     "released": {"nargs": "?"},
 }
-_NOISE = "--embedding --n-words --stop-words"
 
 
 def _parser() -> argparse.ArgumentParser:
-    raw = argparse.RawDescriptionHelpFormatter
-    description, _, epilog = (__doc__ or "").partition("\n")
+    form = argparse.RawDescriptionHelpFormatter
+    about, _, examples = (__doc__ or "").partition("\n")
     parser = _Parser(
-        "skdptext", formatter_class=raw, description=description, epilog=epilog
+        "skdptext", formatter_class=form, description=about, epilog=examples
     )
-    parser.add_argument(
-        "--version", action="version", version=f"skdptext {__version__}"
-    )
+    version = f"skdptext {__version__}"
+    parser.add_argument("--version", action="version", version=version)
     commands = parser.add_subparsers(required=True, dest="command", metavar="command")
-
-    def command(run: Callable[[Any], int | None], flags: str, **defaults: Any) -> None:
+    for run, flags in _COMMANDS.items():
         text = inspect.getdoc(run) or ""
         made = commands.add_parser(
             run.__name__[1:], help=text.partition(".")[0].lower(), description=text,
-            formatter_class=raw,
+            formatter_class=form,
         )  # fmt: skip
         made.set_defaults(run=run)
-        for flag in flags.split():
+        for each in flags.split():
+            flag, _, default = each.partition("=")
             name = flag.strip("-!").replace("-", "_")
             options = {"help": _HELP[name], **_KINDS.get(name, {})}
+            if default:
+                options["default"] = default
+                options["help"] += f" (default: {default})"
             if flag.endswith("!"):
                 options["required"] = True
-            if name in defaults:
-                options["default"] = defaults[name]
-                options["help"] += f" (default: {defaults[name]})"
-            short = ["-o"] if flag == "--out!" else []
-            made.add_argument(*short, flag.rstrip("!"), **options)
-
-    command(_key, "file")
-    command(
-        _release,
-        "source --out! --name! --key! --epsilon! --text --id --author "
-        "--keep --output --format --n-jobs --public --public-text --public-label "
-        f"--n-groups --allow-shared-texts {_NOISE} --document-length",
-        text="text", id="id", output="text",
-    )  # fmt: skip
-    command(_verify, "out")
-    calibrated = f"{_NOISE} --public! --public-text --changed"
-    command(_calibrate, calibrated, public_text="text", changed=0.25)
-    command(
-        _learn,
-        "source --out! --text --label --author --classes --public! --public-text "
-        "--embedding --n-words --epsilon --delta --n-expected --n-rarest --priors "
-        "--allow-shared-texts",
-        text="text", label="label", epsilon=1.0, delta=1e-6, priors="equal",
-    )  # fmt: skip
-    command(
-        _report,
-        "original released --text --id --author --label --background --control "
-        "--n-candidates --random-state --html --json --fail-above",
-        text="text", n_candidates=100, random_state=0,
-    )  # fmt: skip
+            made.add_argument(*["-o"] * (name == "out"), flag.rstrip("!"), **options)
     return parser
 
 
 def _read(given: Any, place: str, *flags: str) -> list[list[Any]]:
     """Read the columns of a source that flags name.
 
-    Missing values are empty texts, or None for labels and authors.
+    The default of --public-text and of others is --text. Missing values are empty
+    texts, or None for labels and authors.
     """
     from skdptext.release import read_columns
 
-    source, names = getattr(given, place), [getattr(given, flag) for flag in flags]
     asked = " and ".join(f"--{flag.replace('_', '-')}" for flag in flags)
-    there = place if place in _POSITIONAL else f"--{place}"
-    try:
-        read = read_columns(source, names)
-    except InvalidParameterError as error:
-        # The message names parameters of the library. Users know the flags only.
-        message = re.sub("^columns(?= must)", asked, str(error))
-        message = re.sub("^source(?= must)", there, message)
-        raise InvalidParameterError(message) from None
+    named = [getattr(given, flag) for flag in flags]
+    names = [given.text if name is None else name for name in named]
+    read = read_columns(getattr(given, place), names, asked)
     return [
         [value or "" for value in values]
         if flag.endswith("text")
-        else [None if value is None or value == "" else str(value) for value in values]
+        else [None if value in (None, "") else str(value) for value in values]
         for flag, values in zip(flags, read, strict=True)
     ]
 
 
-def _read_public(given: Any, *flags: str) -> list[list[Any]]:
-    if given.public_text is None:
-        given.public_text = given.text
-    return _read(given, "public", "public_text", *flags)
+def _options(given: Any, names: str) -> dict[str, Any]:
+    """Get the flags that have the names of parameters."""
+    return {name: getattr(given, name) for name in names.split()}
 
 
 def _embedding(given: Any) -> Any:
@@ -295,7 +243,11 @@ def _perturber(given: Any, **options: Any) -> Any:
     from skdptext.perturbation import DPWordPerturber
 
     if given.embedding is None:
-        raise InvalidParameterError(_HOW_TO_GET_VECTORS)
+        raise InvalidParameterError(
+            "--embedding must name a file of public word vectors, such as GloVe's, or "
+            "be docstrings, for a trial. (For public documents instead of noisy words, "
+            "use --public.)"
+        )
     return DPWordPerturber(
         _embedding(given), mechanism="exponential", lam=0.0, resize="sample",
         stop_words=given.stop_words, **options,
@@ -315,10 +267,9 @@ def _hint_at_author(given: Any) -> None:
     used = (given.text, getattr(given, "id", None), getattr(given, "label", None))
     for name in column_names(given.source) if given.author is None else ():
         if name not in used and _LIKE_AUTHOR.search(name):
-            print(
+            _tell(
                 f"If column {name!r} is the author of each text, use --author {name}. "
-                "Without it, k texts of one person lose k times --epsilon.",
-                file=sys.stderr,
+                "Without it, k texts of one person lose k times --epsilon."
             )
 
 
@@ -344,42 +295,35 @@ def _release(given: Any) -> None:
     from skdptext.replacement import DPDocumentReplacer
 
     key = ReleaseKey(given.key)
-    options = {"epsilon": given.epsilon, "output": given.output}
     if given.public is None:
-        flags = "--public-text --public-label --n-groups --author --allow-shared-texts"
-        _refuse(given, flags, "without --public.")
-        options["document_length"] = given.document_length
+        unused = "--public-text --public-label --n-groups --author --allow-shared-texts"
+        _refuse(given, unused, "without --public.")
+        options = _options(given, "epsilon output document_length")
         releaser = _perturber(given, **options)
     else:
         _refuse(given, "--document-length --stop-words", "with --public.")
         _hint_at_author(given)
         if given.epsilon > 10:
-            print(
+            _tell(
                 "Warning: with --epsilon above 10, nearly every stand-in is from the "
-                "document's own group, which is then hardly protected.",
-                file=sys.stderr,
+                "document's own group, which is then hardly protected."
             )
-        columns = [] if given.public_label is None else ["public_label"]
-        texts, *labels = _read_public(given, *columns)
+        flags = ["public_text"] + ["public_label"] * (given.public_label is not None)
+        texts, labels, *_ = [*_read(given, "public", *flags), None]
+        options = _options(given, "epsilon output n_groups allow_shared_texts")
         releaser = DPDocumentReplacer(
-            texts, public_labels=labels[0] if labels else None, n_groups=given.n_groups,
-            embedding=_embedding(given), allow_shared_texts=given.allow_shared_texts,
-            **options,
-        )  # fmt: skip
-    release = DocumentRelease(
-        releaser, key, given.name, text=given.text, id=given.id, author=given.author,
-        keep=given.keep or (),
-    )  # fmt: skip
+            texts, public_labels=labels, embedding=_embedding(given), **options
+        )
+    columns = _options(given, "text id author keep")
+    release = DocumentRelease(releaser, key, given.name, **columns)
     manifest = release_files(
-        given.source, given.out, release, format=given.format, n_jobs=given.n_jobs,
-        verbose=1,
-    )  # fmt: skip
-    print(
+        given.source, given.out, release, verbose=1, **_options(given, "format n_jobs")
+    )
+    _tell(
         f"Released {manifest['documents']:,} documents to {given.out}. Its "
         f"_release.json states:\n\n{manifest['guarantee']['words']}\n\nVerify the "
         f"release, and destroy the key ({key.source}): anyone who has it can undo the "
-        "noise.",
-        file=sys.stderr,
+        "noise."
     )
 
 
@@ -387,8 +331,8 @@ def _verify(given: Any) -> int:
     """Check that a release is complete and unchanged."""
     from skdptext.release import verify
 
-    faults = verify(given.out)
-    print("\n".join(faults or [f"{given.out} is complete and unchanged."]))
+    faults = verify(given.folder)
+    print("\n".join(faults or [f"{given.folder} is complete and unchanged."]))
     return 1 if faults else 0
 
 
@@ -399,10 +343,10 @@ def _calibrate(given: Any) -> None:
     """
     from skdptext.model_selection import calibrate_epsilon
 
-    found = calibrate_epsilon(
-        _perturber(given, document_length=1), given.changed, tuned_on="public",
-        documents=_read_public(given)[0],
-    )  # fmt: skip
+    perturber = _perturber(given, document_length=1)
+    (public,) = _read(given, "public", "public_text")
+    options: dict[str, Any] = {"documents": public, "tuned_on": "public"}
+    found = calibrate_epsilon(perturber, given.changed, **options)
     print(f"--epsilon {found.epsilon:.4g}  changes {found.changed:.1%} of the words")
 
 
@@ -426,17 +370,15 @@ def _learn(given: Any) -> None:
     # Both names are claimed before the texts are read: learning takes minutes, and a
     # corpus without its statement must not appear.
     with claimed(out.with_suffix(".json"), out) as (statement, corpus):
-        (public,) = _read_public(given)
+        (public,) = _read(given, "public", "public_text")
         flags = ["text", "label"] + ["author"] * (given.author is not None)
-        texts, labels, *authors = _read(given, "source", *flags)
+        columns = _read(given, "source", *flags)
         _hint_at_author(given)
+        options = "epsilon delta classes n_expected n_rarest priors allow_shared_texts"
         model = DPTextClassifier(
-            public, embedding=_embedding(given), epsilon=given.epsilon,
-            delta=given.delta, classes=given.classes, n_expected=given.n_expected,
-            n_rarest=given.n_rarest, priors=given.priors,
-            allow_shared_texts=given.allow_shared_texts, verbose=1,
-        )  # fmt: skip
-        guarantee = model.fit(texts, labels, *authors).guarantee()
+            public, embedding=_embedding(given), verbose=1, **_options(given, options)
+        )
+        guarantee = model.fit(*columns).guarantee()
         rows = dict(zip((given.text, given.label), model.sample(), strict=True))
         pd.DataFrame(rows).to_csv(corpus, index=False)
         stated = {
@@ -446,7 +388,7 @@ def _learn(given: Any) -> None:
             "guarantee": told_by(guarantee),
         }
         statement.write_text(json.dumps(stated, indent=1, ensure_ascii=False), "utf-8")
-    print(f"{out} and {out.with_suffix('.json')}:\n\n{guarantee}", file=sys.stderr)
+    _tell(f"{out} and {out.with_suffix('.json')}:\n\n{guarantee}")
 
 
 def _report(given: Any) -> int:
@@ -475,40 +417,24 @@ def _attacked(given: Any) -> Any:
 
     if given.released is None:
         given.original, given.released = None, given.original
-        if given.background is None:
-            raise InvalidParameterError("released must be given, or --background.")
-    if given.background is not None and given.author is None:
-        raise InvalidParameterError("--author must be given with --background.")
-    options: dict[str, Any] = {"guarantee": _proved(given)}
-    places = ["original", "released"][given.original is None :]
-    columns: list[str] = []
-    if given.control is not None:
-        _refuse(given, "--id --author --label --background", "with --control.")
-        lists = [_read(given, place, "text")[0] for place in (*places, "control")]
-        options["control"] = lists.pop()
-    else:
-        first, *others = tables = [_table(given, place) for place in places]
-        if given.author is not None:
-            options["authors"] = first[given.author]
-        if given.label is not None:
-            options["labels"] = {given.label: first[given.label]}
-        texts = [table[given.text] for table in tables]
-        # Series are matched by their index, which holds the ids. Without ids, rows are
-        # matched by position, and lists have no index.
-        lists = texts if given.id is not None else [x.tolist() for x in texts]
-        for other in others:
-            if first.index.is_unique and set(first.index) == set(other.index):
-                pair = first, other.reindex(first.index)
-                columns = column_sentences(*(x.drop(columns=given.text) for x in pair))
-    original, released = [None, *lists][-2:]
+    places = "original", "released", "control"
+    tables = {x: _table(given, x) for x in places if getattr(given, x) is not None}
+    texts = {place: table.pop(given.text) for place, table in tables.items()}
+    if given.id is None:
+        # Series are matched by their index. Lists are matched by position.
+        texts = {place: list(series) for place, series in texts.items()}
+    first, released = next(iter(tables.values())), tables["released"]
+    options = _options(given, "n_candidates random_state background")
     if given.background is not None:
-        held = _read(given, "background", "text", "author")
-        options["background"], options["background_ids"] = held
+        read = _read(given, "background", "text", "author")
+        options["background"], options["background_ids"] = read
     report = release_report(
-        original, released, n_candidates=given.n_candidates,
-        random_state=given.random_state, **options,
+        texts.pop("original", None), **texts, guarantee=_proved(given), **options,
+        authors=given.author and first[given.author],
+        labels=given.label and {given.label: first[given.label]},
     )  # fmt: skip
-    report.columns = columns
+    if first is not released and given.control is None:
+        report.columns = column_sentences(first, released.reindex(first.index))
     return report
 
 
@@ -521,13 +447,11 @@ def _table(given: Any, place: str) -> Any:
     first = place == "original" or given.original is None
     flags = ["text", "id"] + ["author", "label"] * first
     flags = [flag for flag in flags if getattr(given, flag) is not None]
-    read = _read(given, place, *flags)
-    named = [getattr(given, flag) for flag in flags]
-    table = pd.DataFrame(dict(zip(named, read, strict=True)))
+    names, read = [getattr(given, x) for x in flags], _read(given, place, *flags)
     source = getattr(given, place)
-    rest = [name for name in column_names(source) if name not in named]
-    if rest:
-        table[rest] = list(zip(*read_columns(source, rest), strict=True))
+    names += [name for name in column_names(source) if name not in names]
+    read += read_columns(source, names[len(read) :])
+    table = pd.DataFrame(dict(zip(names, read, strict=True)))
     return table if given.id is None else table.set_index(given.id)
 
 
@@ -543,7 +467,7 @@ def _proved(given: Any) -> Any:
     return None
 
 
-def _gate(report: Any, given: Sequence[tuple[str, float]]) -> int:
+def _gate(report: Any, limits: Sequence[tuple[str, float]]) -> int:
     """Compare a report with limits, print the scores above, and return the status."""
     # In both cases, low scores are not evidence of safety.
     if report.misplaced or report.unread:
@@ -552,13 +476,29 @@ def _gate(report: Any, given: Sequence[tuple[str, float]]) -> int:
     found["columns"] = len(report.columns)
     # A limit on a score that was not measured must fail: it would otherwise pass
     # silently.
-    limits = dict(sorted(given, reverse=True))  # the lowest limit of a score counts
-    if not limits.keys() <= found.keys():
+    if missing := dict(limits).keys() - found.keys():
         raise InvalidParameterError(
             f"--fail-above must name scores of this report ({', '.join(found)}), got "
-            f"{', '.join(limits.keys() - found.keys())}."
+            f"{', '.join(missing)}."
         )
-    above = [name for name, limit in limits.items() if found[name] > limit]
-    for name in above:
-        print(f"{name}: {found[name]:g} is above {limits[name]:g}", file=sys.stderr)
+    above = [(name, limit) for name, limit in limits if found[name] > limit]
+    for name, limit in above:
+        _tell(f"{name}: {found[name]:g} is above {limit:g}")
     return 3 if above else 0
+
+
+_NOISE = "--embedding --n-words --stop-words"
+# Flags of each command: "!" marks one that must be given, and "=" a default.
+_COMMANDS: dict[Callable[[Any], int | None], str] = {
+    _key: "file",
+    _release: "source --out! --name! --key! --epsilon! --text=text --id=id --author "
+    "--keep --output=text --format --n-jobs --public --public-text --public-label "
+    f"--n-groups --allow-shared-texts {_NOISE} --document-length",
+    _verify: "folder",
+    _calibrate: f"{_NOISE} --public! --public-text=text --changed=0.25",
+    _learn: "source --out! --text=text --label=label --author --classes --public! "
+    "--public-text --embedding --n-words --epsilon=1 --delta=1e-6 --n-expected "
+    "--n-rarest --priors=equal --allow-shared-texts",
+    _report: "original released --text=text --id --author --label --background "
+    "--control --n-candidates=100 --random-state=0 --html --json --fail-above",
+}

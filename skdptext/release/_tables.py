@@ -272,7 +272,9 @@ def column_names(source: Any) -> list[str]:
     return [name for name in each[0] if all(name in names for names in each)]
 
 
-def read_columns(source: Any, columns: Sequence[str]) -> list[list[Any]]:
+def read_columns(
+    source: Any, columns: Sequence[str], parameters: str = "columns"
+) -> list[list[Any]]:
     """Read columns of files into memory.
 
     Parameters
@@ -281,6 +283,8 @@ def read_columns(source: Any, columns: Sequence[str]) -> list[list[Any]]:
         As in `release_files`.
     columns : sequence of str
         Names of the columns.
+    parameters : str
+        What names the columns in errors.
 
     Returns
     -------
@@ -294,9 +298,11 @@ def read_columns(source: Any, columns: Sequence[str]) -> list[list[Any]]:
     """
     read: dict[str, list[Any]] = {name: [] for name in columns}  # each name once
     for table in find_tables(source):
-        for batch in table.batches(list(read), "columns"):
+        for batch in table.batches(list(read), parameters):
             for name, values in batch.to_pydict().items():
                 read[name] += values
     if not all(read.values()):
-        raise InvalidParameterError("source must hold documents, got none.")
+        raise InvalidParameterError(
+            f"source must hold documents, got none in {source}."
+        )
     return [read[name] for name in columns]
