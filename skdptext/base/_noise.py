@@ -1,8 +1,7 @@
 """Keyed streams of noise, and noisy words in blocks of bounded memory."""
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
@@ -41,9 +40,7 @@ _APPLY_BYTES = 16 * 2**20
 # The largest number of 64 bits
 _LAST = np.uint64(2**64 - 1)
 
-Streams = Sequence[np.random.Generator]
-# Each segment is the index of a stream and the number of words to draw from it.
-Segments = list[tuple[int, int]]
+Streams = list[np.random.Generator]
 
 
 @dataclass(frozen=True)
@@ -68,30 +65,25 @@ class NoiseRun:
         # Our threads and those of the matrix product share the cores. If both used all
         # of them, there would be as many threads as the product of the two numbers.
         of_product = blas_threads()
-        n_threads = _n_threads(n_jobs, of_product)
+        n_threads = effective_n_jobs(n_jobs)
+        if n_jobs is None and n_threads == 1:
+            n_threads = of_product
         block, memory = self._block_size(n_threads)
         share = -(-int(offsets[-1]) // n_threads)
         # A task holds whole documents, because a document's stream is drawn in order.
         tasks = runs(offsets, max(1, min(block, share)))
         n_threads = max(1, min(n_threads, len(tasks)))
         codes = np.empty(offsets[-1], dtype=np.int32)
-        # A single thread leaves all threads to the product; several divide them.
-        each = max(1, of_product // n_threads)
-        share_out = n_threads > 1 and of_product > 1
         with (
-            limit_blas_threads(each) if share_out else nullcontext(),
+            limit_blas_threads(max(1, of_product // n_threads)),
             progress_bar(
                 verbose, "perturbing", total=len(offsets) - 1, unit="doc"
             ) as progress,
         ):
             perturb = partial(self._perturb, documents, block=block, memory=memory)
-            results: Iterable[np.ndarray] = map(perturb, tasks)
-            if n_threads > 1:
-                # Threads share the embedding. Processes would receive it with each
-                # task.
-                options = {"require": "sharedmem", "return_as": "generator"}
-                parallel = Parallel(n_jobs=n_threads, **options)
-                results = parallel(delayed(perturb)(task) for task in tasks)
+            # Threads share the embedding. Processes would receive it with each task.
+            parallel = Parallel(n_threads, require="sharedmem", return_as="generator")
+            results = parallel(delayed(perturb)(task) for task in tasks)
             for task, noisy in zip(tasks, results, strict=True):
                 codes[offsets[task.start] : offsets[task.stop]] = noisy
                 progress.update(task.stop - task.start)
@@ -116,7 +108,10 @@ class NoiseRun:
         ends = documents.offsets[start : stop + 1]
         codes = documents.codes[ends[0] : ends[-1]]
         lengths = np.diff(ends)
-        streams = self._open(documents, start, stop)
+        # Fresh noise needs no stream for each document.
+        fresh = self.streams.fresh
+        labels = [b"%d" % start] if fresh else documents.stream_labels[start:stop]
+        streams = [self.streams.open(label) for label in labels]
         if self.sample_length is not None:
             codes = resample(
                 codes,
@@ -130,10 +125,12 @@ class NoiseRun:
         # word has: a word that got no noise can then not be released by accident.
         noisy = np.where(codes < 0, codes, np.iinfo(codes.dtype).max)
         known = np.flatnonzero(codes >= 0)
+        of_stream = np.repeat(np.arange(len(lengths)) * (not fresh), lengths)[known]
+        counts = np.bincount(of_stream, minlength=len(streams)).tolist()
         done = 0
         # The number of draws decides how many words get noise, not the other way round.
         # A word without its own draw is an error below.
-        for draws in self._draws(streams, _segments(streams, codes, lengths), block):
+        for draws in self._draws(streams, counts, block):
             where = known[done : done + len(draws[0])]
             # The limit of this thread; all threads together keep the caller's setting.
             with config_context(working_memory=memory / 2**20):
@@ -147,55 +144,29 @@ class NoiseRun:
             )
         return noisy
 
-    def _open(self, documents: EncodedDocuments, start: int, stop: int) -> Streams:
-        """Open a stream per document, or a single one if the noise is fresh."""
-        if self.streams.fresh:
-            return [self.streams.open(b"%d" % start)]
-        return [self.streams.open(each) for each in documents.stream_labels[start:stop]]
-
     def _draws(
-        self, streams: Streams, segments: Segments, block: int
+        self, streams: Streams, counts: list[int], block: int
     ) -> Iterator[Draws]:
-        """Yield draws in the order of the words, at most `block` at a time."""
+        """Yield draws for so many words of each stream, at most `block` at a time."""
         # Seeded noise is drawn in pieces of fixed size, which fixes the result. Fresh
         # noise cannot be repeated, so it may be divided in any way.
-        piece = block if self.streams.fresh else _PIECE
+        size = block if self.streams.fresh else _PIECE
         pieces: list[Draws] = []
         filled = 0
-        for i, n in segments:
-            stream = streams[i] if n else None
-            while stream is not None and n:
-                take = min(n, piece)
-                if filled + take > block:
+        for stream, count in zip(streams, counts, strict=True):
+            for piece in blocks(count, size):
+                n = piece.stop - piece.start
+                if filled + n > block:
                     yield _joined(pieces)
                     pieces, filled = [], 0
-                pieces.append(check_draws(self.mechanism, stream, take))
-                filled, n = filled + take, n - take
+                pieces.append(check_draws(self.mechanism, stream, n))
+                filled += n
         if filled:
             yield _joined(pieces)
 
 
 def _joined(pieces: list[Draws]) -> Draws:
-    if len(pieces) == 1:
-        return pieces[0]
-    return tuple(np.concatenate(parts) for parts in zip(*pieces, strict=True))
-
-
-def _n_threads(n_jobs: int | None, of_product: int) -> int:
-    """Number of threads; if None, as many as the matrix product would use."""
-    if n_jobs is None and effective_n_jobs(None) == 1:
-        return of_product
-    return effective_n_jobs(n_jobs)
-
-
-def _segments(streams: Streams, codes: np.ndarray, lengths: np.ndarray) -> Segments:
-    """Count the words that each stream draws for."""
-    known = codes >= 0
-    if len(streams) != len(lengths):
-        return [(0, int(known.sum()))]
-    upto = np.concatenate([[0], np.cumsum(known)])
-    ends = np.cumsum(lengths)
-    return list(enumerate((upto[ends] - upto[ends - lengths]).tolist()))
+    return tuple(map(np.concatenate, zip(*pieces, strict=True)))
 
 
 def draw_words(
@@ -305,7 +276,10 @@ class NoiseStreams:
     def open(self, label: bytes) -> np.random.Generator:
         """Open the stream of a label at its beginning."""
         key = blake2b(label, key=self._key, digest_size=32, person=b"stream").digest()
-        return _generator(key)
+        from randomgen import ChaCha  # late, as it loads 30 generators
+
+        bits = ChaCha(key=int.from_bytes(key, "little"), rounds=20)
+        return np.random.Generator(bits)
 
     def numbers(self, labels: Sequence[bytes]) -> "Numbers":
         """Prepare whole numbers, one for each of many labels.
@@ -367,10 +341,3 @@ def _id_bytes(identity: Any) -> bytes:
     if isinstance(identity, str):
         return b"s" + identity.encode("utf-8", "surrogatepass")
     return b"b" + identity if isinstance(identity, bytes) else b"i%d" % identity
-
-
-def _generator(key: bytes) -> np.random.Generator:
-    from randomgen import ChaCha  # late, as it loads 30 generators
-
-    bits = ChaCha(key=int.from_bytes(key, "little"), rounds=20)
-    return np.random.Generator(bits)

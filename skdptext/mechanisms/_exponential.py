@@ -26,9 +26,6 @@ _NEAR = 2.2e-3
 _ROUNDING = 2.0**-40
 # Relative margin by which the search aims below ε. It outweighs rounding.
 _MARGIN = 2.0**-33
-# The tolerance of the search is relative, because rates are as small as distances are
-# large.
-_TIGHT = {"xtol": 1e-300, "rtol": 1e-13}
 # Number of words that the search for a rate starts with, and of pairs that each failed
 # attempt adds.
 _FIRST, _MORE = 256, 32
@@ -247,14 +244,10 @@ class Exponential(TableMechanism):
         ε/2 always holds. A rate that some words rule out cannot hold for all words, so
         the candidate falls from above while the words that broke it are added.
         """
-        # Pairs of a central and a remote word tend to lose most. Half of the first
-        # words are therefore the innermost and outermost ones, and the rest are drawn.
-        # All of this is public, and a rate is only accepted after a check of all pairs.
-        order = self._right[:, -1].argsort(kind="stable")
-        n_first = min(_FIRST, max(4, working_memory_bytes() // (64 * len(order))))
-        drawn = np.random.default_rng(0).permutation(len(order))[: n_first // 2]
-        ends = order[: n_first // 4], order[::-1][: n_first // 4]
-        some = np.unique(np.concatenate([*ends, drawn]))
+        n_words = len(self.embedding)
+        n_first = min(_FIRST, max(4, working_memory_bytes() // (64 * n_words)))
+        # Which words are drawn hardly matters: all pairs are checked.
+        some = np.random.default_rng(0).permutation(n_words)[:n_first]
         top = aim = self.epsilon * (1 - _MARGIN)
         while True:
             rows = self._distances(some)
@@ -271,14 +264,13 @@ class Exponential(TableMechanism):
 
     def sentences(self) -> list[str]:
         metric = "Euclidean" if self.lam == 0 else f"Mahalanobis (λ = {self.lam:g})"
-        calibration, cap = self.calibration, self.max_distance
-        most = self.attained if calibration == "exact" else self.epsilon
+        cap = "" if self.max_distance is None else f", at most {self.max_distance:g}"
+        most = self.attained if self.calibration == "exact" else self.epsilon
         return [
             "A word w becomes the word z with probability proportional to "
             f"exp(−{self.rate:.4g}·d(w, z)), where d is the {metric} distance of their "
-            f"vectors{'' if cap is None else f', at most {cap:g}'} (calibration "
-            f'"{calibration}"); no two words lose more than {rounded_up(most)} per '
-            "unit of d."
+            f'vectors{cap} (calibration "{self.calibration}"); no two words lose more '
+            f"than {rounded_up(most)} per unit of d."
         ]
 
 
@@ -297,8 +289,10 @@ def _largest_rate(rows: np.ndarray, among: np.ndarray, top: float, aim: float) -
     above = top
     for rate in np.linspace(top, aim / 2, 9).tolist():
         if beyond(rate) <= 0:
-            found = rate if rate == above else brentq(beyond, rate, above, **_TIGHT)
-            return float(found)
+            if rate == top:
+                return rate
+            # The tolerance is relative: rates are as small as distances are large.
+            return float(brentq(beyond, rate, above, xtol=1e-300, rtol=1e-13))
         above = rate
     return aim / 2
 
