@@ -317,7 +317,11 @@ def _release(given: Any) -> None:
     columns = _options(given, "text id author keep")
     release = DocumentRelease(releaser, key, given.name, **columns)
     manifest = release_files(
-        given.source, given.out, release, verbose=1, **_options(given, "format n_jobs")
+        given.source,
+        given.out,
+        release,
+        verbose=int(sys.stderr.isatty()),
+        **_options(given, "format n_jobs"),
     )
     _tell(
         f"Released {manifest['documents']:,} documents to {given.out}. Its "
@@ -376,7 +380,10 @@ def _learn(given: Any) -> None:
         _hint_at_author(given)
         options = "epsilon delta classes n_expected n_rarest priors allow_shared_texts"
         model = DPTextClassifier(
-            public, embedding=_embedding(given), verbose=1, **_options(given, options)
+            public,
+            embedding=_embedding(given),
+            verbose=int(sys.stderr.isatty()),
+            **_options(given, options),
         )
         guarantee = model.fit(*columns).guarantee()
         rows = dict(zip((given.text, given.label), model.sample(), strict=True))

@@ -12,7 +12,7 @@ from skdptext.attacks._words import documents_of, texts_of
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
     DocLinked,
-    check_classes,
+    as_labels,
     check_integer,
     check_real,
     check_rng,
@@ -125,7 +125,8 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
             check_integer(name, getattr(self, name), low=1)
         check_real("feature_share", self.feature_share, low=0, high=1, open_low=True)
         texts = texts_of(documents_of("X", X))
-        classes, author = check_classes(y, len(texts))
+        y = as_labels("y", y, len(texts), n_different=2)
+        classes, author = np.unique(y, return_inverse=True)
         self._counter = CountVectorizer(analyzer=partial(_ngrams, size=self.ngram_size))
         try:
             counts = self._counter.fit_transform(texts)

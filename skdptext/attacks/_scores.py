@@ -10,7 +10,7 @@ import numpy as np
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
     Fragment,
-    check_methods,
+    check_kind,
     import_pandas,
     kind_of,
     lined_up,
@@ -187,7 +187,7 @@ def check_adversaries(given: Any, what: str, *methods: str) -> dict[str, Any]:
     if not isinstance(given, Mapping) or not all(isinstance(x, str) for x in given):
         raise InvalidParameterError(f"{rule}, got {kind_of(given)}.")
     for adversary in given.values():
-        check_methods(adversary, methods, rule)
+        check_kind(adversary, methods, rule)
     return dict(given)
 
 

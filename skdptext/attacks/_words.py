@@ -15,7 +15,7 @@ from skdptext.attacks._risk import mean_interval
 from skdptext.attacks._scores import Score, Scores, read_off
 from skdptext.documents import read_documents
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import blocks, check_indices, refuse_masked
+from skdptext.utils import blocks, refuse_unsafe
 
 # In scripts without blanks, and for emoji, each character counts as a word. Other
 # letters include their vowel signs and accents.
@@ -47,9 +47,8 @@ PLACEHOLDER = 0.2
 
 def documents_of(name: str, documents: Any, numbers: bool = False) -> Any:
     """Read texts and lists of words as a list, or numbers, if allowed, as an array."""
-    refuse_masked(documents, name)
+    refuse_unsafe(documents, name)
     if numbers and sp.issparse(documents):
-        check_indices(documents, name)
         documents = documents.toarray()
     if numbers and isinstance(documents, np.ndarray) and documents.dtype.kind in "fiu":
         if documents.ndim > 2:

@@ -15,7 +15,7 @@ from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.utils import (
     as_array,
     check_integer,
-    check_methods,
+    check_kind,
     check_real,
     plain_documents,
     quiet,
@@ -152,7 +152,7 @@ def audit_document_pair(
     False
     """
     methods = "transform", "guarantee"
-    check_methods(releaser, methods, "releaser must have transform and guarantee")
+    check_kind(releaser, methods, "releaser must have transform and guarantee")
     n_releases = check_integer("n_releases", n_releases, low=100)
     confidence = check_real("confidence", confidence, low=0.5, high=1, open_high=True)
     documents = [x] * n_releases + [y] * n_releases

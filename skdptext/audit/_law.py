@@ -11,7 +11,7 @@ from skdptext.mechanisms import NoiseMechanism
 from skdptext.utils import (
     as_array,
     check_integer,
-    check_methods,
+    check_kind,
     check_real,
     check_rng,
     wrapped,
@@ -144,7 +144,7 @@ def audit_noise_law(
         whiten = mechanism.metric.whiten
     else:
         rule = "source must add noise to vectors, or have sample, whiten and epsilon"
-        check_methods(mechanism, ["sample", "whiten"], rule)
+        check_kind(mechanism, ["sample", "whiten"], rule)
         noise, whiten = mechanism.sample(rng, n_draws), mechanism.whiten
     epsilon = check_real("epsilon", mechanism.epsilon, low=0, open_low=True)
     noise = as_array(noise, rule := f"noise must be {n_draws} rows of numbers")

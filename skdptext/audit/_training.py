@@ -17,7 +17,6 @@ from skdptext.utils import (
     as_labels,
     check_integer,
     check_kind,
-    check_methods,
     check_option,
     check_real,
     check_rng,
@@ -238,7 +237,7 @@ def audit_training(
     >>> audit.violated
     True
     """
-    check_methods(estimator, ["fit"], "estimator must have fit")
+    check_kind(estimator, ["fit"], "estimator must have fit")
     n_fits = check_integer("n_fits", n_fits, low=100)
     confidence = check_real("confidence", confidence, low=0.5, high=1, open_high=True)
     check_option("adjacency", adjacency, ("add_remove", "replace"))

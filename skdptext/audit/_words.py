@@ -17,7 +17,7 @@ from skdptext.audit._documents import (
 )
 from skdptext.embeddings import WordEmbedding, k_nearest_words
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_integer, check_methods, check_real, check_rng, kind_of
+from skdptext.utils import check_integer, check_kind, check_real, check_rng, kind_of
 
 # Close pairs are sought among at most so many words of the embedding: a search among
 # all words would cost more than the audit. Chosen, not measured.
@@ -138,7 +138,7 @@ def audit_word_privacy(
     (array([0.4]), array([False]))
     """
     methods = "perturb_words", "guarantee"
-    check_methods(releaser, methods, "releaser must have perturb_words and guarantee")
+    check_kind(releaser, methods, "releaser must have perturb_words and guarantee")
     n_draws = check_integer("n_draws", n_draws, low=100)
     confidence = check_real("confidence", confidence, low=0.5, high=1, open_high=True)
     rng = check_rng(random_state)

@@ -5,7 +5,6 @@ from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
@@ -13,11 +12,10 @@ from skdptext.utils import (
     CheckedParameters,
     DocLinked,
     as_array,
-    check_indices,
     check_kind,
     is_fitted,
     quiet,
-    refuse_masked,
+    refuse_unsafe,
     shown,
 )
 
@@ -287,9 +285,7 @@ class _StatedLikelihood:
     ordered = False
 
     def __init__(self, releaser: Any, candidates: Any) -> None:
-        refuse_masked(candidates, "candidates")
-        if sp.issparse(candidates):
-            check_indices(candidates, "candidates")
+        refuse_unsafe(candidates, "candidates")
         self._releaser, self._candidates = releaser, list(candidates)
         self.n_documents = len(self._candidates)
 

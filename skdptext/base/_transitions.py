@@ -71,7 +71,7 @@ def transitions_of(
     random_state : None, int or numpy.random.Generator, default=None
         Seeds the simulation, which is not secret.
     verbose : int, default=0
-        Above 0, show a progress bar on a terminal or in a notebook; above 1, anywhere.
+        Above 0, show a progress bar.
 
     Returns
     -------

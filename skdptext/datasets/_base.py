@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
-from skdptext.utils import check_flag, import_pandas
+from skdptext.utils import check_option, import_pandas
 
 
 def data_home() -> Path:
@@ -36,11 +36,11 @@ def text_bunch(
     """
     data: Any = texts
     frame = None
-    if check_flag("as_frame", as_frame):
+    if check_option("as_frame", as_frame):
         frame = import_pandas("as_frame=True").DataFrame(
             {"text": texts, **columns, "target": target}
         )
         data, target = frame["text"], frame["target"]
-    if check_flag("return_X_y", return_X_y):
+    if check_option("return_X_y", return_X_y):
         return data, target
     return Bunch(data=data, target=target, frame=frame, **extra)

@@ -23,7 +23,6 @@ from sklearn.feature_extraction.text import CountVectorizer
 from skdptext.datasets._base import data_home, text_bunch
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
-    check_flag,
     check_integer,
     check_option,
     quiet,
@@ -198,7 +197,7 @@ def load_docstrings(
     chosen_authors = _chosen("authors", authors, sorted(AUTHORS.values()))
     removed = _chosen("remove", remove, list(_REMOVABLE))
     min_words = check_integer("min_words", min_words, low=1)
-    near_copies = check_flag("near_copies", near_copies)
+    near_copies = check_option("near_copies", near_copies)
 
     documents = []
     for name, text, is_copy in _corpus(data_home()):

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skdptext.datasets._base import data_home, text_bunch
-from skdptext.utils import check_flag
+from skdptext.utils import check_option
 
 
 class _PublicSet(NamedTuple):
@@ -226,7 +226,7 @@ def _read(public: _PublicSet, download: bool) -> str:
     paths = [folder / name for folder in folders for name in names]
     path = next(filter(Path.is_file, paths), None)
     remedy = f"Put {public.member}, which is in {public.url}, into {home}."
-    if path is None and not check_flag("download_if_missing", download):
+    if path is None and not check_option("download_if_missing", download):
         raise OSError(f"{public.title} is missing and not to be downloaded. {remedy}")
     try:
         # A file of the user always comes before the network.

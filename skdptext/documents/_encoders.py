@@ -98,16 +98,21 @@ def check_rows_alone(
     """Get the label or vector of each document, and check that others do not affect it.
 
     The documents are encoded again in a random half, half of the rest and so on, and
-    some twice by themselves. Results that depend on other documents, their number or
-    order, on chance or on earlier calls differ. The second result tells whether all
-    numbers agree to the last bit. If not, only documents that are encoded one by one
-    have rows that depend on nothing else.
+    some twice by themselves, by a copy of `rows_of` that was made before it saw them.
+    Results that depend on other documents, their number or order, on chance or on
+    earlier calls differ. The second result tells whether all numbers agree to the last
+    bit. If not, only documents that are encoded one by one have rows that depend on
+    nothing else.
     """
+    try:
+        again_of = deepcopy(rows_of)
+    except Exception:  # another thread may be using it
+        again_of = rows_of
     n, rows, exact = len(documents), rows_of(list(documents)), True
     order = np.random.default_rng().permutation(n)
     ends = [n - (n >> k) for k in range(n.bit_length() + 1)]
     for part in (*np.split(order, ends[1:-1]), *np.repeat(order[:_ALONE, None], 2, 1)):
-        first, again = rows[part], rows_of([documents[i] for i in part])
+        first, again = rows[part], again_of([documents[i] for i in part])
         if np.array_equal(first, again):
             continue
         if close := first.shape == again.shape and first.ndim == 2:

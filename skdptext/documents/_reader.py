@@ -17,7 +17,6 @@ from skdptext.embeddings import WordEmbedding, check_columns, nearest_words, pla
 from skdptext.exceptions import InvalidParameterError, OutOfVocabularyWarning
 from skdptext.utils import (
     MAX_WORDS,
-    check_flag,
     check_integer,
     check_option,
     composed,
@@ -292,7 +291,7 @@ class DocumentReader:
             )
         check_option("resize", self.resize, ("truncate", "sample"))
         check_option("oov", self.oov, ("drop", "error", "keep"))
-        check_flag("lowercase", self.lowercase)
+        check_option("lowercase", self.lowercase)
         if self.tokenizer is not None and not callable(self.tokenizer):
             raise InvalidParameterError(
                 f"tokenizer must be None or callable, got {shown(self.tokenizer)}."

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_integer, check_path, import_gensim, replacing
+from skdptext.utils import check_integer, check_kind, import_gensim, replacing
 
 # The contents of a file, by its suffix.
 _FORMS = {
@@ -98,7 +98,8 @@ def write(
 
 def _place(path: Any) -> tuple[Path, str, bool]:
     """Get the path, the suffix of its format, and whether it is compressed."""
-    path = check_path("path", path)
+    check_kind(path, str | os.PathLike, "path must be a path")
+    path = Path(path)
     name = path.name.lower()
     packed = name.endswith(".gz")
     # gensim downloads text files with names that only end in .gz.

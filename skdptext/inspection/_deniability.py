@@ -137,7 +137,7 @@ class PlausibleDeniabilityDisplay:
             percentiles[..., i, j] = np.percentile(counts, [5, 50, 95], axis=1).T
         return cls(
             epsilons=eps,
-            lams=np.array(lams),
+            lams=lams,
             n_unchanged=percentiles[0],
             n_distinct=percentiles[1],
             n_draws=n_draws,

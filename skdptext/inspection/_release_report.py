@@ -30,7 +30,7 @@ from skdptext.inspection._release_display import ReleaseReport
 from skdptext.utils import (
     as_labels,
     check_integer,
-    check_methods,
+    check_kind,
     check_rng,
     kind_of,
     percent_up,
@@ -149,9 +149,8 @@ def release_report(
     most = check_integer("max_documents", max_documents, low=2)
     seed = check_integer("random_state", random_state, low=0)
     if guarantee is not None:
-        check_methods(
-            guarantee, ["found_at_most"], "guarantee must be a PrivacyGuarantee"
-        )
+        rule = "guarantee must be a PrivacyGuarantee"
+        check_kind(guarantee, ["found_at_most"], rule)
     asked = _asked(authors, labels)
     if control is not None:
         given = authors, labels, background, background_ids, releaser

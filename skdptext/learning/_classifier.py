@@ -33,9 +33,8 @@ from skdptext.utils import (
     CheckedParameters,
     DocLinked,
     as_labels,
-    check_flag,
     check_integer,
-    check_n_jobs,
+    check_jobs,
     check_noise_state,
     check_option,
     check_real,
@@ -139,7 +138,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         Number of threads that encode documents. None means one, unless joblib's context
         sets more.
     verbose : int, default=0
-        Above 0, show a progress bar on a terminal or in a notebook; above 1, anywhere.
+        Above 0, show a progress bar.
 
     Attributes
     ----------
@@ -330,7 +329,6 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
                 unset = "auto"
             if type(value) is not type(unset) or value != unset:
                 check_integer(name, value, low=1 + (name == "n_groups"))
-        check_integer("verbose", self.verbose, low=0)
         check_encoder(self.encoder)
         own = isinstance(self.embedding, WordEmbedding) and self.encoder is None
         if self.embedding is not None and not own:
@@ -339,9 +337,9 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
                 f"{kind_of(self.embedding)}."
             )
         check_option("priors", self.priors, _PRIORS)
-        check_flag("allow_shared_texts", self.allow_shared_texts)
+        check_option("allow_shared_texts", self.allow_shared_texts)
         check_noise_state(self.random_state)
-        check_n_jobs(self.n_jobs)
+        check_jobs(self.n_jobs, self.verbose)
         laplace_scale(epsilon, GRID)  # refuses an ε whose noise exceeds 64 bits
 
     def _labelled(

@@ -6,7 +6,7 @@ one person more would change the rounding of all others.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import blake2b
 from typing import Any
 
@@ -103,7 +103,7 @@ def _rows(encoder: Any, documents: list[Any], ours: bool) -> tuple[np.ndarray, b
     """Encode documents, each by itself, and tell whether all bits agree."""
     if ours:
         return _answers(encoder, documents), True
-    return check_rows_alone("encoder", lambda some: _answers(encoder, some), documents)
+    return check_rows_alone("encoder", partial(_answers, encoder), documents)
 
 
 def _answers(encoder: Any, documents: Sequence[Any]) -> np.ndarray:

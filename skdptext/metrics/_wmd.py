@@ -9,7 +9,7 @@ from joblib import Parallel, delayed
 from skdptext.embeddings import WordEmbedding, check_columns, check_embedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.neighbors import as_bags, bag_of, one_hot_distances, word_movers
-from skdptext.utils import check_n_jobs, limit_blas_threads, name_rows, read_bags
+from skdptext.utils import check_jobs, limit_blas_threads, name_rows, read_bags
 
 
 def word_movers_distance(x: Any, y: Any, embedding: WordEmbedding | str) -> float:
@@ -122,7 +122,7 @@ def pairwise_word_movers_distances(
            [5., 4., 0.]])
     """
     table = _table(embedding)
-    check_n_jobs(n_jobs)
+    check_jobs(n_jobs)
     first = _read_many(X, table, "X")
     second = None if Y is None else _read_many(Y, table, "Y")
     return _distances(first, second, table, n_jobs)

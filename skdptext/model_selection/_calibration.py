@@ -16,7 +16,6 @@ from skdptext.metrics import find_perturber
 from skdptext.utils import (
     check_integer,
     check_real,
-    check_tuned_on,
     quiet,
     warn_of_private_tuning,
 )
@@ -146,7 +145,6 @@ def calibrate_epsilon(
         "changed", changed, low=0, high=1, open_low=True, open_high=True
     )
     n_words = check_integer("n_words", n_words, low=100)
-    check_tuned_on(tuned_on)
     if not hasattr(source, "mechanism_"):
         with quiet(PrivacyLeakWarning):  # this fit releases nothing
             source = clone(source).fit([])

@@ -8,8 +8,9 @@ import numpy as np
 
 from skdptext.exceptions import InvalidParameterError, NoFeasibleCandidateError
 from skdptext.utils import (
+    TUNED_ON,
+    check_option,
     check_real,
-    check_tuned_on,
     kind_of,
     shown,
     warn_of_private_tuning,
@@ -112,7 +113,7 @@ def best_under_constraint(
         )
     rule = _Rule(maximize)
     rule.subject_to = {name: _bound(name, given) for name, given in subject_to.items()}
-    rule.tuned_on = check_tuned_on(tuned_on)
+    rule.tuned_on = check_option("tuned_on", tuned_on, TUNED_ON)
     return rule
 
 

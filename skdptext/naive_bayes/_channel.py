@@ -15,8 +15,8 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
     DocLinked,
     as_array,
+    as_labels,
     blocks,
-    check_classes,
     check_option,
     check_prior,
     check_real,
@@ -170,7 +170,8 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             whole = replace(reader, document_length=None)
             bags = whole.read(X).bags(len(embedding))
         n_documents = len(X) if self._of_documents else bags.shape[0]
-        self.classes_, numbers = check_classes(y, n_documents)
+        y = as_labels("y", y, n_documents, n_different=2)
+        self.classes_, numbers = np.unique(y, return_inverse=True)
         n_classes, prior = len(self.classes_), self.prior
         if isinstance(prior, str):
             check_option("prior", prior, ("frequency", "uniform"))

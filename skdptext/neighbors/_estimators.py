@@ -25,7 +25,6 @@ from skdptext.neighbors._search import BagIndex
 from skdptext.utils import (
     DocLinked,
     as_array,
-    check_indices,
     check_integer,
     check_matrix,
     check_real,
@@ -104,10 +103,7 @@ class _WordMovers(DocLinked):
         """Read and check the word weights of documents."""
         # These checks come first: scikit-learn would quote entries that are not
         # numbers, and SciPy would follow indices that point out of a sparse matrix.
-        if sp.issparse(X):
-            check_indices(X)
-        else:
-            check_matrix(X)
+        check_matrix(X)
         with _as_parameter_error():
             matrix = validate_data(self, X, accept_sparse="csr", reset=reset)
         if embedding is None:

@@ -43,10 +43,9 @@ from skdptext.utils import (
     REPEATABLE,
     check_document_ids,
     check_integer,
+    check_jobs,
     check_kind,
-    check_n_jobs,
     check_noise_state,
-    check_number_of_ids,
     check_option,
     check_real,
     is_count_matrix,
@@ -173,8 +172,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
     n_jobs : int, default=None
         Number of threads; None uses as many as the linear algebra library may use.
     verbose : int, default=0
-        Above 0, show the progress of a release on a terminal or in a notebook; above 1,
-        anywhere.
+        Above 0, show the progress of a release.
 
     Attributes
     ----------
@@ -373,8 +371,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
                 f"column, got output={self.output!r}."
             )
         check_noise_state(self.random_state)
-        check_integer("verbose", self.verbose, low=0)
-        check_n_jobs(self.n_jobs)
+        check_jobs(self.n_jobs, self.verbose)
         return reader
 
     def _check_ready(self) -> DocumentReader:
@@ -449,7 +446,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         documents: do not publish them with the release.
         """
         reader = self._check_ready()
-        ids = None if document_ids is None else check_document_ids(document_ids)
+        ids = check_document_ids(document_ids)
         self._warn_of_leaks(has_ids=ids is not None)
         # The key of the noise is made before any document is read. Documents choose
         # among its streams but do not influence the key.
@@ -457,7 +454,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         sample = reader.sample_length
         label = streams.labeller(ids)
         documents = self._read(reader, X, label)
-        check_number_of_ids(ids, len(documents))
+        check_document_ids(ids, len(documents))
         # We warn once, with two numbers. The unknown words themselves are private text.
         about = "embedding", self.embedding_.fingerprint  # warn once per embedding
         n, n_without = len(documents), documents.n_without

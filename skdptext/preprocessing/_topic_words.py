@@ -11,11 +11,9 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
     DocLinked,
     as_array,
-    check_flag,
     check_integer,
     check_matrix,
     check_option,
-    check_tuned_on,
     read_bags,
     sparse_result,
     warn_of_private_tuning,
@@ -123,7 +121,6 @@ class TopicWordSelector(
         from sklearn.feature_selection import chi2  # loads half of scikit-learn
 
         n_words = check_integer("n_words", self.n_words, low=1)
-        tuned_on = check_tuned_on(self.tuned_on)
         check_matrix(X)
         as_array(y, "y must hold one topic per document")
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
@@ -133,7 +130,8 @@ class TopicWordSelector(
                 "y must hold at least 2 different topics, got 1 class."
             )
         bags = read_bags(X)
-        warn_of_private_tuning(tuned_on, "Words are chosen by the topics", "X and y")
+        what = "Words are chosen by the topics"
+        warn_of_private_tuning(self.tuned_on, what, "X and y")
         # A word that no document contains has an expected count of 0, and χ² = 0/0.
         with np.errstate(invalid="ignore", divide="ignore"):
             self.scores_, self.pvalues_ = chi2(bags, y)
@@ -161,7 +159,7 @@ class TopicWordSelector(
             A mask over the columns, or their indices.
         """
         check_is_fitted(self)
-        check_flag("indices", indices)
+        check_option("indices", indices)
         return np.flatnonzero(self._support) if indices else self._support.copy()
 
     def transform(self, X: Any) -> Any:

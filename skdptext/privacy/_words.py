@@ -28,7 +28,6 @@ from skdptext.privacy._statement import DELTA
 from skdptext.utils import (
     Memo,
     blocks,
-    check_flag,
     check_integer,
     check_option,
     check_real,
@@ -77,7 +76,7 @@ class WordPart(Part):
                 f"{len(self.embedding)} words, of another fingerprint."
             )
         check_real("epsilon", self.mechanism.epsilon, low=0, high=_LARGEST)
-        check_flag("ordered", self.ordered)
+        check_option("ordered", self.ordered)
         if self.size is not None:
             check_integer("n_words", self.size, low=1, high=_MOST_WORDS)
 

@@ -20,11 +20,9 @@ from skdptext.release._documents import DocumentRelease, read_batch
 from skdptext.release._outputs import claimed
 from skdptext.release._tables import FORMATS, Table, find_tables, write_tables
 from skdptext.utils import (
-    check_integer,
+    check_jobs,
     check_kind,
-    check_n_jobs,
     check_option,
-    check_path,
     import_pyarrow,
     progress_bar,
 )
@@ -69,7 +67,7 @@ def release_files(
         Number of processes, run by joblib; with authors, of threads that group the
         documents. None means only this process, with `n_jobs` threads of the releaser.
     verbose : int, default=0
-        Above 0, show a progress bar on a terminal or in a notebook; above 1, anywhere.
+        Above 0, show a progress bar.
 
     Returns
     -------
@@ -136,10 +134,10 @@ def release_files(
     2
     """
     check_kind(release, DocumentRelease, "release must be a DocumentRelease")
-    check_n_jobs(n_jobs)
-    check_integer("verbose", verbose, low=0)
+    check_jobs(n_jobs, verbose)
     tables = find_tables(source)
-    place = check_path("out", out).resolve()
+    check_kind(out, str | os.PathLike, "out must be a path")
+    place = Path(out).resolve()
     single = isinstance(source, str | os.PathLike)
     if single and place.is_relative_to(Path(source).resolve()):
         raise InvalidParameterError("out must be outside the folder of the inputs.")
@@ -289,7 +287,8 @@ def verify(out: str | os.PathLike[str]) -> list[str]:
     -----
     It detects damage, not fraud: anyone who can write the files can write the manifest.
     """
-    folder = check_path("out", out)
+    check_kind(out, str | os.PathLike, "out must be a path")
+    folder = Path(out)
     try:
         manifest = json.loads((folder / MANIFEST).read_bytes())
         # Anyone may have edited the manifest, so any JSON is possible here.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_path, kind_of
+from skdptext.utils import check_kind, kind_of
 
 # The 64 hexadecimal digits of 256 bits, and a line end.
 _KEY = re.compile(rb"([0-9a-fA-F]{64})\r?\n?")
@@ -103,7 +103,8 @@ class ReleaseKey:
         FileExistsError
             If the file exists.
         """
-        path = os.path.abspath(check_path("file", file))
+        check_kind(file, str | os.PathLike, "file must be a path")
+        path = os.path.abspath(file)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with open(descriptor, "w", encoding="ascii") as opened:
             opened.write(secrets.token_hex(32) + "\n")

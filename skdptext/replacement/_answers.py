@@ -14,7 +14,7 @@ from skdptext.base import NoiseStreams
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import ExactResponse
 from skdptext.replacement._groups import PublicGroups, document_bytes
-from skdptext.utils import check_told_apart, composed
+from skdptext.utils import as_labels, composed
 
 # One key per document or person; a single key for all of them if noise is fresh.
 Keys = list[bytes] | bytes
@@ -115,7 +115,7 @@ class PersonAnswers:
 
     def _answer(self, mechanism: ExactResponse) -> "PersonAnswers":
         """Draw one noisy group for each author; refuse names that may be one person."""
-        check_told_apart("authors", list(self._numbers), True, "persons")
+        as_labels("authors", list(self._numbers), of="person", people=True)
         n_groups = len(self._public.names)
         clear = most_frequent(self._counts, len(self._numbers), n_groups)
         keys: Keys = b"persons"

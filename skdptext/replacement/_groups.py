@@ -5,7 +5,7 @@ import pickle
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import blake2b
 from numbers import Integral
 from typing import Any
@@ -155,27 +155,29 @@ class PublicGroups:
 
 def _labels(grouper: Any, documents: Sequence[Any], ours: bool) -> np.ndarray:
     """Get the label of each document, and check that others have no effect on it."""
-
-    def labels_of(batch: Sequence[Any]) -> np.ndarray:
-        try:
-            labels = np.asarray(grouper.predict(batch))
-        except Exception as error:  # a user's grouper may raise anything
-            raise InvalidParameterError(
-                "grouper must assign every document to a group, but its predict failed "
-                f"with {type(error).__name__}. (Its message may quote a document, and "
-                "is not shown.)"
-            ) from None
-        if labels.shape != (len(batch),):
-            raise InvalidParameterError(
-                f"grouper must return one label per document ({len(batch)}), got shape "
-                f"{labels.shape}."
-            )
-        return labels
-
+    labels_of = partial(_predicted, grouper)
     with quiet(Warning):  # warnings of the grouper may quote documents
         if ours:
             return labels_of(documents)
         return check_rows_alone("grouper", labels_of, documents)[0]
+
+
+def _predicted(grouper: Any, documents: Sequence[Any]) -> np.ndarray:
+    """Get the labels that a grouper predicts; an error does not quote documents."""
+    try:
+        labels = np.asarray(grouper.predict(documents))
+    except Exception as error:  # a user's grouper may raise anything
+        raise InvalidParameterError(
+            "grouper must assign every document to a group, but its predict failed "
+            f"with {type(error).__name__}. (Its message may quote a document, and "
+            "is not shown.)"
+        ) from None
+    if labels.shape != (len(documents),):
+        raise InvalidParameterError(
+            f"grouper must return one label per document ({len(documents)}), got shape "
+            f"{labels.shape}."
+        )
+    return labels
 
 
 # -- groupers ------------------------------------------------------------------------

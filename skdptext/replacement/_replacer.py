@@ -40,12 +40,10 @@ from skdptext.utils import (
     REPEATABLE,
     as_labels,
     check_document_ids,
-    check_flag,
     check_integer,
+    check_jobs,
     check_kind,
-    check_n_jobs,
     check_noise_state,
-    check_number_of_ids,
     check_option,
     check_real,
     is_column_of_documents,
@@ -143,7 +141,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         Number of threads that group documents. None means one, unless joblib's context
         sets more.
     verbose : int, default=0
-        Above 0, show a progress bar on a terminal or in a notebook; above 1, anywhere.
+        Above 0, show a progress bar.
 
     Attributes
     ----------
@@ -306,9 +304,8 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
             )
             check_kind(self.embedding, WordEmbedding, rule)
         check_noise_state(self.random_state)
-        check_flag("allow_shared_texts", self.allow_shared_texts)
-        check_integer("verbose", self.verbose, low=0)
-        check_n_jobs(self.n_jobs)
+        check_option("allow_shared_texts", self.allow_shared_texts)
+        check_jobs(self.n_jobs, self.verbose)
         return epsilon
 
     def _check_n_groups(self) -> int:
@@ -403,7 +400,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         without ids, an author's first, second, … document does.
         """
         groups = self._check_ready()
-        ids = None if document_ids is None else check_document_ids(document_ids)
+        ids = check_document_ids(document_ids)
         names = (
             None
             if authors is None
@@ -412,7 +409,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         told_apart = ids is not None or names is not None
         warn_of_repeats(self.random_state, has_ids=told_apart)
         if names is not None:
-            check_number_of_ids(ids, len(names))
+            check_document_ids(ids, len(names))
             released = self.person_answers(X, names).transform(names, ids)
         else:
             streams = NoiseStreams(self.random_state, self._context())
@@ -425,7 +422,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
                     noisy = stand_ins(groups, noisy, streams, keys)
                 answers.append(noisy)
                 n += len(block)
-            check_number_of_ids(ids, n)
+            check_document_ids(ids, n)
             released = self._shown(np.concatenate(answers))
         frame = self._container is not None
         if self.output in ("bow", "vector") or not (frame or is_column_of_documents(X)):

@@ -274,19 +274,6 @@ def working_memory_bytes() -> int:
 # -- progress bars for work that takes seconds --------------------------------------
 
 
-def _asks_for_bars(verbose: int) -> bool:
-    """Check whether to show bars: on screens for 1, and anywhere above 1."""
-    # In a file or a log, a bar leaves hundreds of lines.
-    ipython = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    if "IPKernelApp" in getattr(ipython, "config", ()):  # tqdm's test for a notebook
-        return verbose > 0
-    try:  # a stream may be closed, and may be None on Windows without a console
-        terminal = sys.stderr is not None and sys.stderr.isatty()
-    except ValueError:
-        terminal = False
-    return verbose > (0 if terminal else 1) and sys.stderr is not None
-
-
 def progress_bar(
     verbose: int, description: str, *, total: int | None = None, unit: str = "word"
 ) -> Any:
@@ -294,7 +281,7 @@ def progress_bar(
 
     `total` is None if it is unknown.
     """
-    if not _asks_for_bars(verbose):
+    if not verbose or sys.stderr is None:  # as on Windows without a console
         return _NoBar()
     from tqdm.auto import tqdm
 

@@ -9,8 +9,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, S
 from contextlib import suppress
 from decimal import Decimal
 from numbers import Integral, Number, Real
-from os import PathLike
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,6 +22,8 @@ from skdptext.utils._system import warn_once
 
 # The most words of one document, which a 32-bit index can count.
 MAX_WORDS = 2**31 - 1
+# More threads than an operating system starts.
+_MOST_JOBS = 2**15
 
 
 # A longer text is not an option. It may be a document, and is not quoted.
@@ -98,8 +98,8 @@ def check_real(
     raise InvalidParameterError(f"{rule}, got {shown(value)}.")
 
 
-def check_numbers(name: str, values: Any, **rule: Any) -> list[float]:
-    """Return `values` as floats, each by the rule of `check_real`; at least one."""
+def check_numbers(name: str, values: Any, **rule: Any) -> np.ndarray:
+    """Return `values` as an array, each by the rule of `check_real`; at least one."""
     # An array without dimensions claims to be iterable.
     listed = isinstance(values, Iterable) and getattr(values, "ndim", 1) == 1
     numbers = list(values) if listed and not isinstance(values, str | bytes) else []
@@ -107,7 +107,8 @@ def check_numbers(name: str, values: Any, **rule: Any) -> list[float]:
         raise InvalidParameterError(
             f"{name} must be a sequence of numbers, at least one, got {shown(values)}."
         )
-    return [check_real(f"{name}[{i}]", x, **rule) for i, x in enumerate(numbers)]
+    each = [check_real(f"{name}[{i}]", x, **rule) for i, x in enumerate(numbers)]
+    return np.array(each)
 
 
 def check_integer(name: str, value: Any, *, low: int, high: int | None = None) -> int:
@@ -121,9 +122,12 @@ def check_integer(name: str, value: Any, *, low: int, high: int | None = None) -
     return int(value)
 
 
-def check_option(name: str, value: Any, options: Collection[str]) -> str:
-    """Return `value` if it is one of `options`, or list them."""
-    if not isinstance(value, str) or value not in options:
+def check_option(
+    name: str, value: Any, options: Collection[Any] = (True, False)
+) -> Any:
+    """Return `value` if it is one of the options, which are str or bool; list them."""
+    kind: Any = bool | np.bool_ if True in options else str
+    if not isinstance(value, kind) or value not in options:
         listed = ", ".join(repr(option) for option in options)
         raise InvalidParameterError(
             f"{name} must be one of {listed}, got {shown(value)}."
@@ -131,14 +135,13 @@ def check_option(name: str, value: Any, options: Collection[str]) -> str:
     return value
 
 
-def check_tuned_on(tuned_on: str) -> str:
-    """Return `tuned_on` if it is a known origin of documents."""
-    return check_option("tuned_on", tuned_on, ("private", "public", "released"))
+# Origins of documents on which something is chosen.
+TUNED_ON = ("private", "public", "released")
 
 
-def warn_of_private_tuning(tuned_on: str, what: str, documents: str) -> None:
+def warn_of_private_tuning(tuned_on: Any, what: str, documents: str) -> None:
     """Warn that a choice costs privacy, unless its documents are declared public."""
-    if tuned_on == "private":
+    if check_option("tuned_on", tuned_on, TUNED_ON) == "private":
         warn_once(
             f"{what} of documents that may be private: a release that uses the choice "
             "reveals something about them that its guarantee does not count. Choose on "
@@ -148,26 +151,26 @@ def warn_of_private_tuning(tuned_on: str, what: str, documents: str) -> None:
         )
 
 
-def check_flag(name: str, value: Any) -> bool:
-    """Return `value` as a bool, or say that it must be one."""
-    if not isinstance(value, bool | np.bool_):
-        raise InvalidParameterError(
-            f"{name} must be True or False, got {shown(value)}."
-        )
-    return bool(value)
-
-
 def check_kind(value: Any, kinds: Any, rule: str) -> None:
-    """Refuse an option of a class that a rule does not allow."""
-    if not isinstance(value, kinds):
+    """Refuse what is not of a class, or lacks a method of a list of names."""
+    allowed = (
+        all(callable(getattr(value, name, None)) for name in kinds)
+        if isinstance(kinds, list | tuple)
+        else isinstance(value, kinds)
+    )
+    if not allowed:
         raise InvalidParameterError(f"{rule}, got {shown(value)}.")
 
 
-def check_methods(value: Any, methods: Iterable[str], rule: str) -> None:
-    """Refuse an object that lacks one of the required methods."""
-    for name in methods:
-        if not callable(getattr(value, name, None)):
-            raise InvalidParameterError(f"{rule}, got {kind_of(value)} without {name}.")
+def check_jobs(n_jobs: Any, verbose: Any = 0) -> None:
+    """Refuse a number of workers or a level of messages that joblib does not accept."""
+    whole = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and not (whole and 0 != n_jobs <= _MOST_JOBS):
+        raise InvalidParameterError(
+            f"n_jobs must be None or an integer other than 0, at most {_MOST_JOBS}, "
+            f"got {shown(n_jobs)}."
+        )
+    check_integer("verbose", verbose, low=0)
 
 
 def is_fitted(estimator: Any) -> bool:
@@ -183,25 +186,12 @@ def is_fitted(estimator: Any) -> bool:
         return any(n.endswith("_") and n[:1] != "_" for n in vars(estimator))
 
 
-def check_path(name: str, value: Any) -> Path:
-    """Return `value` as a path, or say that it must be one."""
-    if not isinstance(value, str | PathLike):
-        raise InvalidParameterError(f"{name} must be a path, got {shown(value)}.")
-    return Path(value)
+def refuse_unsafe(X: Any, name: str = "X") -> None:
+    """Refuse masked arrays, and sparse matrices whose indices point out of them.
 
-
-def check_n_jobs(value: Any) -> int | None:
-    """Return `value` if joblib accepts it as a number of workers."""
-    wrong = isinstance(value, bool) or not isinstance(value, Integral) or value == 0
-    if value is not None and wrong:
-        raise InvalidParameterError(
-            f"n_jobs must be None or an integer other than 0, got {shown(value)}."
-        )
-    return value
-
-
-def refuse_masked(X: Any, name: str = "X") -> None:
-    """Refuse masked arrays, because NumPy and SciPy ignore the mask."""
+    NumPy and SciPy ignore a mask. Compiled code would follow bad indices, and read and
+    write foreign memory. This check therefore comes before any use.
+    """
     rows = X[:] if isinstance(X, list | tuple) else (X,)
     # Each type is checked once: a token list, which has one type, is checked often.
     for kind in set(map(type, rows)):
@@ -210,19 +200,14 @@ def refuse_masked(X: Any, name: str = "X") -> None:
                 f"{name} must not be a masked array: values under the mask would be "
                 "used. Fill it first, as in X.filled(0)."
             )
-
-
-def check_indices(X: Any, name: str = "X") -> None:
-    """Refuse a sparse matrix whose indices point out of it."""
-    # This check comes before any use. Compiled code would follow bad indices, and read
-    # and write foreign memory.
+    form = getattr(X, "format", None) if sp.issparse(X) else None
     try:
-        if X.format in ("csr", "csc", "bsr"):
+        if form in ("csr", "csc", "bsr"):
             # The check modifies the matrix, so it gets an alias.
             parts = (X.data, X.indices, X.indptr)
             alias = type(X)(parts, shape=X.shape, copy=False)
             alias.check_format(full_check=True)
-        elif X.format == "coo":
+        elif form == "coo":
             type(X)((X.data, (X.row, X.col)), shape=X.shape)
     except (IndexError, TypeError, ValueError) as error:
         raise InvalidParameterError(
@@ -245,9 +230,7 @@ def read_bags(
     columns; `counts` requires whole numbers, at most `max_words` in a row. Errors call
     the matrix `name`, and give the first row that breaks a rule.
     """
-    refuse_masked(X, name)
-    if sp.issparse(X):
-        check_indices(X, name)
+    refuse_unsafe(X, name)
     try:
         rows = X if sp.issparse(X) else np.atleast_2d(np.asarray(X, dtype=np.float64))
         bags = sp.csr_array(rows, dtype=np.float64, copy=True)
@@ -256,7 +239,7 @@ def read_bags(
             f"{name} must be a matrix of numbers, got {kind_of(X)} that holds "
             "something else, or rows of different lengths."
         ) from None
-    check_indices(bags, name)  # lists become sparse only here
+    refuse_unsafe(bags, name)  # rows of lists are indexed only here
     if n_words is not None and bags.shape[1] != n_words:
         raise InvalidParameterError(
             f"{name} must have one column per word of the embedding: it has "
@@ -292,8 +275,6 @@ def read_bags(
 # -- documents and counts -----------------------------------------------------------
 
 _EXPECTED = "Expected an iterable of documents (str or lists of str) or a count matrix"
-# scikit-learn's own wording, which its users and checks look for
-_NO_NUMBER = " (A float() argument must be a string or a real number.)"
 
 
 def is_column_of_documents(X: Any) -> bool:
@@ -351,69 +332,36 @@ def is_count_matrix(
             f"{name} must be an iterable of documents, got a single "
             f"{type(X).__name__}. Put it in a list: [text]."
         )
-    refuse_masked(X)
+    refuse_unsafe(X)  # scikit-learn would use bad indices before we do
     X = plain_documents(X)
     if sp.issparse(X):
-        check_indices(X)  # scikit-learn would use bad indices before we do
         return True
-    if isinstance(X, Mapping | Set) or not (
-        isinstance(X, Iterable) or hasattr(X, "__array__")
-    ):
+    array = hasattr(X, "shape") or hasattr(X, "__array__")
+    if isinstance(X, Mapping | Set) or not (isinstance(X, Iterable) or array):
         raise InvalidParameterError(f"{expected}, got {kind_of(X)}.")
-    if hasattr(X, "shape") or hasattr(X, "__array__"):
-        return _array_is_counts(X, expected)
-    first = X[0] if isinstance(X, Sequence) and len(X) else ""
-    nested = isinstance(first, list | tuple | np.ndarray) and len(first) > 0
-    if nested and isinstance(first[0], Number):
-        _check_rows(X)
-        return True
-    return False
-
-
-def _array_is_counts(X: Any, expected: str) -> bool:
-    """Check it for arrays, data frames and their columns."""
-    whole = hasattr(X, "shape") and hasattr(X, "dtype")
-    array = X if whole else as_array(X, expected)
-    kind = getattr(array.dtype, "kind", "O")
-    if len(array.shape) == 2:
-        if kind not in "biufc":
-            first = array.ravel()[:1]
-            if len(first) and isinstance(first[0], str):
-                # Column names are not quoted: in a file without a header, they are a
-                # private record.
-                raise InvalidParameterError(
-                    "Expected one column of documents, got a table of strings "
-                    f"(shape {tuple(array.shape)}). Select the column of texts."
-                )
-            _check_rows(array)
-        return True
-    if len(array.shape) == 1 and kind not in "biufc":
+    if not array:
+        first = X[0] if isinstance(X, Sequence) and len(X) else ""
+        nested = isinstance(first, list | tuple | np.ndarray) and len(first) > 0
+        if not nested or not isinstance(first[0], Number):
+            return False
+    table = X if hasattr(X, "dtype") and hasattr(X, "shape") else as_array(X, expected)
+    numeric = getattr(table.dtype, "kind", "O") in "biufc"
+    if len(table.shape) == 1 and not numeric:
         return False
-    raise InvalidParameterError(
-        f"{expected}, got an array of shape {tuple(array.shape)}. Reshape your data "
-        "with X.reshape(1, -1) if it is the counts of one document."
-    )
-
-
-def _check_rows(rows: Any) -> None:
-    """Refuse anything but rows of numbers, before NumPy quotes their contents."""
-    width = len(rows[0]) if len(rows) else 0
-    for i, row in enumerate(rows):
-        sized = isinstance(row, list | tuple | np.ndarray)
-        if not sized or len(row) != width:
-            of = f" of {len(row)}" if sized else ""
-            raise InvalidParameterError(
-                "each row of a count matrix must be a list of as many numbers as row "
-                f"0 ({width}), got {kind_of(row)}{of} as row {i}."
-            )
-        for j, cell in enumerate(row):
-            if not isinstance(cell, Number | np.bool_):
-                more = "" if isinstance(cell, str | bytes) else _NO_NUMBER
-                raise InvalidParameterError(
-                    "every cell of a count matrix must be a number, got "
-                    f"{kind_of(cell)} in row {i}, column {j}. In a data frame with "
-                    f"other columns, select the column of texts.{more}"
-                )
+    of = f"{expected}, got {kind_of(X)} of shape {tuple(table.shape)}"
+    if len(table.shape) != 2:
+        raise InvalidParameterError(
+            f"{of}. Reshape your data with X.reshape(1, -1) if it is the counts of one "
+            "document."
+        )
+    # Cells are not quoted: they may be a private record.
+    kinds = () if numeric else set(map(type, table.ravel()))
+    if not all(issubclass(kind, Number | np.bool_) for kind in kinds):
+        raise InvalidParameterError(
+            f"{of} with other cells. The argument must be one column of strings, or "
+            "numbers only: select the column of texts of a data frame."
+        )
+    return True
 
 
 def check_matrix(X: Any) -> None:
@@ -575,14 +523,20 @@ def check_rng(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(random_state)
 
 
-def check_document_ids(document_ids: Any) -> list[Any]:
-    """Return ids as a list if each is a str, int or bytes, and all differ."""
+def check_document_ids(document_ids: Any, n: int | None = None) -> list[Any] | None:
+    """Return ids as a list if each is a str, int or bytes, and all of the n differ."""
+    if document_ids is None:
+        return None
     if isinstance(document_ids, str | bytes) or not isinstance(document_ids, Iterable):
         raise InvalidParameterError(
             "document_ids must be an iterable of str, int or bytes, got "
             f"{type(document_ids).__name__}."
         )
     ids, seen = list(document_ids), dict[Any, int]()
+    if n not in (None, len(ids)):
+        raise InvalidParameterError(
+            f"document_ids must hold one id per document ({n}), got {len(ids)}."
+        )
     for position, identity in enumerate(ids):
         wrong = isinstance(identity, bool | np.bool_)
         if wrong or not isinstance(identity, str | bytes | Integral):
@@ -600,14 +554,6 @@ def check_document_ids(document_ids: Any) -> list[Any]:
                 "authors instead."
             )
     return ids
-
-
-def check_number_of_ids(ids: list[Any] | None, n: int) -> None:
-    """Refuse ids, if any, that are not as many as the documents."""
-    if ids is not None and len(ids) != n:
-        raise InvalidParameterError(
-            f"document_ids must hold one id per document ({n}), got {len(ids)}."
-        )
 
 
 # -- labels: authors, topics and the like -------------------------------------------
@@ -649,62 +595,62 @@ def as_labels(
             f"{name} must hold one label per {of}{'' if n is None else f' ({n})'}, got "
             f"shape {tuple(shape) if len(shape) != 1 else (len(given),)}."
         )
-    missing = _check_each(name, given, partly)
-    check_told_apart(name, given, people)
+    missing = _check_each(name, given, of, partly)
+    _check_told_apart(name, given, of, people)
     # Arrays of numbers keep their data type, which a list would lose.
     own = getattr(getattr(values, "dtype", None), "kind", "O") in tuple("biuf")
-    plain = as_array(values if own else given, f"{name} must be labels").reshape(-1)
+    plain = np.asarray(values if own else given).reshape(-1)
     if missing or plain.dtype.kind not in "biufU":
         plain = np.array([*given, None], dtype=object)[:-1]
         plain[missing] = None
-    if people:
-        _check_names(name, plain)
-    try:
-        different = len(np.unique(np.delete(plain, missing)))
-    except TypeError:
-        raise InvalidParameterError(
-            f"{name} must be labels that can be sorted, got {kind_of(values)}."
-        ) from None
+    if people and plain.dtype.kind == "f":
+        digits = np.finfo(plain.dtype).nmant + 1  # 24 for float32
+        if (np.abs(plain) >= 2.0**digits).any():
+            raise InvalidParameterError(
+                f"{name} must be told apart, but they are floating-point numbers, or "
+                f"integers of several kinds, of 2^{digits} or more, so one number may "
+                "be several people: pass str, or integers of one kind."
+            )
+    different = len(np.unique(np.delete(plain, missing)))
     if different < n_different and n is not None:
         raise InvalidParameterError(
-            f"{name} must hold at least {n_different} different labels, got "
+            f"{name} must hold at least {n_different} different labels (classes), got "
             f"{different}."
         )
     return plain
 
 
-def _check_each(name: str, labels: list[Any], partly: bool) -> list[int]:
-    """Refuse labels of several kinds; return the positions of missing ones."""
+def _check_each(name: str, labels: list[Any], of: str, partly: bool) -> list[int]:
+    """Refuse all but texts only or numbers only; return the positions of missing ones.
+
+    NumPy would expand a label that contains several.
+    """
     types = set(map(type, labels))
     if types <= {str} or types <= {int, bool}:
         return []
-    kinds: dict[str, int] = {}
+    first: dict[str, int] = {}
     missing = []
     for i, label in enumerate(labels):
-        endless = isinstance(label, Real) and math.isinf(label)
+        number = isinstance(label, Number | np.bool_)
+        endless = number and abs(label) == math.inf
         if endless or _is_missing(label):
             if endless or not partly:
                 raise InvalidParameterError(
-                    f"{name} must not be missing, got {shown(label)} for document {i}."
+                    f"{name} must not be missing, got {shown(label)} for {of} {i}."
                 )
             missing.append(i)
-            continue
-        number = isinstance(label, Number | np.bool_)
-        own = "number" if number else type(label).__name__
-        kinds.setdefault("text" if isinstance(label, str) else own, i)
-    if len(kinds) > 1:
-        (kind, i), (other, j) = list(kinds.items())[:2]
-        raise InvalidParameterError(
-            f"{name} must be of one kind, all text or all numbers, got {kind} for "
-            f"document {i} and {other} for document {j}."
-        )
-    for kind, i in kinds.items():
-        # NumPy would expand a label that contains several.
-        if kind != "text" and isinstance(labels[i], Iterable):
+        elif not number and not isinstance(label, str):
             raise InvalidParameterError(
-                f"{name} must hold one label per document, a text or a number, got "
-                f"{kind_of(labels[i])} for document {i}."
+                f"{name} must hold one label per {of}, a text or a number, got "
+                f"{kind_of(label)} for {of} {i}."
             )
+        else:
+            first.setdefault("number" if number else "text", i)
+    if len(first) > 1:
+        raise InvalidParameterError(
+            f"{name} must be of one kind, all text or all numbers, got a number for "
+            f"{of} {first['number']} and text for {of} {first['text']}."
+        )
     return missing
 
 
@@ -718,42 +664,26 @@ def _is_missing(label: Any) -> bool:
         return False
 
 
-def _check_names(name: str, labels: np.ndarray) -> None:
-    """Refuse names that may belong to several people."""
-    names = labels.tolist() if labels.dtype.kind in "UO" else []
-    blank = [i for i, x in enumerate(names) if isinstance(x, str) and not x.strip()]
-    if blank:
-        raise InvalidParameterError(
-            f"{name} must hold no blank names, which would count as one person, got "
-            f"{len(blank)} of {len(labels)}, the first at position {blank[0]}."
-        )
-    if labels.dtype.kind != "f":
-        return
-    digits = np.finfo(labels.dtype).nmant + 1  # 24 for float32
-    if (np.abs(labels) >= 2.0**digits).any():
-        raise InvalidParameterError(
-            f"{name} must be told apart, but they are floating-point numbers, or "
-            f"integers of several kinds, of 2^{digits} or more, so one number may be "
-            "several people: pass str, or integers of one kind."
-        )
+def _check_told_apart(name: str, labels: list[Any], of: str, people: bool) -> None:
+    """Refuse texts that only look alike.
 
-
-def check_told_apart(
-    name: str, labels: Sequence[Any], people: bool, of: str = "documents"
-) -> None:
-    """Refuse texts that only look alike; for `people` also those that differ in case.
-
-    `of` names the things whose positions an error gives.
+    For `people` also those that differ in case, and blank names, which may be several
+    people.
     """
     seen: dict[str, str] = {}
     for label in dict.fromkeys(x for x in labels if isinstance(x, str)):
         bare = _bare(label)
+        if people and not bare:
+            raise InvalidParameterError(
+                f"{name} must hold no blank names, which would count as one person, "
+                f"got one for {of} {labels.index(label)}."
+            )
         twin = seen.setdefault(bare.casefold() if people else bare, label)
         if twin == label:
             continue
         who, loss = ("person", ", and lose twice the ε") if people else ("label", "")
         raise InvalidParameterError(
-            f"{name} must be told apart by more than looks, but those of {of} "
+            f"{name} must be told apart by more than looks, but those of {of}s "
             f"{labels.index(twin)} and {labels.index(label)} differ only in "
             f"{'case, ' if people else ''}blanks, invisible characters, or forms of "
             f"Unicode: one {who} would count as two{loss}. Write them alike, or number "
@@ -769,28 +699,15 @@ def _bare(label: str) -> str:
     return " ".join(composed(label).split())
 
 
-def check_classes(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Get the sorted classes, at least 2, and the number of each document's class."""
-    classes, numbers = np.unique(as_labels("y", y, n), return_inverse=True)
-    if len(classes) < 2:
-        got = "1 class" if len(classes) else "none"
-        raise InvalidParameterError(f"y must hold at least 2 classes, got {got}.")
-    return classes, numbers
-
-
 def check_prior(prior: Any, n: int, of: str, *, zeros: bool = False) -> np.ndarray:
     """Convert one number for each of `n` to shares with sum 1; equal if None."""
     if prior is None:
         return np.full(n, 1 / n)
-    sign = ">= 0, not all of them 0," if zeros else "> 0"
-    rule = f"prior must hold one number {sign} per {of} ({n})"
-    shares = as_array(prior, rule, dtype=np.float64)
-    if shares.shape != (n,):
-        raise InvalidParameterError(f"{rule}, got shape {shares.shape}.")
-    allowed = np.isfinite(shares) & ((shares >= 0) if zeros else (shares > 0))
-    if not allowed.all() or not shares.any():
+    shares = check_numbers("prior", prior, low=0, open_low=not zeros)
+    if len(shares) != n or not shares.any():
         raise InvalidParameterError(
-            f"{rule}, got numbers from {shares.min()} to {shares.max()}."
+            f"prior must hold one number per {of} ({n}), not all of them 0, got "
+            f"{len(shares)} with sum {shares.sum():g}."
         )
     return shares / shares.sum()
 

@@ -80,6 +80,25 @@ MISTAKES = {
 }
 
 
+class Numbered:
+    """Numbers texts in the order in which it first sees them."""
+
+    def __init__(self):
+        self.seen = {}
+
+    def __call__(self, X):
+        return np.array([self.seen.setdefault(x, len(self.seen)) for x in X])
+
+
+def test_one_that_remembers_what_it_saw_first_is_refused():
+    X = [f"{text} {i}" for i, text in enumerate(texts_of(60, 1)[0])]
+    fitted = Numbered()
+    fitted(X[:30])
+    for encoder, documents in ((Numbered(), X), (fitted, X[30:])):
+        with refused("^encoder must treat each document by itself"):
+            check_rows_alone("encoder", encoder, documents)
+
+
 @pytest.mark.parametrize("n", [4, 60, 1000])
 @pytest.mark.parametrize("mistake", MISTAKES.values(), ids=MISTAKES)
 def test_mistakes_are_refused(mistake, n):
