@@ -7,14 +7,13 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from skdptext.base import fitted_releaser, perturbs_words, profiles_of
 from skdptext.documents import DocumentReader, read_release
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
     DocLinked,
-    as_array,
     as_labels,
     blocks,
     check_option,
@@ -23,6 +22,7 @@ from skdptext.utils import (
     is_count_matrix,
     read_bags,
     sums_by_label,
+    validated,
     working_memory_bytes,
 )
 
@@ -153,10 +153,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         for name in ("perturber_", "n_features_in_", "profiles_", "feature_log_prob_"):
             self.__dict__.pop(name, None)
         if self._reads_counts(X):
-            # This check comes first, because scikit-learn's error would quote labels
-            # that cannot become an array.
-            as_array(y, "y must hold one label per document")
-            X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+            X, y = validated(self, X, y, dtype=np.float64)
             check_classification_targets(y)
             bags = read_bags(X)
             X = sp.csr_array((1, X.shape[1]))  # only the width of X matters below
@@ -252,8 +249,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         if self._of_documents:
             return self._by_documents(X) + self.class_log_prior_
         if self._reads_counts(X):
-            options = {"accept_sparse": "csr", "dtype": np.float64}
-            bags = read_bags(validate_data(self, X, reset=False, **options))
+            bags = read_bags(validated(self, X, dtype=np.float64, reset=False))
         else:
             vocabulary = self.perturber_.embedding_
             bags = read_release(X, vocabulary).bags(len(vocabulary))

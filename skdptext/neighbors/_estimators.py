@@ -1,8 +1,6 @@
 """scikit-learn's neighbors estimators with Word Mover's Distance."""
 
-import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from operator import itemgetter
 from typing import Any, Self
 
@@ -16,7 +14,7 @@ from sklearn.neighbors import (
     KNeighborsTransformer,
     NearestNeighbors,
 )
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from skdptext.embeddings import WordEmbedding, check_columns, check_embedding
 from skdptext.exceptions import EmptyDocumentWarning, InvalidParameterError
@@ -26,10 +24,12 @@ from skdptext.utils import (
     DocLinked,
     as_array,
     check_integer,
-    check_matrix,
+    check_jobs,
     check_real,
     name_rows,
+    parameter_errors,
     read_bags,
+    validated,
     warn_once,
 )
 
@@ -83,6 +83,9 @@ class _WordMovers(DocLinked):
         one_hot = isinstance(self.embedding, str) and self.embedding == "one-hot"
         embedding = None if one_hot else check_embedding(self.embedding)
         check_integer("n_neighbors", self.n_neighbors, low=1)
+        if self.radius is not None:
+            check_real("radius", self.radius, low=0)
+        check_jobs(self.n_jobs)
         bags = as_bags(self._read(X, embedding, reset=True))
         filled = np.diff(bags.indptr) > 0
         if not filled.any():
@@ -90,7 +93,7 @@ class _WordMovers(DocLinked):
             raise InvalidParameterError(f"{message} {len(filled)} without any.")
         if y is not None:  # an error of scikit-learn would quote bad labels
             y = as_array(y, "y must be an array", float if is_regressor(self) else None)
-        with _as_parameter_error():
+        with parameter_errors():
             super().fit(X, y)  # type: ignore[misc]
         if not filled.all():
             _warn_empty(~filled, "are left out of the training set", stacklevel=3)
@@ -101,11 +104,7 @@ class _WordMovers(DocLinked):
 
     def _read(self, X: Any, embedding: Any, reset: bool = False) -> sp.csr_array:
         """Read and check the word weights of documents."""
-        # These checks come first: scikit-learn would quote entries that are not
-        # numbers, and SciPy would follow indices that point out of a sparse matrix.
-        check_matrix(X)
-        with _as_parameter_error():
-            matrix = validate_data(self, X, accept_sparse="csr", reset=reset)
+        matrix = validated(self, X, reset=reset)
         if embedding is None:
             return read_bags(matrix)
         check_columns(X, embedding)
@@ -635,21 +634,6 @@ class WMDNeighborsTransformer(_WordMovers, KNeighborsTransformer):
     ) -> None:
         super().__init__(mode=mode, n_neighbors=n_neighbors, n_jobs=n_jobs, **_OURS)
         self.embedding = embedding
-
-
-@contextmanager
-def _as_parameter_error() -> Iterator[None]:
-    """Raise scikit-learn's message as our own error, without the values it quotes.
-
-    The end of the message quotes the input, and lines after the first may quote the
-    matrix. Both may be private.
-    """
-    try:
-        yield
-    except (TypeError, ValueError) as error:
-        raise InvalidParameterError(
-            re.split("\n| Got |, got scalar", str(error))[0]
-        ) from None
 
 
 def _warn_of_cost(queries: sp.csr_array, sizes: np.ndarray) -> None:

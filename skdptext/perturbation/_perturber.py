@@ -49,9 +49,11 @@ from skdptext.utils import (
     check_option,
     check_real,
     is_count_matrix,
+    parameter_errors,
     read_bags,
     shown,
     sparse_result,
+    validated,
     warn_of_repeats,
     warn_once,
 )
@@ -323,7 +325,8 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         self._check_parameters(None)
         columns, bags = None, None
         if is_count_matrix(X, name="X"):
-            bags = check_array(X, accept_sparse="csr", dtype=np.float64)
+            with parameter_errors():
+                bags = check_array(X, accept_sparse="csr", dtype=np.float64)
             columns = column_names(X) or bags.shape[1]
         elif isinstance(X, Sized):  # only `transform` may consume a generator
             deque(read_documents(X), maxlen=0)
@@ -553,9 +556,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
     ) -> EncodedDocuments:
         if is_count_matrix(X, name="X"):
             check_columns(X, self.embedding_)
-            X = validate_data(
-                self, X, accept_sparse="csr", dtype=np.float64, reset=False
-            )
+            X = validated(self, X, dtype=np.float64, reset=False)
         elif self.embedding == "one-hot":
             check_embedding("one-hot")  # says that it needs a count matrix
         return reader.read(X, label)

@@ -5,17 +5,16 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
     DocLinked,
-    as_array,
     check_integer,
-    check_matrix,
     check_option,
     read_bags,
     sparse_result,
+    validated,
     warn_of_private_tuning,
 )
 
@@ -121,9 +120,7 @@ class TopicWordSelector(
         from sklearn.feature_selection import chi2  # loads half of scikit-learn
 
         n_words = check_integer("n_words", self.n_words, low=1)
-        check_matrix(X)
-        as_array(y, "y must hold one topic per document")
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        X, y = validated(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         if len(np.unique(y)) < 2:
             raise InvalidParameterError(
@@ -176,8 +173,7 @@ class TopicWordSelector(
             Counts without stored zeros, of the data type of `X`.
         """
         check_is_fitted(self)
-        check_matrix(X)
-        X = validate_data(self, X, accept_sparse="csr", reset=False)
+        X = validated(self, X, reset=False)
         dtype = X.dtype
         bags = read_bags(X)
         # The columns stay in place, because a perturber takes column j as word j.

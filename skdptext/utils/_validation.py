@@ -4,9 +4,18 @@ Each error names the parameter, the rule and the value, and quotes no text.
 """
 
 import math
+import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
-from contextlib import suppress
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+    Set,
+)
+from contextlib import contextmanager, suppress
 from decimal import Decimal
 from numbers import Integral, Number, Real
 from typing import Any, ClassVar
@@ -15,7 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.utils._system import warn_once
@@ -376,6 +385,32 @@ def check_matrix(X: Any) -> None:
         )
 
 
+@contextmanager
+def parameter_errors() -> Iterator[None]:
+    """Raise an error of scikit-learn as ours, without the values that it quotes.
+
+    The end of the message quotes the input, and lines after the first may quote the
+    matrix. Both may be private.
+    """
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        raise InvalidParameterError(
+            re.split("\n| Got |, got scalar", str(error))[0]
+        ) from None
+
+
+def validated(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
+    """Check weights of words, and labels if given, as scikit-learn does."""
+    # These checks come first: scikit-learn's errors would quote what is no number, and
+    # labels that cannot become an array.
+    check_matrix(X)
+    for labels in y:
+        as_array(labels, "y must hold one label per document")
+    with parameter_errors():
+        return validate_data(estimator, X, *y, accept_sparse="csr", **options)
+
+
 def as_array(X: Any, expected: str, dtype: Any = None) -> np.ndarray:
     """Convert `X` to an array; the error does not quote it."""
     try:
@@ -614,8 +649,8 @@ def as_labels(
     different = len(np.unique(np.delete(plain, missing)))
     if different < n_different and n is not None:
         raise InvalidParameterError(
-            f"{name} must hold at least {n_different} different labels (classes), got "
-            f"{different}."
+            f"{name} must hold at least {n_different} different labels, got "
+            f"{different} class{'es' * (different != 1)}."
         )
     return plain
 

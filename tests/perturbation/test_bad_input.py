@@ -66,6 +66,7 @@ DOCUMENTS = [
     (pd.Series([1, 2]), r"a Series of shape .*Reshape your data"),
     (np.zeros((2, 2, 2), dtype=int), r"ndarray of shape \(2, 2, 2\)"),
     (pl.DataFrame({"a": ["w1"], "b": ["w2"]}), r"of shape \(1, 2\) with other cells"),
+    (eye * [np.nan], "^Input.* contains NaN"),
     (-eye, "non-negative entries only, got -1 in row 0, column 0"),
     (sp.csr_array(eye * 0.5), "whole-number counts only, got 0.5 in row 0"),
     (eye * 2.0**31, r"at most \d+ words per document, got 2147483648 in row 0"),
