@@ -21,10 +21,10 @@ from skdptext import WordEmbedding
 from skdptext.neighbors import WMDNeighbors
 from tests.releases import secrets_of
 from tests.scale.conftest import (
+    check_page,
     check_page_with_authors,
     digest,
     files_with_the_key,
-    run_page,
 )
 
 pytestmark = pytest.mark.scale
@@ -124,15 +124,9 @@ def test_neighbours_of_partitions(client):
     assert np.array_equal(rows, want[1])
 
 
-def test_the_page(client, release, source, expected, tmp_path):
-    run_page(
-        "documents.map_partitions",
-        client=client,
-        release=release,
-        source=str(source),
-        out=str(tmp_path / "out"),
-    )
-    assert digest(dataset.dataset(tmp_path / "out").to_table()) == expected
+def test_the_page(client, release, documents, source, tmp_path):
+    block = "documents.map_partitions"
+    check_page(block, release, documents, source, tmp_path, client=client)
 
 
 def test_the_page_with_authors(client, by_person, tmp_path):

@@ -17,6 +17,7 @@ from pyarrow import dataset
 
 from tests.releases import secrets_of
 from tests.scale.conftest import (
+    check_page,
     check_page_with_authors,
     digest,
     files_with_the_key,
@@ -123,15 +124,9 @@ def test_written_twice(frame, expected, tmp_path):
     assert frame.count() == 400
 
 
-def test_the_page(spark, release, source, expected, tmp_path):
-    run_page(
-        "documents.mapInArrow",
-        spark=spark,
-        release=release,
-        source=str(source),
-        out=str(tmp_path / "out"),
-    )
-    assert digest(dataset.dataset(tmp_path / "out").to_table()) == expected
+def test_the_page(spark, release, documents, source, tmp_path):
+    block = "documents.mapInArrow"
+    check_page(block, release, documents, source, tmp_path, spark=spark)
 
 
 def test_the_page_with_authors(spark, by_person, tmp_path):
