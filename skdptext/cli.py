@@ -101,7 +101,7 @@ def _in_flags(message: str, given: argparse.Namespace) -> str:
     # Before "must", any word may be a parameter. After it, only words with an
     # underscore are.
     head = "".join(re.findall(r"\A[\w, ]+(?= must )", message))
-    tail = re.sub(r"\w+_\w+", flag, message[len(head) :])
+    tail = re.sub(r"\w+_\w+|classes(?=`)", flag, message[len(head) :])
     return re.sub(r"\w+", flag, head) + tail
 
 

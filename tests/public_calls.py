@@ -34,12 +34,7 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 
 import skdptext
-from skdptext import (
-    DPDocumentReplacer,
-    DPTextClassifier,
-    DPWordPerturber,
-    WordEmbedding,
-)
+from skdptext import DPDocumentReplacer, DPTextClassifier, DPWordPerturber
 from skdptext.inspection import release_report
 from skdptext.mechanisms import Exponential
 from skdptext.privacy import PrivacyGuarantee
@@ -49,38 +44,41 @@ from skdptext.release import DocumentRelease, ReleaseKey, release_files
 
 BAGS, TOPICS = np.array([[1, 2], [2, 1], [3, 1], [0, 2]]), [0, 1, 0, 1]
 TEXTS = ["w0 w1 w0", "w1 w1 w0", "w0 w0", "w1 w0 w1"]
-WORDS = WordEmbedding(["w0", "w1"], np.eye(2))
+WORDS = skdptext.WordEmbedding(["w0", "w1"], np.eye(2))
 _FOLDER = tempfile.TemporaryDirectory()
 
 
 def released(**options: Any) -> DPWordPerturber:
-    return DPWordPerturber(WORDS, **{"document_length": 1, **options}).fit([])
+    given = {"document_length": 1, "resize": "sample", "output": "text"}
+    return DPWordPerturber(WORDS, **{**given, **options}).fit([])
 
 
+@cache
 def replacer() -> DPDocumentReplacer:
     options = {"public_labels": TOPICS, "allow_shared_texts": True}
     return DPDocumentReplacer(TEXTS, **options).fit()
 
 
+def classifier() -> DPTextClassifier:
+    return DPTextClassifier(TEXTS, classes=[0, 1], allow_shared_texts=True)
+
+
 @cache
 def learned() -> DPTextClassifier:
-    model = DPTextClassifier(TEXTS, classes=[0, 1], allow_shared_texts=True)
-    return model.fit(TEXTS, TOPICS)
+    return classifier().fit(TEXTS, TOPICS)
 
 
 @cache
 def searched() -> GridSearchCV:
-    pipeline = make_pipeline(released(), MultinomialNB())
+    pipeline = make_pipeline(released(output="bow"), MultinomialNB())
     grid = {"dpwordperturber__epsilon": [1.0, 2.0]}
     scoring = {"kept": lambda *given: 0.5, "right": "accuracy"}
     search = GridSearchCV(pipeline, grid, scoring=scoring, refit=False, cv=2)
     return search.fit(TEXTS, TOPICS)
 
 
-@cache
-def searched_learner() -> GridSearchCV:
-    model = DPTextClassifier(TEXTS, classes=[0, 1], allow_shared_texts=True)
-    return GridSearchCV(model, {"n_groups": [2]}, cv=2).fit(TEXTS, TOPICS)
+def searched_classifier() -> GridSearchCV:
+    return GridSearchCV(classifier(), {"n_groups": [2]}, cv=2).fit(TEXTS, TOPICS)
 
 
 class LabelsCounted(DummyClassifier):
@@ -88,23 +86,20 @@ class LabelsCounted(DummyClassifier):
         return SimpleNamespace(epsilon=1.0)
 
 
-def new_path(name: str) -> Path:
-    return Path(tempfile.mkdtemp(dir=_FOLDER.name)) / name
-
-
-def embedding_file() -> Path:
-    WORDS.save(path := new_path("words.vec"))
+def new_path(name: str, content: str | None = None) -> Path:
+    path = Path(tempfile.mkdtemp(dir=_FOLDER.name)) / name
+    if content is not None:
+        path.write_text(content)
     return path
+
+
+vector_file = partial(new_path, "words.vec", "2 2\nw0 1 0\nw1 0 1\n")
+document_file = partial(new_path, "in.csv", "id,text\n1,w0 w1\n2,w1\n")
 
 
 def keyed_vectors() -> Any:
     vectors = importlib.import_module("gensim.models").KeyedVectors
-    return vectors.load_word2vec_format(embedding_file())
-
-
-def document_file() -> Path:
-    (path := new_path("in.csv")).write_text("id,text\n1,w0 w1\n2,w1\n")
-    return path
+    return vectors.load_word2vec_format(vector_file())
 
 
 def key() -> ReleaseKey:
@@ -112,17 +107,12 @@ def key() -> ReleaseKey:
 
 
 def document_release(**options: Any) -> DocumentRelease:
-    perturber = released(resize="sample", output="text")
-    return DocumentRelease(perturber, key(), "canary", **options)
+    return DocumentRelease(released(), key(), "canary", **options)
 
 
 def complete_release() -> Path:
     release_files(document_file(), out := new_path("out"), document_release())
     return out
-
-
-def of_words() -> PrivacyGuarantee:
-    return released().guarantee()
 
 
 def of_source(part: int) -> list[str]:
@@ -133,37 +123,43 @@ def of_source(part: int) -> list[str]:
 
 # What a parameter of this name is given, where no row says otherwise.
 BY_NAME: dict[str, Any] = {
-    **dict.fromkeys(["X", "documents", "original", "public_documents"], TEXTS),
-    **dict.fromkeys(["released", "candidates"], TEXTS),
-    **dict.fromkeys(["y", "groups", "labels"], TOPICS),
+    **dict.fromkeys(["X", "documents", "original", "released", "candidates"], TEXTS),
+    **dict.fromkeys(["labels", "groups", "y", "public_documents"], TOPICS),
+    **dict.fromkeys(["words", "tokens", "words_or_n"], ("w0", "w1")),
+    **dict.fromkeys(["perturber", "releaser", "estimator"], released),
+    **dict.fromkeys(["epsilon", "radius"], 1.0),
+    **dict.fromkeys(["n_neighbors", "n_topics", "n_landed", "n_components", "k"], 1),
+    **dict.fromkeys(["n_documents", "dim", "n_samples", "n_rounds", "n_groups"], 2),
+    **dict.fromkeys(["n_candidates", "n_releases", "n_fits", "n_draws"], 100),
+    "public_documents": TEXTS,
+    "allow_shared_texts": True,
+    "tuned_on": "public",
     "authors": [0, 0, 1, 2],
-    **dict.fromkeys(["x", "word"], "w0"),
-    "words": ["w0"],
-    "tokens": ["w0"],
-    "words_or_n": ["w0"],
+    "person": 0,
+    "delta": 1e-6,
+    "lam": 0.5,
+    "changed": 0.1,
+    "x": "w0",
+    "word": "w0",
     "vectors": np.eye(2),
     "embedding": WORDS,
     "model": keyed_vectors,
     "pairs": [("w0", "w1")],
-    **dict.fromkeys(["perturber", "releaser", "estimator"], released),
     "search": searched,
+    "privacy": "kept",
+    "utility": "right",
     "batch": lambda: pa.record_batch({"id": ["a"], "text": ["w0"]}),
     "key": key,
     "release": document_release,
     "purpose": b"purpose",
     "name": "canary",
-    "person": 0,
+    "other": 2,
+    "factor": 2.0,
     "caveat": "Not so.",
     "parts": lambda: learned().guarantee().parts,
-    "other": 2,
-    **dict.fromkeys(["epsilon", "radius"], 1.0),
-    **dict.fromkeys(["delta", "lam"], 0.5),
-    **dict.fromkeys(["n_neighbors", "n_topics", "n_landed", "k"], 1),
-    **dict.fromkeys(["n_documents", "dim", "n_samples", "n_rounds", "n_draws"], 2),
-    **dict.fromkeys(["n_candidates", "n_releases", "n_fits"], 100),
 }
-_of_words = {"self": lambda: released().guarantee(), "x": "w0", "y": "w1"}
-_of_bags = {"X": BAGS}
+_counts, _bags = {"X": BAGS}, partial(released, output="bow")
+_promise = {"self": lambda: released().guarantee()}
 
 ROWS: dict[str, dict[str, Any]] = {
     "attacks.WordReconstructionAttack": {"X": ["w0"], "y": ["w1"]},
@@ -171,73 +167,43 @@ ROWS: dict[str, dict[str, Any]] = {
         name: partial(of_source, i)
         for i, name in enumerate(["training", "control", "synthetic"])
     },
-    "audit.audit_document_pair": {
-        "releaser": partial(released, output="text"),
-        "y": "w1",
-    },
-    "audit.audit_noise_law": {"source": released, "n_draws": 100},
-    "audit.audit_training": {"estimator": LabelsCounted},
-    "audit.audit_word_privacy": {"n_draws": 100},
+    "audit.audit_noise_law": {"source": released},
+    "audit.audit_training": {"estimator": LabelsCounted, "delta": 0},
     "base.fitted_releaser": {"value": lambda: DPWordPerturber(WORDS)},
     "base.transitions_of": {"mechanism": lambda: released().mechanism_},
     "datasets.make_embedding": {"n_words": 20},
-    "embeddings.WordEmbedding": {"words": ["w0", "w1"]},
-    "embeddings.WordEmbedding.load": {"path": embedding_file},
+    "embeddings.WordEmbedding.load": {"path": vector_file},
     "embeddings.WordEmbedding.save": {"path": partial(new_path, "words.npz")},
-    "inspection.PrivacyUtilityDisplay": {"privacy": "kept", "utility": "right"},
-    "inspection.NeighborhoodDisplay": {"n_draws": 10},
     "inspection.release_report": {"labels": None, "authors": None},
     "inspection.ReleaseReport": {
         "self": cache(lambda: release_report(TEXTS, TEXTS)),
         "path": partial(new_path, "report.html"),
     },
-    "learning.DPTextClassifier": {
-        "self": learned,
-        "delta": 1e-6,
-        "allow_shared_texts": True,
-    },
-    "mechanisms.Exponential": {"self": Exponential},
-    "metrics.density_statistics": _of_bags,
+    "metrics.density_statistics": _counts,
     "metrics.find_perturber": {"estimator": lambda: make_pipeline(released())},
     "metrics.pairwise_word_movers_distances": {"X": BAGS, "Y": BAGS},
     "metrics.word_movers_distance": {"x": np.array([1, 0]), "y": np.array([0, 1])},
-    "model_selection.calibrate_epsilon": {"changed": 0.1, "n_words": 100},
-    "naive_bayes.ChannelNaiveBayes": _of_bags,
-    "neighbors.WMDKNNClassifier": _of_bags,
-    "neighbors.WMDKNNRegressor": _of_bags,
-    "neighbors.WMDNeighbors": _of_bags,
-    "neighbors.WMDNeighborsTransformer": _of_bags,
-    "perturbation.DPWordPerturber.exponent": {"y": "w1"},
-    "perturbation.DPWordPerturber.log_likelihood": {
-        "self": partial(released, output="text")
-    },
-    "preprocessing.TopicWordSelector": {"n_words": 1, "tuned_on": "public", **_of_bags},
-    "preprocessing.MeanVectorEncoder": {"n_components": 1},
+    "naive_bayes.ChannelNaiveBayes": {"perturber": _bags, **_counts},
+    "neighbors.WMDKNNClassifier": _counts,
+    "neighbors.WMDKNNRegressor": _counts,
+    "neighbors.WMDNeighbors": _counts,
+    "neighbors.WMDNeighborsTransformer": _counts,
+    "preprocessing.TopicWordSelector": {"n_words": 1, **_counts},
     "privacy.PrivacyGuarantee": {
         "self": lambda: learned().guarantee(),
         "x": lambda: learned().guarantee().to_json(),
-        "search": searched_learner,
+        "search": searched_classifier,
     },
-    "privacy.PrivacyGuarantee.epsilon_for": {**_of_words, "factor": 2.0},
-    "privacy.PrivacyGuarantee.exponent": _of_words,
-    "privacy.PrivacyGuarantee.relative_to": _of_words,
-    "privacy.PrivacyGuarantee.utility_probability": _of_words,
-    "release.DocumentRelease": {
-        "self": document_release,
-        "releaser": partial(released, resize="sample", output="text"),
+    **{
+        f"privacy.PrivacyGuarantee.{name}": {**_promise, "x": "w0"}
+        for name in ("epsilon_for", "exponent", "relative_to", "utility_probability")
     },
-    "release.ReleaseKey": {"self": key, "source": lambda: key().source},
+    "release.ReleaseKey": {"source": lambda: key().source},
     "release.ReleaseKey.generate": {"file": partial(new_path, "key")},
     "release.release_files": {"source": document_file, "out": partial(new_path, "out")},
     "release.verify": {"out": complete_release},
-    "replacement.DPDocumentReplacer": {
-        "n_groups": 2,
-        "allow_shared_texts": True,
-        "self": replacer,
-    },
-    "replacement.DPDocumentReplacer.exponent": {"y": "w1"},
     "replacement.PersonAnswers": {
-        "self": lambda: replacer().person_answers(TEXTS, BY_NAME["authors"])
+        "self": cache(lambda: replacer().person_answers(TEXTS, BY_NAME["authors"]))
     },
     "replacement.topic_shares": {
         "released": [0, 0, 1, 1],
@@ -292,21 +258,13 @@ def public(path: str) -> Any:
 # Classes that the library makes.
 RESULTS = {
     PrivacyGuarantee,
-    *(
-        getattr(skdptext.inspection, n)
-        for n in skdptext.inspection.__all__
-        if n.endswith("Display")
-    ),
+    *(x for n, x in vars(skdptext.inspection).items() if n.endswith("Display")),
     *(
         public(f"{page.partition('.')[0]}.{result}")
         for page, results in api_pages().RESULTS.items()
         for result in results
     ),
 }
-
-
-def required(parameter: inspect.Parameter) -> bool:
-    return parameter.default is parameter.empty and parameter.kind not in (2, 4)
 
 
 @dataclass
@@ -321,16 +279,23 @@ class Call:
     def parameters(self) -> dict[str, inspect.Parameter]:
         return dict(inspect.signature(self.function).parameters)
 
+    @property
+    def row(self) -> dict[str, Any]:
+        pair = {"y": "w1"} if {"x", "y"} <= self.parameters.keys() else {}
+        own = ROWS.get(f"{self.path}.{self.method}", {})
+        made = {"self": partial(an_object, self.path)}
+        return {**made, **BY_NAME, **pair, **ROWS.get(self.path, {}), **own}
+
     def given(self, others: Mapping[str, Any] = {}) -> dict[str, Any]:
         """Valid arguments, those that a row or `BY_NAME` has; and others."""
-        own = ROWS.get(f"{self.path}.{self.method}", {})
-        rows, values = {**BY_NAME, **ROWS.get(self.path, {}), **own}, dict(others)
+        row, values = self.row, dict(others)
         for name, parameter in self.parameters.items():
-            if name == "self" and name not in {**own, **others}:
-                values[name] = copy.copy(an_object(self.path))
-            elif name not in others and (name in rows or required(parameter)):
-                value = rows[name]  # else: add a row
-                values[name] = value() if callable(value) else value
+            required = parameter.default is parameter.empty
+            variadic = parameter.kind in (2, 4)
+            if name not in others and (name in row or (required and not variadic)):
+                value = row[name]  # else: add a row
+                value = value() if callable(value) else value
+                values[name] = copy.copy(value) if name == "self" else value
         return values
 
     def __call__(self, others: Mapping[str, Any] = {}) -> Any:
@@ -338,26 +303,25 @@ class Call:
         signature = inspect.signature(self.function)
         bound = inspect.BoundArguments(signature, self.given(others))
         made = self.function(*bound.args, **bound.kwargs)
-        return made if self.method else used(made, self.path)
-
-
-def used(made: Any, path: str) -> Any:
-    """A mechanism prepared, an estimator fitted and asked: only then is it checked."""
-    if isinstance(made, Exponential):
-        made.prepare(WORDS, 1.0)
-    elif hasattr(made, "fit"):
-        Call(path, type(made).fit, "fit")({"self": made})
-        for name in ("predict", "kneighbors", "transform"):
-            if hasattr(made, name):
-                getattr(made, name)({**BY_NAME, **ROWS.get(path, {})}["X"])
-                break
-    return made
+        if self.method:
+            return made
+        # A mechanism is prepared, an estimator fitted and asked: only then is it
+        # checked.
+        if isinstance(made, Exponential):
+            made.prepare(WORDS, 1.0)
+        elif hasattr(made, "fit"):
+            Call(self.path, type(made).fit, "fit")({"self": made})
+            for name in ("predict", "kneighbors", "transform"):
+                if hasattr(made, name):
+                    getattr(made, name)(self.row["X"])
+                    break
+        return made
 
 
 @cache
 def an_object(path: str) -> Any:
     """What methods of a class are called of: copies of it."""
-    return ROWS.get(path, {}).get("self", Call(path, public(path)))()
+    return Call(path, public(path))()
 
 
 def methods(kind: type) -> Iterator[str]:
@@ -383,10 +347,9 @@ def calls() -> dict[str, Call]:
         if not kind or (each not in RESULTS and Call(path, each).parameters):
             found[each] = Call(path, each)
         for name in methods(each) if kind else ():
+            method = getattr(each, name)
             if f"{path}.{name}" not in TAKES_NO_TEXT:
-                found.setdefault(
-                    getattr(each, name), Call(path, getattr(each, name), name)
-                )
+                found.setdefault(method, Call(path, method, name))
     return {f"{call.path}.{call.method}".strip("."): call for call in found.values()}
 
 

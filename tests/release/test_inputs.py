@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
+import traceback
 
 import pyarrow as pa
 import pytest
-from pyarrow import csv
+from pyarrow import csv, parquet
 
 from skdptext.exceptions import InvalidParameterError
 from skdptext.release import read_columns, release_files
@@ -113,71 +115,96 @@ def test_what_is_no_number_in_json_is_null(make_release, tmp_path):
     assert read_columns(tmp_path / "out", ["k"]) == [[[1.0, None], [None]]]
 
 
-# -- tables that are not what they seem ----------------------------------------------
+# -- tables that are not what they seem: each holds the word "zqcanary" ---------------
 
 UTF8 = "it is not UTF-8. Save the file as UTF-8"
-JSON = "it must be a JSON object"
-DEEP = 100_000
+JSON, DEEP = "it must be a JSON object", 100_000
+MARK = "zqcanary"
+PARQUET = io.BytesIO()
+parquet.write_table(pa.table({"id": ["1"], "text": [MARK]}), PARQUET)
+WHOLE = PARQUET.getvalue()
+DAMAGED = "it is damaged or cut short"
 
 
-@pytest.mark.parametrize(
-    ("suffix", "content", "problem"),
-    [
-        ("csv", GOOD + "2,word1, word2,4\n", "line 3: a row must have 3 values"),
-        ("csv", GOOD + "\n2,word1\n", "line 4: a row must have 3 values"),
-        ("csv", GOOD + '2,"a\nb",3\n3,"c,4\n4,d,5\n', "line 5: from here on, quotes"),
-        ("csv", 'id,text\n1,"abc\n2,def\n', "line 2: from here on, quotes"),
-        ("csv", GOOD + '2,"a "b" c",3\n', "line 3: from here on, quotes"),
-        ("csv", GOOD + '2,"' + "word1\n" * 100_000, "line 3: from here on"),
-        ("csv", GOOD.replace("\n", "\r") + "2\r", "line 3: a row must have 3"),
-        ("csv", b"id,text\n1,caf\xe9\n", f"line 2: {UTF8}"),
-        ("csv", GOOD.encode("utf-16"), f"line 1: {UTF8}"),
-        ("csv", "id,text,text\n1,a,b\n", "no column, or several, 'text'"),
-        ("csv", "id;text\n1;a, b\n", "must be ',', and seems to be ';'"),
-        ("csv", "id\ttext\n1\ta\n", "must be ',', and seems to be '\\t'"),
-        ("csv", "1,zqcanary\n2,zqcanary\n", "Does the file have a header row?"),
-        ("csv", "id,body\n1,a\n", "'text'. It has 'id', 'body'."),
-        ("csv", "", "must hold documents, got none"),
-        ("csv", "id,text\n", "must hold documents, got none"),
-        ("jsonl", "\n \n", "must hold documents, got none"),
-        ("jsonl", OBJECT + "[1, 2]\n", f"line 2: {JSON}"),
-        ("jsonl", OBJECT + "\n" + '{"id": "2"\n', f"line 3: {JSON}"),
-        ("jsonl", OBJECT + "[" * DEEP + "]" * DEEP, f"line 2: {JSON}"),
-        ("jsonl", OBJECT + '{"id": ["2"], "text": "a"}', "'id' must be a column"),
-        ("jsonl", late({}, {"text": "\ud800"}), "'text' must be a column of values of"),
-        ("jsonl", late({}, {"text": 7}), f"got another at position {MANY}"),
-        ("jsonl", OBJECT.encode() + b'{"id": "2", "text": "\xe9"}', f"line 2: {UTF8}"),
-        ("jsonl", lines({"n": 1, "body": "x"}), "It has 'n', 'body'."),
-        ("csv.gz", gzip.compress(GOOD.encode())[:-9], "it is damaged or cut short"),
-        ("csv.gz", GOOD, "it is damaged or cut short"),
-        ("parquet", GOOD, "it is damaged or cut short"),
-        ("xlsx", "", "A spreadsheet can be saved as CSV"),
-    ],
-    ids=range(29),
-)
+FAULTS = [
+    ("csv", GOOD + "2,PRIVATE, word2,4\n", "line 3: a row must have 3 values"),
+    ("csv", GOOD + "\n2,PRIVATE\n", "line 4: a row must have 3 values"),
+    ("csv", GOOD + '2,"a\nb",3\n3,"PRIVATE,4\n4,d,5\n', "line 5: from here on, quotes"),
+    ("csv", 'id,text\n1,"PRIVATE\n2,def\n', "line 2: from here on, quotes"),
+    ("csv", GOOD + '2,"a "PRIVATE" c",3\n', "line 3: from here on, quotes"),
+    ("csv", GOOD + '2,"' + "PRIVATE\n" * 100_000, "line 3: from here on"),
+    ("csv", GOOD.replace("\n", "\r") + "PRIVATE\r", "line 3: a row must have 3"),
+    ("csv", "id,text\n1,PRIVATE caf\xe9\n".encode("latin-1"), f"line 2: {UTF8}"),
+    ("csv", (GOOD + "2,PRIVATE,3").encode("utf-16"), f"line 1: {UTF8}"),
+    ("csv", "id,text,text\n1,PRIVATE,b\n", "no column, or several, 'text'"),
+    ("csv", "id,text,PRIVATE,PRIVATE\n1,a,b,c\n", "two columns have one name"),
+    ("csv", "id;text\n1;PRIVATE, b\n", "must be ',', and seems to be ';'"),
+    ("csv", "id\ttext\n1\tPRIVATE\n", "must be ',', and seems to be '\\t'"),
+    ("csv", "1,PRIVATE\n2,PRIVATE\n", "Does the file have a header row?"),
+    ("csv", "id,body\n1,PRIVATE\n", "'text'. It has 'id', 'body'."),
+    ("csv", "id,text\n,PRIVATE\n", "id must name a column of strings"),
+    ("csv", "id,text\nPRIVATE,a\nPRIVATE,b\n", "id must be unique"),
+    ("csv", "", "must hold documents, got none"),
+    ("csv", "id,text\n", "must hold documents, got none"),
+    ("jsonl", "\n \n", "must hold documents, got none"),
+    ("jsonl", OBJECT + '["PRIVATE", 2]\n', f"line 2: {JSON}"),
+    ("jsonl", OBJECT + '"PRIVATE"\n', f"line 2: {JSON}"),
+    ("jsonl", OBJECT + "{'id': '2', 'text': 'PRIVATE'}\n", f"line 2: {JSON}"),
+    ("jsonl", OBJECT + "\n" + '{"id": "PRIVATE"\n', f"line 3: {JSON}"),
+    ("jsonl", OBJECT + "[" * DEEP + "]" * DEEP, f"line 2: {JSON}"),
+    ("jsonl", OBJECT + '{"id": ["PRIVATE"], "text": "a"}', "'id' must be a column"),
+    ("jsonl", late({}, {"text": "PRIVATE\ud800"}), "'text' must be a column of values"),
+    ("jsonl", late({"text": "PRIVATE"}, {"text": 7}), f"another at position {MANY}"),
+    ("jsonl", lines({"id": "1", "text": {"PRIVATE": 1}}), "is of struct"),
+    ("jsonl", lines({"id": {"PRIVATE": 1}, "text": ""}), "is of struct"),
+    ("jsonl", (OBJECT + '{"id": "2", "text": "PRIVATE \xe9"}').encode("latin-1"),
+     f"line 2: {UTF8}"),
+    ("jsonl", lines({"n": 1, "body": "PRIVATE"}), "It has 'n', 'body'."),
+    ("csv.gz", gzip.compress(GOOD.encode())[:-9], DAMAGED),
+    ("csv.gz", "PRIVATE" + GOOD, DAMAGED),
+    ("parquet", "PRIVATE" + GOOD, DAMAGED),
+    ("parquet", WHOLE[: len(WHOLE) // 2], DAMAGED),
+    ("parquet", WHOLE[:4] + b"\xff" * 40 + WHOLE[44:], DAMAGED),
+    ("xlsx", "", "A spreadsheet can be saved as CSV"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("suffix", "content", "problem"), FAULTS, ids=range(38))
 def test_faults_are_told_with_their_place_and_no_content(
     refused, suffix, content, problem
 ):
-    message = refused(suffix, content)
+    if isinstance(content, str):
+        content = content.encode()
+    message = refused(suffix, content.replace(b"PRIVATE", MARK.encode()))
     assert problem in message
-    assert "in." in message or "got none" in message
-    assert "zqcanary" not in message
+    assert "in." in message or "got none" in message or "must be unique" in message
+    assert MARK not in message
+
+
+STRUCT = pa.array([{MARK: MARK}] * 2)
 
 
 @pytest.mark.parametrize(
     ("columns", "problem"),
     [
-        ({"id": ["a", "a"]}, "id must be unique .* got 1 repeated"),
-        ({"id": ["a", None]}, "id must name .* at position 1"),
-        ({"id": [" ", "b"]}, "id must name .* at position 0"),
+        ({"id": [MARK, MARK]}, "id must be unique .* got 1 repeated"),
+        ({"id": [MARK, None]}, "id must name .* at position 1"),
+        ({"id": [" ", MARK]}, "id must name .* at position 0"),
         ({"id": [1.0, 2.0]}, "id must name a column of strings or integers.*double"),
+        ({"id": STRUCT}, "id must name a column of strings or integers.*struct"),
         ({"text": [1, 2]}, "text must name a column of strings.* is of int64"),
-        ({"n": ["1", "abc"]}, "keep must name a column of valid int64.* position 1"),
+        ({"text": STRUCT}, "text must name a column of strings.* is of struct"),
+        (
+            {"text": [MARK.encode()] * 2},
+            "text must name a column of str.* is of binary",
+        ),
+        ({"n": ["1", MARK]}, "keep must name a column of valid int64.* position 1"),
+        ({"n": STRUCT}, "keep must name a column of valid int64.* position 0"),
     ],
 )
 @pytest.mark.parametrize("kind", ["file", "batch"])
 def test_columns_that_are_refused(make_release, tmp_path, columns, problem, kind):
-    table = pa.table({"id": ["a", "b"], "text": ["x", "y"], "n": [1, 2], **columns})
+    table = pa.table({"id": ["a", "b"], "text": [MARK, "y"], "n": [1, 2], **columns})
     release = make_release(keep={"n": pa.int64()})
 
     def use():
@@ -188,9 +215,43 @@ def test_columns_that_are_refused(make_release, tmp_path, columns, problem, kind
 
     if kind == "batch" and "unique" in problem:
         problem = "document_ids must differ"
-    with pytest.raises(InvalidParameterError, match=problem):
+    with pytest.raises(InvalidParameterError, match=problem) as caught:
         use()
+    assert MARK not in "".join(traceback.format_exception(caught.value, limit=0))
     assert not (tmp_path / "out").exists()
+
+
+# What the small files of `cases` are: the texts that are read, or the problem.
+CASES = {
+    "authors.csv": 5,
+    "bom_semicolon.csv": "must be ',', and seems to be ';'",
+    "decimals.jsonl": 3,
+    "empty.csv": "must hold documents, got none",
+    "header_only.csv": "must hold documents, got none",
+    "labels.csv": 4,
+    "latin1.csv": f"line 2: {UTF8}",
+    "nul.csv": ["the bus\0 was late", "a warm soup"],
+    "quoted_newlines.csv": ['first line\nsecond line, with "quotes"', "plain"],
+    "same_rows.csv": 7,
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_tables_that_went_wrong_once(make_release, data_file, tmp_path, name):
+    source, right = data_file(f"cases/{name}"), CASES[name]
+    keep = ["score"] * (name == "decimals.jsonl")
+    release, out = make_release(keep=keep), tmp_path / "out"
+    if isinstance(right, str):
+        with pytest.raises(InvalidParameterError) as caught:
+            release_files(source, out, release)
+        assert right in str(caught.value)
+        assert not out.exists()
+        return
+    (read,) = read_columns(source, ["text"])
+    assert right in (read, len(read))
+    assert release_files(source, out, release)["documents"] == len(read)
+    if keep:
+        assert read_columns(out, keep) == [[1, 2.5, 3]]
 
 
 @pytest.mark.parametrize(
