@@ -92,7 +92,6 @@ _UNWATCHED = {
         "test_fasttext",
         "test_fresh_noise",
         "test_benchmarks",
-        "test_canary",
         "test_common",
         "test_docstrings",
         "test_learn_benchmark",
@@ -100,6 +99,7 @@ _UNWATCHED = {
         "test_obfuscation_benchmark",
         "test_paper",
         "test_pipelines",
+        "test_public_calls",
         "test_repository",
     )
 }

@@ -27,7 +27,7 @@ from skdptext.exceptions import InvalidParameterError
 from tests import conftest
 from tests.public_calls import BAGS, CALLS, PLACES, TEXTS, WORDS, released
 
-pytestmark = [pytest.mark.no_cover, pytest.mark.filterwarnings("ignore")]
+pytestmark = pytest.mark.filterwarnings("ignore")
 MARK = "zqcanary"
 TEXT = f"{MARK} was diagnosed with influenza on Monday"
 

@@ -5,7 +5,6 @@ import os
 import warnings
 from collections import deque
 from collections.abc import Iterator
-from contextlib import suppress
 from hashlib import file_digest
 from itertools import tee
 from pathlib import Path
@@ -188,7 +187,7 @@ class _Survey:
 
     def __init__(self, tables: list[Table], release: DocumentRelease) -> None:
         self.tables, self.release = tables, release
-        self.kinds = dict(release.keep)
+        self.kinds = dict(release.keep)  # widened to fit all values that were read
         self.counts: list[int] = []
 
     def batches(self, table: Table) -> Iterator[Any]:
@@ -244,18 +243,16 @@ class _Survey:
             )
 
     def _widen(self, kept: list[Any]) -> None:
-        """Widen the types of kept columns to fit the values of more rows."""
         pa = import_pyarrow("release_files")
         for name, column in zip(self.kinds, kept, strict=True):
-            known = self.kinds[name] or column.type
-            both = [pa.schema([(name, kind)]) for kind in (known, column.type)]
-            wide = None
-            with suppress(pa.ArrowException):
+            kinds = [self.kinds[name] or column.type, column.type]
+            both = [pa.schema([(name, kind)]) for kind in kinds]
+            try:
                 wide = pa.unify_schemas(both, promote_options="permissive")
-            if wide is None:
+            except pa.ArrowException:
                 raise InvalidParameterError(
                     f"keep must name columns of one type, got {name!r} of several."
-                )
+                ) from None
             self.kinds[name] = wide.types[0]
 
 
@@ -306,13 +303,10 @@ def verify(out: str | os.PathLike[str]) -> list[str]:
     extra = sorted(there - {*stated, MANIFEST})
     faults = [f"{name} is not part of the release." for name in extra]
     for name, digest in stated.items():
-        try:
-            if name not in there:
-                faults.append(f"{name} is missing.")
-            elif _digest_of(folder / name) != digest:
-                faults.append(f"{name} has changed since it was written.")
-        except OSError as error:
-            faults.append(f"{name} cannot be read: {error.strerror}.")
+        if name not in there:
+            faults.append(f"{name} is missing.")
+        elif _digest_of(folder / name) != digest:
+            faults.append(f"{name} has changed since it was written.")
     return faults
 
 

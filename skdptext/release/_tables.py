@@ -7,7 +7,6 @@ import csv
 import gzip
 import io
 import json
-import math
 import os
 import re
 import zlib
@@ -201,25 +200,31 @@ def find_tables(source: Any) -> list[Table]:
             f"source must be a path or a list of paths, got {kind_of(source)}."
         )
     tables: list[Table] = []
-    problem = "no file"
     for root in map(Path, given):
         walk = os.walk(root, followlinks=True)
-        inside = sorted(Path(place, name) for place, _, names in walk for name in names)
-        for path in inside if root.is_dir() else [root]:
-            name = path.relative_to(root if root.is_dir() else root.parent).as_posix()
-            form = next((s for s in SUFFIXES if path.name.lower().endswith(s)), None)
-            if root.is_dir() and (form is None or re.search(r"(^|/)[._]", name)):
-                continue  # Spark and pyarrow also skip such files
-            if form is None or not path.is_file():
-                tables, problem = [], repr(str(path))
-                break
-            tables.append(Table(name, path, SUFFIXES[form]))
-    if not tables:
+        inside = (Path(place, name) for place, _, names in walk for name in names)
+        # Spark and pyarrow also skip hidden files, and those of other formats.
+        data = sorted(x for x in inside if _format(x) and not _hidden(x, root))
+        for path in data or [root]:
+            name = path.relative_to(root if data else root.parent).as_posix()
+            tables.append(Table(name, path, _format(path)))
+    wrong = [str(x.path) for x in tables if not (x.format and x.path.is_file())]
+    if wrong or not tables:
         raise InvalidParameterError(
             f"source must name files that exist and end in {', '.join(SUFFIXES)}, or "
-            f"folders of them, got {problem}. A spreadsheet can be saved as CSV."
+            f"folders of them, got {repr(wrong[0]) if wrong else 'no file'}. A "
+            "spreadsheet can be saved as CSV."
         )
     return tables
+
+
+def _hidden(path: Path, root: Path) -> bool:
+    return any(part.startswith((".", "_")) for part in path.relative_to(root).parts)
+
+
+def _format(path: Path) -> str:
+    ends = (s for s in SUFFIXES if path.name.lower().endswith(s))
+    return SUFFIXES.get(next(ends, ""), "")
 
 
 def write_tables(
@@ -243,7 +248,10 @@ def write_tables(
                 )
             if form.startswith("jsonl"):
                 for row in table.to_pylist():
-                    line = json.dumps(_as_json(row), ensure_ascii=False, default=str)
+                    plain = json.dumps(row, default=str)
+                    # JSON has no NaN and no infinity: they become null.
+                    valid = json.loads(plain, parse_constant=lambda _: None)
+                    line = json.dumps(valid, ensure_ascii=False)
                     out.write(line.encode() + b"\n")
             else:
                 kind = parquet.ParquetWriter if form == "parquet" else commas.CSVWriter
@@ -255,15 +263,6 @@ def write_tables(
         file.flush()
         os.fsync(file.fileno())
     return n
-
-
-def _as_json(value: Any) -> Any:
-    """Replace numbers that JSON cannot represent by null."""
-    if isinstance(value, dict):
-        return {name: _as_json(part) for name, part in value.items()}
-    if isinstance(value, list):
-        return [_as_json(part) for part in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def column_names(source: Any) -> list[str]:
