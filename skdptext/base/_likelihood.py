@@ -32,58 +32,56 @@ class WordLikelihood:
         ordered: bool,
         **options: Any,
     ) -> None:
-        self.n_documents = len(written)
-        self.ordered = ordered and sample_length is None
+        self._ordered = ordered and sample_length is None
         self._embedding, self._written = mechanism.embedding, written
         bags = sp.csr_array(written.bags(len(mechanism.embedding)))
         self._lengths = np.diff(written.offsets)
-        empty = np.flatnonzero(self._lengths == 0)
-        if sample_length is not None:
-            self._lengths = np.full(len(written), sample_length)
-        if self.ordered:
+        # Without any document or word, nothing needs to be drawn.
+        self._logs = np.empty(bags.shape)
+        if self._ordered:
             frequency = np.asarray(bags.sum(axis=0)).ravel()
             self._ids = np.flatnonzero(frequency)
-            if len(self._ids):  # documents without words need no draws
+            if len(self._ids):
                 names = mechanism.embedding.word_array[self._ids].tolist()
                 prior = frequency[self._ids]
-                options |= {"prior": prior, "words": names}
-                self._logs = np.log(transitions_of(mechanism, **options))
+                logs = transitions_of(mechanism, prior, words=names, **options)
+                self._logs = np.log(logs)
         elif len(written):
             # Empty documents are redrawn from the whole vocabulary. For a large
             # vocabulary, words that are spread evenly over it represent it.
             n_words = bags.shape[1]
             some = np.linspace(0, n_words - 1, min(n_words, _STAND_FOR_ALL))
             bags = bags.tolil()
+            empty = np.flatnonzero(self._lengths == 0)
             bags[np.ix_(empty, some.astype(np.intp))] = 1.0
             self._logs = np.log(profiles_of(mechanism, sp.csr_array(bags), **options))
+        if sample_length is not None:
+            self._lengths = np.full(len(written), sample_length)
 
     def __call__(self, releases: Any) -> np.ndarray:
         """Compute an array (n_releases, n_documents); −inf if the length is wrong."""
         n_words = len(self._embedding)
-        if is_count_matrix(releases):
-            if self.ordered:
-                raise InvalidParameterError(
-                    "releases must be texts or token lists if their order is used, got "
-                    "a count matrix."
-                )
-            return self._of_bags(read_bags(releases, n_words=n_words, counts=True))
-        read = read_release(releases, self._embedding)
-        return (
-            self._of_order(read) if self.ordered else self._of_bags(read.bags(n_words))
-        )
-
-    def _of_bags(self, bags: Any) -> np.ndarray:
-        """Compute Σ_j ln Σ_w p_d(w) Pr[z_j | w]."""
-        if not self.n_documents:
-            return np.empty((bags.shape[0], 0))
-        logs = np.asarray(sp.csr_array(bags) @ self._logs.T)
+        if not is_count_matrix(releases):
+            read = read_release(releases, self._embedding)
+            if self._ordered:
+                return self._of_order(read)
+            bags = read.bags(n_words)
+        elif self._ordered:
+            raise InvalidParameterError(
+                "releases must be texts or token lists if their order is released, got "
+                "a count matrix."
+            )
+        else:
+            bags = read_bags(releases, n_words=n_words, counts=True)
+        # Σ_j ln Σ_w p_d(w) Pr[z_j | w]
+        logs = np.asarray(bags @ self._logs.T)
         sizes = np.asarray(bags.sum(axis=1)).ravel()
         logs[np.not_equal.outer(sizes, self._lengths)] = -np.inf
         return logs
 
     def _of_order(self, releases: EncodedDocuments) -> np.ndarray:
         """Compute Σ_j ln Pr[z_j | w_j]."""
-        totals = np.full((len(releases), self.n_documents), -np.inf)
+        totals = np.full((len(releases), len(self._written)), -np.inf)
         for i in range(len(releases)):
             released = releases[i]
             same = np.flatnonzero(self._lengths == len(released))

@@ -134,8 +134,7 @@ class NoiseRun:
             where = known[done : done + len(draws[0])]
             # The limit of this thread; all threads together keep the caller's setting.
             with config_context(working_memory=memory / 2**20):
-                ids = self.mechanism.apply(codes[where], draws)
-            noisy[where] = check_words(self.mechanism, ids, len(where))
+                noisy[where] = apply_draws(self.mechanism, codes[where], draws)
             done += len(where)
         if done != len(known):
             raise RuntimeError(
@@ -180,9 +179,8 @@ def draw_words(
         words = np.repeat(ids[rows], n_draws)
         noisy = np.empty(len(words), dtype=np.int64)
         for block in blocks(len(words), _SINGLE):
-            n = block.stop - block.start
-            places = mechanism.apply(words[block], check_draws(mechanism, rng, n))
-            noisy[block] = check_words(mechanism, places, n)
+            draws = check_draws(mechanism, rng, block.stop - block.start)
+            noisy[block] = apply_draws(mechanism, words[block], draws)
         yield rows, noisy.reshape(-1, n_draws)
 
 
@@ -203,10 +201,12 @@ def check_draws(mechanism: WordMechanism, rng: np.random.Generator, n: int) -> D
     )
 
 
-def check_words(mechanism: WordMechanism, noisy: Any, n: int) -> np.ndarray:
-    """Check that the output of `apply` for `n` words is words of the embedding."""
-    n_words = len(mechanism.embedding)
-    noisy = np.asarray(noisy)
+def apply_draws(
+    mechanism: WordMechanism, words: np.ndarray, draws: Draws
+) -> np.ndarray:
+    """Apply draws to words, and check that the results are words of the embedding."""
+    n, n_words = len(words), len(mechanism.embedding)
+    noisy = np.asarray(mechanism.apply(words, draws))
     whole = noisy.shape == (n,) and noisy.dtype.kind in "iu"
     if not whole or (n and not 0 <= noisy.min() <= noisy.max() < n_words):
         raise InvalidParameterError(

@@ -190,9 +190,7 @@ class BaseReleaser(
         candidates: Any,
         *,
         n_draws: int = 20,
-        ordered: bool | None = None,
         random_state: Any = None,
-        verbose: int = 0,
     ) -> Any:
         """Prepare the likelihood of releases for many calls with the same candidates.
 
@@ -200,17 +198,35 @@ class BaseReleaser(
         ----------
         candidates : iterable of str, or of lists of str
             Candidates in the clear.
-        n_draws, ordered, random_state, verbose : object
+        n_draws, random_state : object
             As for `skdptext.DPWordPerturber.likelihood`. Only releasers of words use
             them.
 
         Returns
         -------
         likelihood : callable
-            Maps releases to `log_likelihood`, of shape (n_released, n_candidates). Its
-            attributes are ``n_documents`` and ``ordered``.
+            Maps releases to `log_likelihood`, of shape (n_released, n_candidates), and
+            checks it.
         """
-        return _StatedLikelihood(self, candidates)
+        refuse_unsafe(candidates, "candidates")
+        documents = list(candidates)
+
+        def likelihood(releases: Any) -> np.ndarray:
+            n = releases.shape[0] if hasattr(releases, "shape") else len(releases)
+            shape, name = (n, len(documents)), type(self).__name__
+            rule = f"log_likelihood of {name} must return an array of shape {shape} "
+            rule += "without NaN"
+            logs = as_array(self.log_likelihood(documents, releases), rule)
+            # −inf is a correct answer, for an impossible release. NaN would silently
+            # win or lose every comparison.
+            numbers = logs.shape == shape and logs.dtype.kind in "fiu"
+            if not numbers or np.isnan(logs).any():
+                raise InvalidParameterError(
+                    f"{rule}, got shape {logs.shape} of {logs.dtype}."
+                )
+            return logs.astype(np.float64, copy=False)
+
+        return likelihood
 
     def exponent(self, x: Any, y: Any) -> float:
         """Bound the privacy loss between two documents, by the guarantee.
@@ -277,32 +293,6 @@ class BaseReleaser(
             machine, under a public key.
         """
         return [f"a canary in mine {i}" for i in range(_CANARY_DOCUMENTS)]
-
-
-class _StatedLikelihood:
-    """Compute `log_likelihood` of a releaser for fixed candidates, and check it."""
-
-    ordered = False
-
-    def __init__(self, releaser: Any, candidates: Any) -> None:
-        refuse_unsafe(candidates, "candidates")
-        self._releaser, self._candidates = releaser, list(candidates)
-        self.n_documents = len(self._candidates)
-
-    def __call__(self, releases: Any) -> np.ndarray:
-        n = releases.shape[0] if hasattr(releases, "shape") else len(releases)
-        shape, name = (n, self.n_documents), type(self._releaser).__name__
-        rule = f"log_likelihood of {name} must return an array of shape {shape} "
-        rule += "without NaN"
-        logs = as_array(self._releaser.log_likelihood(self._candidates, releases), rule)
-        # −inf is a correct answer, for an impossible release. NaN would silently win or
-        # lose every comparison.
-        numbers = logs.shape == shape and logs.dtype.kind in "fiu"
-        if not numbers or np.isnan(logs).any():
-            raise InvalidParameterError(
-                f"{rule}, got shape {logs.shape} of {logs.dtype}."
-            )
-        return logs.astype(np.float64, copy=False)
 
 
 def fitted_releaser(value: Any, documents: Any, name: str = "perturber") -> Any:

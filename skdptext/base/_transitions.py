@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 from sklearn.preprocessing import normalize
 
-from skdptext.base._noise import check_draws, check_words
+from skdptext.base._noise import apply_draws, check_draws
 from skdptext.documents import some_word_ids
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import (
@@ -24,7 +24,6 @@ from skdptext.utils import (
     check_integer,
     check_prior,
     check_rng,
-    progress_bar,
     read_bags,
     working_memory_bytes,
 )
@@ -36,9 +35,8 @@ _ROWS = 512
 # Share of the draws that is spread evenly over all words. Rare words are then drawn.
 _EVEN = 0.1
 # Number of draws that judge the form, and the fewest if many words make memory short.
-# The two numbers of the form are fitted to a part of these draws, with about so many
-# posteriors in all.
-_JUDGED, _FEWEST, _FITTED = 4000, 500, 2**18
+# The two numbers of the form are fitted to so few of them.
+_JUDGED, _FEWEST = 4000, 500
 # Candidate weights of the form and of the prior, in draws.
 _FORM, _PRIOR = np.geomspace(0.1, 1000, 21), np.geomspace(1e-3, 10, 9)
 
@@ -50,7 +48,6 @@ def transitions_of(
     words: Iterable[str] | None = None,
     n_draws: int = 20,
     random_state: Any = None,
-    verbose: int = 0,
 ) -> np.ndarray:
     r"""Estimate Pr[z | w], the probability that a word is released as another.
 
@@ -70,8 +67,6 @@ def transitions_of(
         probabilities; there are at least 4,000 in all.
     random_state : None, int or numpy.random.Generator, default=None
         Seeds the simulation, which is not secret.
-    verbose : int, default=0
-        Above 0, show a progress bar.
 
     Returns
     -------
@@ -110,7 +105,7 @@ def transitions_of(
     """
     ids = some_word_ids(words, mechanism.embedding).astype(np.intp)
     p = check_prior(prior, len(ids), "word of the embedding", zeros=True)
-    return _released(mechanism, ids, p, None, n_draws, random_state, verbose)
+    return _released(mechanism, ids, p, None, n_draws, random_state)
 
 
 def profiles_of(mechanism: WordMechanism, profiles: Any, **options: Any) -> np.ndarray:
@@ -142,7 +137,6 @@ def _released(
     profiles: Any,
     n_draws: int = 20,
     random_state: Any = None,
-    verbose: int = 0,
 ) -> np.ndarray:
     """Compute rows of `profiles_of`, or of the words `ids` if `profiles` is None."""
     n_draws = check_integer("n_draws", n_draws, low=1)
@@ -179,13 +173,11 @@ def _released(
     # their number times Pr[w | z] = Pr[z] Pr[z | w] / q(w).
     sums = np.zeros((n_words, n_rows), dtype=np.float32)
     ends = np.zeros(n_words)
-    with progress_bar(verbose, "draws", total=n_judged + n_more, unit="draw") as bar:
-        for _, z, posterior in itertools.chain(judged, words.draw(rng, n_more)):
-            order = z.argsort(kind="stable")
-            at, first = np.unique(z[order], return_index=True)
-            sums[at] += np.add.reduceat(mixed(posterior[order]), first, axis=0)
-            ends[at] += np.diff(first, append=len(z))
-            bar.update(len(z))
+    for _, z, posterior in itertools.chain(judged, words.draw(rng, n_more)):
+        order = z.argsort(kind="stable")
+        at, first = np.unique(z[order], return_index=True)
+        sums[at] += np.add.reduceat(mixed(posterior[order]), first, axis=0)
+        ends[at] += np.diff(first, append=len(z))
     for rows in blocks(n_words, _ROWS):
         z = np.arange(rows.start, rows.stop)
         sums[rows] += mixed(of_form * words.form(z)) + of_prior
@@ -226,8 +218,7 @@ class _Words:
             at = (rng.random() + np.arange(rows.start, rows.stop)) / n * upto[-1]
             drawn = np.minimum(upto.searchsorted(at, side="right"), len(upto) - 1)
             draws = check_draws(self.mechanism, rng, len(drawn))
-            z = self.mechanism.apply(self.ids[drawn], draws)
-            z = check_words(self.mechanism, z, len(drawn))
+            z = apply_draws(self.mechanism, self.ids[drawn], draws)
             if isinstance(self.mechanism, NoiseMechanism):
                 noise = self.mechanism.metric.whiten(self.mechanism.noise(draws))
                 noisy = (self.written[drawn] + noise).astype(np.float32)
@@ -251,8 +242,7 @@ class _Words:
         self, drawn: np.ndarray, z: np.ndarray, posterior: np.ndarray
     ) -> tuple[float, float]:
         """Fit the form, and choose its weight and that of the prior, in draws."""
-        step = min(posterior.size // _FITTED, len(z) // _FEWEST)
-        some = slice(None, None, max(1, step))
+        some = slice(None, None, max(1, len(z) // _FEWEST))
         truth, unit = posterior[some], self.squares.mean() or np.float32(1)
         alike = self.points[z[some]] @ self.written.T / unit
         squares = self.squares / unit

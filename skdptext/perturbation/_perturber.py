@@ -665,7 +665,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         documents : iterable of str, of lists of str, or count matrix
             Candidates in the clear.
         released : iterable of str, of lists of str, or count matrix
-            Output of `transform`.
+            Output of `transform`; no counts if it releases the order of words.
         n_draws : int, default=20
             Draws per word of the candidates, if the probabilities of a word are not
             known in full; there are at least 4,000 in all, which take some tenths of a
@@ -694,23 +694,15 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         and for documents that are redrawn, words are treated as independent draws from
         the document: :math:`\sum_j \ln \sum_w p_d(w) \Pr[z_j \mid w]`.
         """
-        # A count matrix has no order.
-        likelihood = self.likelihood(
-            documents,
-            n_draws=n_draws,
-            ordered=False if is_count_matrix(released) else None,
-            random_state=random_state,
-        )
-        return likelihood(released)
+        options = {"n_draws": n_draws, "random_state": random_state}
+        return self.likelihood(documents, **options)(released)
 
     def likelihood(
         self,
         candidates: Any,
         *,
         n_draws: int = 20,
-        ordered: bool | None = None,
         random_state: Any = None,
-        verbose: int = 0,
     ) -> WordLikelihood:
         """Prepare `log_likelihood` for many calls with the same candidates.
 
@@ -720,16 +712,13 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
             Candidates in the clear.
         n_draws : int, default=20
             As for `log_likelihood`.
-        ordered : bool, default=None
-            Whether releases come in order. If None, `output` decides.
-        random_state, verbose : object
+        random_state : None, int or numpy.random.Generator, default=None
             As for `log_likelihood`.
 
         Returns
         -------
         likelihood : callable
-            Maps releases to an array of shape (n_released, n_candidates). Its
-            attributes are ``n_documents`` and ``ordered``.
+            Maps releases to an array of shape (n_released, n_candidates).
         """
         reader = self._check_ready()
         check_integer("n_draws", n_draws, low=1)
@@ -737,10 +726,9 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
             self.mechanism_,
             self._read(reader, candidates).known(),
             reader.sample_length,
-            self.output != "bow" if ordered is None else bool(ordered),
+            ordered=self.output != "bow",
             n_draws=n_draws,
             random_state=random_state,
-            verbose=verbose,
         )
 
     # -- the guarantee, and scikit-learn's conventions -------------------------

@@ -82,10 +82,10 @@ def test_nothing_is_asked():
 
 @refusals(
     ({}, [[1, 2]], "one column per word"),
-    ({"ordered": True}, [[1, 2, 0]], "texts or token lists"),
+    ({"output": "text"}, [[1, 2, 0]], "texts or token lists"),
     ({}, RELEASED, "must be few enough"),
 )
 def test_bad_input(options, released):
-    perturber = DPWordPerturber(EMBEDDING).fit([])
+    perturber = DPWordPerturber(EMBEDDING, **options).fit([])
     with config_context(working_memory=1e-5 if released == RELEASED else 1):
-        perturber.likelihood(DOCUMENTS, **options)(released)
+        perturber.log_likelihood(DOCUMENTS, released)
