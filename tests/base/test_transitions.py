@@ -10,7 +10,7 @@ from experiments.mechanisms.recipes import Vickrey
 from scipy.spatial.distance import cdist
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.base import profiles_of, transitions_of
+from skdptext.base import _transitions, profiles_of, transitions_of
 from skdptext.mechanisms import (
     Exponential,
     MahalanobisNoise,
@@ -146,25 +146,55 @@ def test_without_a_density_it_counts():
     np.testing.assert_allclose(transitions, law, atol=6 * np.sqrt(0.25 / 20_000))
 
 
+def held_out(mechanism, epsilon, n_draws):
+    """The posterior of 300 words given new releases, and the words written."""
+    rng = np.random.default_rng(1)
+    table = WordEmbedding([f"w{i}" for i in range(300)], rng.normal(size=(300, 6)))
+    prior = 1 / np.arange(1, 301)
+    prior /= prior.sum()
+    perturber = fitted(table, epsilon, mechanism=mechanism, random_state=rng)
+    written = rng.choice(300, 4000, p=prior)
+    released = perturber.perturb_words(table.word_array[written])[:, 0]
+    law = law_of(perturber, prior, n_draws=n_draws, random_state=0)
+    posterior = prior[:, None] * law
+    posterior /= posterior.sum(axis=0)
+    released = table.find(released.tolist())
+    return posterior[:, released], written, released
+
+
 @pytest.mark.no_cover
 @pytest.mark.parametrize("mechanism", [None, Doubtful()], ids=repr)
 @pytest.mark.parametrize("n_draws", [1, 30])
 def test_few_draws_are_not_overconfident(mechanism, n_draws):
     """How sure the best guess of 300 words is, and how often it is right."""
-    rng = np.random.default_rng(1)
-    table = WordEmbedding([f"w{i}" for i in range(300)], rng.normal(size=(300, 6)))
-    prior = 1 / np.arange(1, 301)
-    perturber = fitted(table, 12.0, mechanism=mechanism, random_state=rng)
-    law = law_of(perturber, prior, n_draws=n_draws, random_state=0)
-    posterior = (prior / prior.sum())[:, None] * law
-    posterior /= posterior.sum(axis=0)
-    written = rng.choice(300, 4000, p=prior / prior.sum())
-    released = perturber.perturb_words(table.word_array[written])[:, 0]
-    seen = posterior[:, table.find(released.tolist())]
+    seen, written, released = held_out(mechanism, 12.0, n_draws)
     right = (seen.argmax(axis=0) == written).mean()
-    assert right > (released == table.word_array[written]).mean() - 0.032
+    assert right > (released == written).mean() - 0.032
     # four standard errors of an accuracy of one half, and some for the form
     assert abs(seen.max(axis=0).mean() - right) < 0.032 + 0.04
+
+
+@pytest.mark.no_cover
+def test_a_fixed_weight_of_form_or_prior_says_less(monkeypatch):
+    """New words are less likely under each of them than under those that are chosen."""
+
+    def logs():
+        seen, written, _ = held_out(Doubtful(), 4.0, 1)
+        return np.log(seen[written, np.arange(len(written))])
+
+    chosen = logs()
+    for name, weight in ("_FORM", 0.1), ("_FORM", 100), ("_PRIOR", 1e-3), ("_PRIOR", 1):
+        with monkeypatch.context() as patch:
+            patch.setattr(_transitions, name, np.array([weight]))
+            lost = chosen - logs()
+        assert lost.mean() > 4 * lost.std() / np.sqrt(len(lost)), (name, weight)
+
+
+def test_words_that_no_draw_released_are_rare():
+    law = law_of(fitted(epsilon=50.0), words=["a"], random_state=0)[0]
+    np.testing.assert_allclose(law.sum(), 1, rtol=1e-5)
+    # half of one of 4,000 draws
+    np.testing.assert_allclose(law[1:], 0.5 / 4000, rtol=0.05)
 
 
 @pytest.mark.parametrize("mechanism", [None, Doubtful(), Exponential()], ids=repr)
