@@ -537,9 +537,13 @@ class PrivacyGuarantee:
         pure = float(sum(part.exponent(x, y) for part in self.parts))
         if not delta or not pure:
             return pure
-        total = LossDistribution.total(part.losses(x, y) for part in self.parts)
-        # Both are true bounds. The pure one is smaller if δ is tiny or words are few.
-        return min(pure, total.exponent(delta))
+        each = [part.losses(x, y) for part in self.parts]
+        totals = [
+            LossDistribution.total(losses[i % len(losses)] for losses in each)
+            for i in range(max(map(len, each)))
+        ]
+        # All are true bounds. The pure one is smaller if δ is tiny or words are few.
+        return min(pure, *(total.exponent(delta) for total in totals))
 
     def _inputs(self, what: str, x: Any, y: Any) -> tuple[Any, Any]:
         """Convert both inputs such that they can be read several times."""

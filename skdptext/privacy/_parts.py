@@ -32,9 +32,9 @@ class Part(ABC):
 
     Subclasses are frozen dataclasses. They have a `unit`, "word", "document" or
     "person", and the `epsilon` of one release. Parts of words and of stand-ins also
-    have ``at_epsilon(epsilon)``, and two bounds on all releases together,
-    ``exponent(x, y)`` and ``losses(x, y)``. Parts hold numbers; `_statement` turns them
-    into sentences.
+    have ``at_epsilon(epsilon)``, and bounds on all releases together:
+    ``exponent(x, y)``, and ``losses(x, y)``, a list of one or two distributions. Parts
+    hold numbers; `_statement` turns them into sentences.
     """
 
     releases: int = 1
@@ -163,8 +163,8 @@ class ReplacementPart(Part):
         g, h = self._groups_of(x, y)
         return self.releases * self.epsilon if g != h else 0.0
 
-    def losses(self, x: Any, y: Any) -> LossDistribution:
-        return self.mechanism.losses(*self._groups_of(x, y)).times(self.releases)
+    def losses(self, x: Any, y: Any) -> list[LossDistribution]:
+        return [self.mechanism.losses(*self._groups_of(x, y)).times(self.releases)]
 
     @staticmethod
     def of_person(parts: Sequence[Any], n_documents: int) -> tuple[float, float]:

@@ -348,20 +348,23 @@ class WordPart(Part):
 
     # -- with a small δ --------------------------------------------------------
 
-    def losses(self, x: Any, y: Any) -> LossDistribution:
-        """Bound the privacy loss of all releases by a distribution.
+    def losses(self, x: Any, y: Any) -> list[LossDistribution]:
+        """Bound the privacy loss of all releases by distributions, each of which holds.
 
         Released words have independent noise, so their losses add up in a text. A bag
         is a function of the text, for any order in which it is written down. The sum
         over any matching is therefore a bound, and we use the matching that is cheapest
         in exponents. Redrawn words are independent draws from one mixture
-        (`_drawn_loss`).
+        (`_drawn_losses`).
         """
+        if self.converted:  # the noise is the same in every metric
+            return replace(self, converted=None).losses(x, y)
         one, two = self._read(x, y)
         if drawn := self._drawn(x):
-            return self._drawn_loss(one, two).times(drawn * self.releases)
+            times = drawn * self.releases
+            return [loss.times(times) for loss in self._drawn_losses(one, two)]
         if len(one) != len(two):
-            return LossDistribution.of_exponents(math.inf, math.inf)
+            return [LossDistribution.of_exponents(math.inf, math.inf)]
         x, y, counts, _ = self._matched(one, two)
         moved = x != y
         losses = self._pair_losses(x[moved], y[moved])
@@ -370,20 +373,21 @@ class WordPart(Part):
         for loss, n in zip(losses, counts[moved].tolist(), strict=True):
             alike[loss] += n
         total = LossDistribution.total(loss.times(n) for loss, n in alike.items())
-        return total.times(self.releases)
+        return [total.times(self.releases)]
 
-    def _drawn_loss(self, one: np.ndarray, two: np.ndarray) -> LossDistribution:
+    def _drawn_losses(self, one: np.ndarray, two: np.ndarray) -> list[LossDistribution]:
         """Bound the privacy loss of one redrawn word.
 
         If the mechanism's distributions are known in full, the mixture and its loss are
         known as well. Otherwise, a plan that moves the word frequencies of one document
         to those of the other draws a pair of words, one from each document. The loss is
         at most the loss if this pair is revealed. We use the cheapest plan with the
-        smallest possible longest step.
+        smallest possible longest step. The second bound is the worst that the exponents
+        of the mixtures allow; it is smaller if few words differ.
         """
         if isinstance(self.mechanism, TableMechanism):
             both = self._drawn_log_proba(self.mechanism, one, two)
-            return LossDistribution.of_log_proba(*both)
+            return [LossDistribution.of_log_proba(*both)]
         words, supply, others, demand = _counted(one, two)
         exponents = self._code_exponents(words, others)
         longest = bottleneck_distance(supply, demand, exponents)
@@ -391,7 +395,9 @@ class WordPart(Part):
         plan = matching_plan(supply, demand, exponents)
         i, j = plan.nonzero()
         losses = self._pair_losses(words[i], others[j])
-        return LossDistribution.mixture(losses, plan[i, j] / plan.sum())
+        revealed = LossDistribution.mixture(losses, plan[i, j] / plan.sum())
+        both = self._drawn_exponent(one, two), self._drawn_exponent(two, one)
+        return [revealed, LossDistribution.of_exponents(*both)]
 
     def _pair_losses(self, x: np.ndarray, y: np.ndarray) -> list[LossDistribution]:
         """Bound the losses of pairs of codes; kept unknown words stay unchanged."""

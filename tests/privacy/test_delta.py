@@ -240,9 +240,12 @@ def test_by_exponents_alone(x, y, seed, drawn):
     one, two = (law(d, rows, ordered=True, drawn=drawn) for d in (x, y))
     assert largest_loss(one, two) <= claimed + 1e-9
     assert claimed <= drawn * joint_convexity(rows, x, y) + 1e-9
+    back = hidden.exponent(list(y), list(x))
+    worst = LossDistribution.of_exponents(claimed / drawn, back / drawn).times(drawn)
     for delta in (0.01, 0.3):
         t = hidden.exponent(list(x), list(y), delta=delta)
         assert t == math.inf or uncovered(one, two, t) <= delta * (1 + 1e-9)
+        assert t <= worst.exponent(delta) + 1e-9
 
 
 def frequencies(document):
