@@ -5,11 +5,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
+from itertools import pairwise
 from operator import add
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import gammaln, logsumexp
+from scipy.special import logsumexp
 
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import (
@@ -81,7 +82,7 @@ class Part(ABC):
     # -- totals over the parts of one kind and unit ---------------------------------
 
     @staticmethod
-    def epsilon_of_all(parts: Sequence[Any]) -> float | None:
+    def epsilon_of_all(parts: Sequence[Any]) -> Any:
         """Add up the ε of all releases; None if they have no common unit."""
         return float(sum(part.releases * part.epsilon for part in parts))
 
@@ -94,8 +95,7 @@ class Part(ABC):
 # -- stand-ins -----------------------------------------------------------------------
 
 # Up to so many releases, the bound on linkage is computed. For more, the number of
-# groups K is used. The coefficients of `_log_sequences` lie between 1/r! and K^r. With
-# K = 4,096 groups, 4096^32 is 10^116 and 1/32! is 10^-36, which float64 can represent.
+# groups K is used, which the bound then approaches.
 _MANY = 32
 # Bounds are raised by this factor. It outweighs rounding errors.
 _UP = 1 + 2.0**-40
@@ -169,7 +169,7 @@ class ReplacementPart(Part):
     @staticmethod
     def of_person(parts: Sequence[Any], n_documents: int) -> tuple[float, float]:
         times = n_documents if parts[0].unit == "document" else 1
-        return times * float(sum(part.releases * part.epsilon for part in parts)), 0.0
+        return times * Part.epsilon_of_all(parts), 0.0
 
     @staticmethod
     def found_at_most(parts: Sequence[Any], n_candidates: int) -> float:
@@ -193,45 +193,30 @@ class ReplacementPart(Part):
         """
         k, r = self.n_groups, self.releases
         most = math.log(k)
-        log_p = -math.log1p((k - 1) * math.exp(-self.epsilon))
-        if r == 1:
-            return min(most, most + log_p)
         if r > _MANY:
             return most
-        log_q = log_p - self.epsilon
-        terms = [
-            _log_sequences(k, r, m) + m * log_p + (r - m) * log_q
-            for m in range(1, r + 1)
+        log_p = -math.log1p((k - 1) * math.exp(-self.epsilon))
+        upto = [_n_sequences(k, r, m) for m in range(r + 1)]
+        terms = [  # q = p e^−ε
+            math.log(n - fewer) + r * log_p - (r - m) * self.epsilon
+            for m, (fewer, n) in enumerate(pairwise(upto), start=1)
+            if n > fewer
         ]
         return min(most, float(logsumexp(terms)))
 
 
-def _log_sequences(k: int, r: int, m: int) -> float:
-    """Count sequences of r of k symbols whose most frequent occurs m times; ln of it.
-
-    With f = Σ_{j<m} x^j/j! and g = f + x^m/m!, it is r! times the coefficient of x^r in
-    g^k − f^k. The difference is carried through the products. Subtracting at the end
-    would lose all digits for large m, whose few sequences are likely.
-    """
-    # All terms are positive, so no digits are lost. They lie between 1/r! and k^r,
-    # which float64 can represent up to r = 32.
-    powers = np.arange(r + 1)
-    one = np.exp(-gammaln(powers + 1.0))
-    fewer, exactly = np.where(powers < m, one, 0.0), np.where(powers == m, one, 0.0)
-    product, of_m = np.where(powers == 0, 1.0, 0.0), np.zeros(r + 1)  # f^i, g^i − f^i
-    while k:
-        if k & 1:
-            of_m = _product(of_m, fewer + exactly) + _product(product, exactly)
-            product = _product(product, fewer)
-        exactly = _product(exactly, 2 * fewer + exactly)
-        fewer, k = _product(fewer, fewer), k >> 1
-    with np.errstate(divide="ignore"):  # there may be no such sequence
-        return float(np.log(of_m[r]) + gammaln(r + 1.0))
-
-
-def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Multiply polynomials, keeping only as many coefficients as they have."""
-    return np.convolve(a, b)[: len(a)]
+def _n_sequences(k: int, r: int, m: int) -> int:
+    """Count sequences of r of k symbols in which none occurs more than m times."""
+    # It is r! times the coefficient of x^r in (Σ_{j≤m} x^j/j!)^k, by Euler's recurrence
+    # for powers of a polynomial. Whole numbers lose no digits.
+    counts = [1]
+    for n in range(1, r + 1):
+        terms = (
+            ((k + 1) * j - n) * math.comb(n, j) * counts[n - j]
+            for j in range(1, min(m, n) + 1)
+        )
+        counts.append(sum(terms) // n)
+    return counts[r]
 
 
 # -- sums over people ----------------------------------------------------------------
