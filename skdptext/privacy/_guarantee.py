@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import cached_property
 from operator import attrgetter
 from typing import Any
 
@@ -15,7 +16,7 @@ from skdptext.documents import DocumentReader
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import LossDistribution, NoiseMechanism, WordMechanism
 from skdptext.privacy._parts import LearningPart, Part, ReplacementPart
-from skdptext.privacy._statement import statement_of
+from skdptext.privacy._statement import Statement, statement_of
 from skdptext.privacy._words import EmbeddingError, WordPart, as_document, lemma3_widest
 from skdptext.utils import check_integer, check_kind, check_real, kind_of, rounded_up
 
@@ -278,16 +279,12 @@ class PrivacyGuarantee:
         return tuple(self.of(group) for group in _groups(self.parts))
 
     def _one(self, what: str, *kinds: str) -> Any:
-        """Get the class of the parts, which must be of one kind and unit."""
-        if self.kind is None or self.unit is None:
+        """Get the class of the parts, which must be of one of these kinds."""
+        if self.kind not in kinds or self.unit is None:
             raise InvalidParameterError(
-                f"{what} is for guarantees of one kind and unit, got several: ask each "
-                "of .guarantees, as numbers of different units do not add up."
-            )
-        if kinds and self.kind not in kinds:
-            raise InvalidParameterError(
-                f"{what} is for guarantees of {' or '.join(kinds)}, got one of "
-                f"{self.kind}."
+                f"{what} is for guarantees of {' or '.join(kinds)} and one unit, got "
+                f"{self.kind or 'several kinds'} and {self.unit or 'several units'}: "
+                "ask each of .guarantees, as numbers of different units do not add up."
             )
         return type(self.parts[0])
 
@@ -912,15 +909,19 @@ class PrivacyGuarantee:
         >>> last["exponent"], last["delta"], round(last["exponent_with_delta"])
         (120.0, 1e-06, 98)
         """
-        return statement_of(self).rows
+        return self._statement.rows
+
+    @cached_property
+    def _statement(self) -> Statement:
+        return statement_of(self)
 
     @property
     def limits(self) -> list[str]:
         """What is not promised."""
-        return statement_of(self).limits
+        return self._statement.limits
 
     def __str__(self) -> str:
-        return statement_of(self).as_text()
+        return self._statement.as_text()
 
     def __repr__(self) -> str:
         epsilon = "None" if self.epsilon is None else rounded_up(self.epsilon, 6)
@@ -928,7 +929,7 @@ class PrivacyGuarantee:
         return f"PrivacyGuarantee(epsilon={epsilon}, {told})"
 
     def _repr_html_(self) -> str:
-        return statement_of(self).as_html()
+        return self._statement.as_html()
 
 
 def _groups(parts: Iterable[Any]) -> list[list[Any]]:

@@ -1,6 +1,7 @@
 """Print a guarantee on one screen: verdict, bounds on a human scale, and limits."""
 
 import math
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from skdptext.utils import (
@@ -13,9 +14,15 @@ from skdptext.utils import (
     wrapped,
 )
 
-#: An exponent up to the first counts as protection, up to the second as some
-#: protection, and above as none: e is 2.7, and e^20 is 5·10⁸.
-GOOD, LARGE = 1, 20
+#: Above this exponent, rows show no factor: e^20 is 5·10⁸.
+LARGE = 20
+# In verdicts, an exponent up to the first counts as protection, up to the second as
+# some, and above as none: at 10, the best guess between two equally likely inputs may
+# be right in all but one of 22,000 cases.
+_SOME, _NONE = 1, 10
+# Above this exponent of the median nearest neighbor, which is a factor of 100 on the
+# odds, even neighbors can be distinguished.
+_NEIGHBORS_TOLD = math.log(100)
 # An attacker who is right at most so often leaves a document hidden, or partly hidden.
 # Both kinds of limits are needed. The odds of being right are compared with the odds of
 # a guess: otherwise 60 of 100 would count as hidden where a guess identifies 1. And an
@@ -26,9 +33,6 @@ GOOD, LARGE = 1, 20
 _TIMES_ODDS, _RIGHT = (5, 50), (0.75, 0.9)
 # Number of candidates in a printed guarantee, and the small δ of words.
 _CANDIDATES, DELTA = 100, 1e-6
-# Above this exponent of the median nearest neighbor, which is a factor of 100 on the
-# odds, even neighbors can be distinguished: only closer words are deniable.
-_NEIGHBOURS_TOLD = math.log(100)
 # Length of a short message. It is printed where the length of documents is not fixed.
 _MESSAGE = 10
 _PROVED = "Proved against any attacker"
@@ -116,16 +120,15 @@ def statement_of(guarantee: Any) -> Statement:
     each = [_OF_KIND[one.kind](one) for one in every]
     said = each[0]
     if len(each) > 1:
-        # Exponents of words and shares of documents have no common total. Each kind is
-        # shown with its first and last row, and only the ε of a person adds up.
+        # Exponents of words and shares of documents have no common total, only the ε
+        # of a person adds up.
         pairs = zip(every, each, strict=True)
         verdicts = [f"For a {kind.unit}: {one.verdict[0]}" for kind, one in pairs]
-        rows = [({"what": one.title}, one.rows[0], one.rows[-1]) for one in each]
         said = Statement(
             f"{guarantee.releases} releases of {len(each)} kinds.",
             [*verdicts, _of_person(guarantee)],
             "Each is proved by itself. At most:",
-            [row for part in rows for row in part],
+            _in_short((one.title, one.rows) for one in each),
             "",
             list(dict.fromkeys(limit for one in each for limit in one.limits)),
         )
@@ -133,6 +136,15 @@ def statement_of(guarantee: Any) -> Statement:
     return said._replace(
         verdict=[*(f"WARNING. {text}" for text in broken), *said.verdict]
     )
+
+
+def _in_short(tables: Iterable[tuple[str, list[dict[str, Any]]]]) -> list[Any]:
+    """Show each of several tables by its heading, its first and its last row."""
+    rows = []
+    for heading, table_rows in tables:
+        bounds = [row for row in table_rows if len(row) > 1]  # no headings
+        rows += [{"what": heading}, bounds[0], bounds[-1]]
+    return rows
 
 
 def _of_person(guarantee: Any) -> str:
@@ -157,14 +169,13 @@ def _of_person(guarantee: Any) -> str:
 def _words(guarantee: Any) -> Statement:
     parts = guarantee.parts
     tables = [_word_rows(part) for part in parts]
-    title, rows = _released(parts[0]), tables[0]
+    titles = [_released(part) for part in parts]
+    title, rows = titles[0], tables[0]
     note = f"An exponent of 1 is a factor of 2.72; above {LARGE}, a promise has no"
     note += " practical value."
     if len(parts) > 1:
         title = f"{guarantee.releases} releases of {len(parts)} kinds"
-        names = [{"what": f"{_released(part)}:"} for part in parts]
-        shown = zip(names, tables, strict=True)
-        rows = [row for name, each in shown for row in (name, each[0], each[-1])]
+        rows = _in_short(zip((f"{one}:" for one in titles), tables, strict=True))
         note += " Exponents of the parts add up."
     if any("(" in _cells(row)[-1] for row in rows):
         note += " Exponents in brackets may fail with probability δ = 1e-6."
@@ -196,9 +207,8 @@ def _released(part: Any) -> str:
         metric = f" (Mahalanobis, λ = {lam:g})" if lam else " (Euclidean)"
     n = part.n_words
     length = "any length" if n is None else f"{n} word{'s' * (n > 1)}"
-    times = f", {part.releases} releases" if part.releases > 1 else ""
     epsilon = rounded_up(part.epsilon)
-    return f"{name}, ε = {epsilon}{metric}, documents of {length}{times}"
+    return f"{name}, ε = {epsilon}{metric}, documents of {length}{_times(part)}"
 
 
 def _word_rows(part: Any) -> list[dict[str, Any]]:
@@ -222,62 +232,56 @@ def _word_rows(part: Any) -> list[dict[str, Any]]:
 def _verdict(parts: Any, tables: list[list[dict[str, Any]]]) -> list[str]:
     """Grade the exponents of typical words and documents."""
     # Exponents of several parts add up, because a recipient may combine the releases.
-    near, far = (sum(rows[i]["exponent_with_delta"] for rows in tables) for i in (0, 1))
-    words = (
-        "SINGLE WORDS ARE DENIABLE.",
-        "SINGLE WORDS ARE PARTLY DENIABLE.",
-        "NOTHING USEFUL IS PROMISED FOR SINGLE WORDS.",
-    )[grade(far)]
-    if grade(near) < grade(far) == 2:
-        words = "SINGLE WORDS ARE PARTLY DENIABLE, AGAINST SIMILAR WORDS ONLY."
-    if grade(near) < 2 and near > _NEIGHBOURS_TOLD:
-        # Where vectors count for nothing, no word is closer than the nearest one.
-        words = "SINGLE WORDS ARE HARDLY DENIABLE."
-        if near < far:
-            words = "SINGLE WORDS ARE DENIABLE ONLY AGAINST VERY SIMILAR ONES."
+    near, far, whole = (
+        sum(rows[i]["exponent_with_delta"] for rows in tables) for i in (0, 1, -1)
+    )
+    some, similar = "PARTLY DENIABLE", "PARTLY DENIABLE, AGAINST SIMILAR WORDS ONLY"
+    words = ("DENIABLE", some, similar)[_grade(far)]
+    if near > _NEIGHBORS_TOLD:
+        words = "NOT DENIABLE" if _grade(near) == 2 else "HARDLY DENIABLE"
     # Nothing is promised for documents whose length or unknown words are released.
-    whole = math.inf
-    if all(part.n_words and not part.unknown_kept for part in parts):
-        whole = sum(rows[-1]["exponent_with_delta"] for rows in tables)
-    if grade(whole) < 2:
-        partly = " PARTLY" if grade(whole) else ""
+    if any(not part.n_words or part.unknown_kept for part in parts):
+        whole = math.inf
+    if _grade(whole) < 2:
         return [
-            f"{words} TYPICAL DOCUMENTS ARE{partly} DENIABLE.",
+            f"SINGLE WORDS ARE {words}. TYPICAL DOCUMENTS ARE "
+            f"{some if _grade(whole) else 'DENIABLE'}.",
             "The promise is weaker for documents whose words are further apart.",
         ]
-    words += " NOTHING USEFUL IS PROMISED FOR DOCUMENTS."
-    if grade(near) == 2:
-        words = "NOTHING USEFUL IS PROMISED, FOR SINGLE WORDS OR FOR DOCUMENTS."
-    rely = "Do not rely on this release if a recipient may hold or guess the originals."
-    return [words, rely]
+    return [
+        f"SINGLE WORDS ARE {words}. NOTHING USEFUL IS PROMISED FOR DOCUMENTS.",
+        "Do not rely on this release if a recipient may hold or guess the originals.",
+    ]
+
+
+def _grade(exponent: float) -> int:
+    """Grade an exponent: 0 protects, 1 protects a little, 2 does not in practice."""
+    return (exponent > _SOME) + (exponent > _NONE)
 
 
 # -- stand-ins, and sums over people ---------------------------------------------------
 
 
 def _stand_ins(guarantee: Any) -> Statement:
-    n, epsilon, ones = _CANDIDATES, guarantee.epsilon, f"{guarantee.unit}s"
-    whose, alike, which = "documents", "", "THE IDENTITY OF A DOCUMENT IS"
+    n, epsilon, one = _CANDIDATES, guarantee.epsilon, guarantee.unit
+    whose, alike = "documents", ""
     count = "The number of documents, and their order."
-    if guarantee.unit == "person":
+    if one == "person":
         whose, alike = "persons' documents", " with as many documents"
-        which = "THE IDENTITY OF A PERSON IS"
         count = "The number of documents of a person, and which rows they are in."
     groups = guarantee.n_groups
     over = "" if groups is None else f" over {groups} public groups"
-    times = f", {guarantee.releases} releases" if guarantee.releases > 1 else ""
     shares = {n: guarantee.found_at_most(n) for n in (10, n, 1000)}
     most = math.ceil(shares[n] * n * (1 - 1e-12))
-    levels = f"{which} HIDDEN.", f"{which} PARTLY HIDDEN.", _nothing_for(ones)
     found = [
         _share(f"identified among {n:,} candidates", share, 1 / n)
         for n, share in shares.items()
     ]
-    odds = f"odds between any two {ones} multiplied by"
+    odds = f"odds between any two {one}s multiplied by"
     return Statement(
-        f"Stand-ins for {whose}{over}, ε = {rounded_up(epsilon)}{times}.",
+        f"Stand-ins for {whose}{over}, ε = {rounded_up(epsilon)}{_times(guarantee)}.",
         [
-            levels[exposure(shares[n], 1 / n)],
+            _hidden(f"THE IDENTITY OF A {one}", one, shares[n], 1 / n),
             f"Of {n} equally likely candidates{alike}, no attacker identifies more "
             f"than {most} on average.",
             "The release is meant to reveal the group, such as the topic.",
@@ -298,16 +302,13 @@ def _sums(guarantee: Any) -> Statement:
     one, right, n = guarantee.unit, guarantee.right_at_most, _CANDIDATES
     add, (swap, _) = guarantee.epsilon, guarantee.epsilon_of(1)
     found, result = guarantee.found_at_most(n), f"odds of any result, one {one}"
-    times = f", {guarantee.releases} models" if guarantee.releases > 1 else ""
     delta = f"δ = {rounded_up(guarantee.delta, 3)}" if guarantee.delta else ""
-    part = f"WHETHER ONE {one.upper()} TOOK PART IS"
-    levels = f"{part} HARD TO TELL.", f"{part} PARTLY HIDDEN.", _nothing_for(f"a {one}")
     authors = ["Persons, as no authors were given: ε adds up over their documents."]
     return Statement(
         f"A model learned from noisy sums, ε = {rounded_up(add)}"
-        f"{delta and f', {delta}'}, for a {one}{times}.",
+        f"{delta and f', {delta}'}, for a {one}{_times(guarantee)}.",
         [
-            levels[exposure(right, 0.5)],
+            _hidden(f"WHETHER ONE {one} TOOK PART", one, right, 0.5),
             f"An attacker is right about it at most {rounded_up(100 * right, 3)}% of "
             "the time (a coin flip: 50%), if both are equally likely.",
             "The holder of the texts must be trusted. Everything made from the model "
@@ -332,31 +333,26 @@ def _sums(guarantee: Any) -> Statement:
     )
 
 
-def _nothing_for(ones: str) -> str:
-    return f"NOTHING USEFUL IS PROMISED FOR {ones.upper()}."
-
-
 _OF_KIND = {"words": _words, "stand-ins": _stand_ins, "sums": _sums}
 
 
-# -- how much is protected -------------------------------------------------------------
+def _times(guarantee: Any) -> str:
+    n = guarantee.releases
+    return f", {n} releases" if n > 1 else ""
 
 
-def grade(exponent: float) -> int:
-    """Grade an exponent: 0 protects, 1 protects a little, 2 does not in practice."""
-    return (exponent > GOOD) + (exponent > LARGE)
-
-
-def exposure(share: float, chance: float) -> int:
-    """Grade how often an attacker is right: 0 is hidden, 1 partly hidden, 2 exposed.
-
-    The same grades apply to proved bounds and to measured attacks.
-    """
+def _hidden(what: str, one: str, share: float, chance: float) -> str:
+    """Grade how often an attacker is right."""
     guess = chance / (1 - chance)
-    return sum(
+    level = sum(
         share > right or share > times * guess * (1 - share)
         for times, right in zip(_TIMES_ODDS, _RIGHT, strict=True)
     )
+    nothing = f"NOTHING USEFUL IS PROMISED FOR A {one}."
+    return (f"{what} IS HIDDEN.", f"{what} IS PARTLY HIDDEN.", nothing)[level].upper()
+
+
+# -- numbers -------------------------------------------------------------------------
 
 
 def in_nats(exponent: float) -> str:

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from scipy.special import logsumexp
 
 from skdptext.documents import DocumentReader
-from skdptext.embeddings import WordEmbedding, k_nearest_words
+from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import (
     MECHANISMS,
@@ -26,7 +26,6 @@ from skdptext.privacy._matching import bottleneck_distance, matching_plan
 from skdptext.privacy._parts import Part
 from skdptext.privacy._statement import DELTA
 from skdptext.utils import (
-    Memo,
     blocks,
     check_integer,
     check_option,
@@ -82,7 +81,9 @@ class WordPart(Part):
 
     @property
     def key(self) -> Hashable:
-        return super().key, *_law(self.mechanism), self.reader.tokenizer
+        # Redefining a class makes another mechanism.
+        law = type(self.mechanism), self.mechanism.fingerprint
+        return super().key, law, self.reader.tokenizer
 
     @property
     def embedding(self) -> WordEmbedding:
@@ -396,8 +397,8 @@ class WordPart(Part):
         i, j = plan.nonzero()
         losses = self._pair_losses(words[i], others[j])
         revealed = LossDistribution.mixture(losses, plan[i, j] / plan.sum())
-        both = self._drawn_exponent(one, two), self._drawn_exponent(two, one)
-        return [revealed, LossDistribution.of_exponents(*both)]
+        forth, back = self._drawn_exponent(one, two), self._drawn_exponent(two, one)
+        return [revealed, LossDistribution.of_exponents(forth, back)]
 
     def _pair_losses(self, x: np.ndarray, y: np.ndarray) -> list[LossDistribution]:
         """Bound the losses of pairs of codes; kept unknown words stay unchanged."""
@@ -414,33 +415,23 @@ class WordPart(Part):
 
     def bounds(self, *sizes: int) -> list[tuple[float, float]]:
         """Compute exponents, pure and with δ, of typical words, near and random."""
-        key = *_law(self.mechanism), self.converted, self.releases, sizes
-        return _bounds.get(key, lambda: self._measured(sizes))
-
-    def _measured(self, sizes: tuple[int, ...]) -> list[tuple[float, float]]:
-        """Compute `bounds` from the medians of sampled words."""
         # The sample is fixed, so a guarantee prints the same numbers each time, and it
         # depends on the public embedding only.
-        table, medians, pairs = self.embedding, [], []
-        sample, *others = _sampled.get(table.fingerprint, lambda: _sample_of(table))
-        for ids in others:
-            apart = self.word_exponents(sample, ids).diagonal()
-            at = int(np.argsort(apart, kind="stable")[len(apart) // 2])
-            medians.append(float(np.median(apart)))
+        sample, near, random = _sample_of(self.embedding)
+        apart = self.word_exponents(sample, np.append(near, random))
+        medians, pairs = [], []
+        for ids, matrix in zip((near, random), np.hsplit(apart, 2), strict=True):
+            exponents = matrix.diagonal()
+            at = int(np.argsort(exponents, kind="stable")[len(exponents) // 2])
+            medians.append(float(np.median(exponents)))
             pairs.append((sample[at], ids[at]))
         # In one call, because a table of probabilities passes over all words for it.
         losses = self.mechanism.losses(*np.array(pairs).T)
-        scale = list(zip(medians, losses, strict=True))
         return [
             (n * pure, min(n * pure, loss.times(n).exponent(DELTA)))
             for n in (size * self.releases for size in sizes)
-            for pure, loss in scale
+            for pure, loss in zip(medians, losses, strict=True)
         ]
-
-
-def _law(mechanism: WordMechanism) -> tuple[Hashable, ...]:
-    """Key of a distribution; redefining a class makes a different key."""
-    return type(mechanism), mechanism.fingerprint
 
 
 class EmbeddingError(InvalidParameterError):
@@ -555,18 +546,19 @@ def _plain(value: Any) -> Any:
 # their neighbors among the first vectors of the embedding, up to so many numbers. The
 # first words of an embedding are usually the frequent ones.
 _SAMPLE, _AMONG = 50, 2**20
-_sampled: Memo[tuple[np.ndarray, ...]] = Memo(8)
-_bounds: Memo[list[tuple[float, float]]] = Memo(64)
 
 
-def _sample_of(table: WordEmbedding) -> tuple[np.ndarray, ...]:
+def _sample_of(table: WordEmbedding) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Sample words, each with its nearest other word and a random one."""
     rng = np.random.default_rng(0)
     vectors = table.vectors[: max(_SAMPLE, _AMONG // table.dim)]
     n = len(vectors)
     sample = rng.permutation(n)[:_SAMPLE]
-    others = (sample + rng.integers(1, max(2, n), len(sample))) % n
-    near = sample[:, None]
-    if n > 1:
-        near, _ = k_nearest_words(vectors[sample], vectors, 1, exclude=sample)
-    return sample, near[:, 0], others
+    random = (sample + rng.integers(1, max(2, n), len(sample))) % n
+    # Which of several almost equally near words is taken does not matter here, so
+    # products in float32 suffice.
+    with np.errstate(over="ignore", invalid="ignore"):
+        closeness = vectors[sample] @ vectors.T
+        closeness -= np.einsum("ij,ij->i", vectors, vectors) / 2
+    closeness[np.arange(len(sample)), sample] = -np.inf
+    return sample, closeness.argmax(axis=1), random

@@ -13,6 +13,7 @@ from skdptext import DPDocumentReplacer, DPWordPerturber, WordEmbedding
 from skdptext.mechanisms import LossDistribution
 from skdptext.privacy import LearningPart, PrivacyGuarantee
 from skdptext.privacy._statement import odds_factor
+from skdptext.privacy._words import WordPart
 from skdptext.utils import percent_up, rounded_up
 from tests.channels import guaranteed
 from tests.laws import metric_matrix
@@ -53,14 +54,20 @@ def test_rows_are_medians_of_the_embedding(small_embedding, lam, n_words, resamp
         assert near["exponent_with_delta"] == pytest.approx(small, rel=1e-6)
 
 
+# Exponents of a word to its nearest neighbor, to a random word, and between documents.
 VERDICTS = [
-    # of two words that are so far apart: random and nearest are the same
-    (0.1, 2, "SINGLE WORDS ARE DENIABLE. TYPICAL DOCUMENTS ARE DENIABLE."),
-    (0.9, 10, "SINGLE WORDS ARE DENIABLE. TYPICAL DOCUMENTS ARE PARTLY DENIABLE."),
-    (4.6, None, "SINGLE WORDS ARE PARTLY DENIABLE. NOTHING USEFUL IS PROMISED FOR"),
+    (0, 0, 0, "DENIABLE. TYPICAL DOCUMENTS ARE DENIABLE."),
+    (0.5, 1, 3, "DENIABLE. TYPICAL DOCUMENTS ARE PARTLY DENIABLE."),
+    (3, 3, 10, "PARTLY DENIABLE. TYPICAL DOCUMENTS ARE PARTLY DENIABLE."),
+    (0.5, 20, 40, "PARTLY DENIABLE, AGAINST SIMILAR WORDS ONLY. NOTHING"),
+    (4.6, 10, 20, "PARTLY DENIABLE. NOTHING USEFUL IS PROMISED FOR DOCUMENTS."),
     # the odds of neighbors change by more than a factor of 100
-    (4.61, None, "SINGLE WORDS ARE HARDLY DENIABLE. NOTHING"),
-    (50.0, 1, "NOTHING USEFUL IS PROMISED, FOR SINGLE WORDS OR FOR DOCUMENTS."),
+    (4.61, 40, 80, "HARDLY DENIABLE. NOTHING"),
+    (10, 10, 10, "HARDLY DENIABLE. TYPICAL DOCUMENTS ARE PARTLY DENIABLE."),
+    # the best guess is right nearly always
+    (10.1, 10.1, 10.1, "NOT DENIABLE. NOTHING USEFUL IS PROMISED FOR DOCUMENTS."),
+    (19.8, 30, 60, "NOT DENIABLE. NOTHING"),
+    (math.inf, math.inf, math.inf, "NOT DENIABLE. NOTHING"),
 ]
 
 
@@ -69,14 +76,15 @@ def test_one_word_is_not_words():
     assert " ".join(title.split()).endswith("documents of 1 word.")
 
 
-@pytest.mark.parametrize(("epsilon", "n_words", "verdict"), VERDICTS)
-def test_the_verdict_is_what_the_numbers_come_to(epsilon, n_words, verdict):
-    table = WordEmbedding(["a", "b"], [[0.0], [1.0]])
-    options = {"epsilon": epsilon, "lam": 0.0, "document_length": n_words}
-    said = str(perturber(table, **options).guarantee()).split("\n\n")[1]
-    assert " ".join(said.split()).startswith(verdict)
-    relied_on = "Do not rely on this release" in said
-    assert relied_on == ("NOTHING USEFUL" in said)
+@pytest.mark.parametrize(("near", "far", "whole", "verdict"), VERDICTS)
+def test_the_verdict_is_what_the_numbers_come_to(
+    monkeypatch, near, far, whole, verdict
+):
+    bounds = [(t, t) for t in (near, far, near, whole)]
+    monkeypatch.setattr(WordPart, "bounds", lambda part, *sizes: bounds)
+    said = str(perturber(document_length=2).guarantee()).split("\n\n")[1]
+    assert " ".join(said.split()).startswith(f"SINGLE WORDS ARE {verdict}")
+    assert ("Do not rely on this release" in said) == ("NOTHING USEFUL" in said)
 
 
 def stand_ins(epsilon, groups):
@@ -94,8 +102,8 @@ def sums(epsilon):
     [
         (lambda: stand_ins(4.0, 4), "THE IDENTITY OF A DOCUMENT IS HIDDEN."),
         (lambda: stand_ins(4.0, 6), "THE IDENTITY OF A DOCUMENT IS PARTLY HIDDEN."),
-        (lambda: stand_ins(20.0, 80), "NOTHING USEFUL IS PROMISED FOR DOCUMENTS."),
-        (lambda: sums(1.0), "WHETHER ONE PERSON TOOK PART IS HARD TO TELL."),
+        (lambda: stand_ins(20.0, 80), "NOTHING USEFUL IS PROMISED FOR A DOCUMENT."),
+        (lambda: sums(1.0), "WHETHER ONE PERSON TOOK PART IS HIDDEN."),
         (lambda: sums(2.0), "WHETHER ONE PERSON TOOK PART IS PARTLY HIDDEN."),
         (lambda: sums(4.0), "NOTHING USEFUL IS PROMISED FOR A PERSON."),
     ],
