@@ -622,8 +622,9 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
 
         Returns
         -------
-        documents : list of str, or of lists of str
-            All public documents; if `X` is a column of a table, a column of its name.
+        documents : list, array, column or table
+            All public documents, in the form of `X`: a column or table of pandas or
+            polars, a table of Arrow or an array; otherwise a list.
         labels : ndarray of shape (n_public_documents,)
             Labels among `classes_`.
 
@@ -634,14 +635,9 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         ``set_fit_resample_request(authors=True)``. Without routing it drops
         ``step__authors``; ``guarantee().unit`` states what was protected.
         """
+        _in_form_of(X, [""])  # fails here, if at all, before privacy is spent
         documents, labels = self.fit(X, y, authors=authors).sample()
-        if hasattr(X, "to_frame"):  # a column of pandas or polars
-            return type(X)(documents, name=X.name), labels
-        if hasattr(X, "columns"):
-            return type(X)(dict.fromkeys(X.columns, documents)), labels
-        if isinstance(X, np.ndarray):
-            return np.array(documents, dtype=object).reshape(-1, *X.shape[1:]), labels
-        return documents, labels
+        return _in_form_of(X, documents), labels
 
     # scikit-learn adds this method only if imbalanced-learn, which calls
     # `fit_resample`, was imported first.
@@ -680,6 +676,24 @@ def _numbers_of(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
             "scikit-learn number labels from 0 on: pass classes=range(n_classes).)"
         )
     return at
+
+
+def _in_form_of(X: Any, documents: list[Any]) -> Any:
+    """Return documents as a column or table like `X`, or as a list."""
+    if hasattr(X, "to_frame"):  # a column of pandas or polars
+        table = _in_form_of(X[:0].to_frame(), documents)
+        return table[table.columns[0]].rename(X.name)
+    if hasattr(X, "columns"):
+        # In an Arrow table, `columns` are the values, not the names.
+        names = getattr(X, "column_names", X.columns)
+        made = getattr(X, "from_pydict", type(X))
+        return made(dict.fromkeys(names, documents))
+    if not isinstance(X, np.ndarray):
+        return documents
+    column = np.empty(len(documents), dtype=object)
+    for i, document in enumerate(documents):  # equal lists would become a matrix
+        column[i] = document
+    return column.reshape(-1, *X.shape[1:])
 
 
 def _documents_of_each(people: np.ndarray) -> np.ndarray:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from imblearn.pipeline import make_pipeline as make_sampling_pipeline
 from sklearn import config_context
@@ -18,6 +20,8 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
+from skdptext import DPTextClassifier
+from skdptext.documents import read_documents
 from skdptext.exceptions import InvalidParameterError
 from tests.expected import small_samples
 from tests.learning.conftest import FOOD, PETS, texts_of
@@ -85,26 +89,46 @@ def test_routing_of_authors(make, private):
     assert pipeline[0].guarantee().unit == "person"
 
 
-@pytest.mark.parametrize(
-    "form",
-    [
-        list,
-        pd.Series,
-        lambda x: np.array(x, dtype=object),
-        lambda x: pd.DataFrame({"said": x}),
-    ],
-    ids=["list", "series", "array", "table"],
-)
-def test_a_step_of_imbalanced_learn(make, private, form):
-    given, labels = form(private[0]), private[1]
-    words, model = clone(WORDS), make("vectors", epsilon=9.0)
-    if isinstance(given, pd.DataFrame):
+def as_array(documents):
+    column = np.empty(len(documents), dtype=object)
+    for i, document in enumerate(documents):
+        column[i] = document
+    return column
+
+
+FORMS = {
+    "list": list,
+    "array": as_array,
+    "column of pandas": pd.Series,
+    "table of pandas": lambda x: pd.DataFrame({"said": x}),
+    "column of polars": lambda x: pl.Series("said", x),
+    "table of polars": lambda x: pl.DataFrame({"said": x}),
+    "table of Arrow": lambda x: pa.table({"said": x}),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_the_corpus_has_the_form_of_the_texts(public, private, name):
+    form = FORMS[name]
+    for documents in (public, [text.split() for text in public]):
+        model = DPTextClassifier(documents, classes=["food", "pets"], epsilon=9.0)
+        found, labels = model.fit_resample(form(private[0]), private[1])
+        expected = form(documents)
+        assert type(found) is type(expected)
+        assert getattr(found, "name", None) == getattr(expected, "name", None)
+        assert len(found) == len(labels) == 80
+        if documents is public:
+            assert list(read_documents(found)) == public
+
+
+@pytest.mark.parametrize("name", list(FORMS)[:5])
+def test_a_step_of_imbalanced_learn(make, private, name):
+    form, words = FORMS[name], clone(WORDS)
+    if name == "table of pandas":
         words.steps[0] = "words", make_column_transformer((words[0], "said"))
-    found = make_sampling_pipeline(model, *words).fit(given, labels).predict(form(TEST))
+    pipeline = make_sampling_pipeline(make("vectors", epsilon=9.0), *words)
+    found = pipeline.fit(form(private[0]), private[1]).predict(form(TEST))
     assert (found == ["pets", "food"] * 20).all()
-    documents, its_labels = model.fit_resample(given, labels)
-    assert type(documents) is type(given)
-    assert len(documents) == len(its_labels) == 80
     assert set(words[0].get_feature_names_out()) <= {  # of public documents only
         name for word in PETS + FOOD for name in (word, f"tfidfvectorizer__{word}")
     }
