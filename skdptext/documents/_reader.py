@@ -157,10 +157,6 @@ def _is_word(word: str) -> bool:
 # most of the time.
 _TOGETHER = 128
 
-# The most words of one document of counts, and of all documents of a call. Words take 4
-# bytes each, and as much again in later steps.
-_MAX_WHOLE, _MAX_ALL = 10**8, 10**9
-
 #: Function from the position and content of a document to the digest of its noise.
 Label = Callable[[int, bytes], bytes]
 
@@ -344,14 +340,7 @@ class DocumentReader:
         return self._read_counts(X, label) if of_counts else self._read_texts(X, label)
 
     def _read_counts(self, X: Any, label: Label | None) -> EncodedDocuments:
-        bags = read_bags(
-            X, n_words=len(self.embedding), counts=True, max_words=_MAX_WHOLE
-        )
-        if bags.sum() > _MAX_ALL:
-            raise InvalidParameterError(
-                f"X must hold at most {_MAX_ALL} words in all, got {bags.sum():.0f}: "
-                "pass fewer documents at a time."
-            )
+        bags = read_bags(X, n_words=len(self.embedding), counts=True)
         check_columns(X, self.embedding)
         ids, counts = bags.indices.astype(np.int32), bags.data.astype(np.int64)
         labels = [

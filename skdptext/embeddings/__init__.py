@@ -9,6 +9,7 @@ from skdptext.embeddings._embedding import (
     plain_words as plain_words,
 )
 from skdptext.embeddings._nearest import (
+    half_squared_norms as half_squared_norms,
     k_nearest_words as k_nearest_words,
     nearest_words as nearest_words,
 )

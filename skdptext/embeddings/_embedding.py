@@ -11,10 +11,10 @@ from unicodedata import normalize
 import numpy as np
 
 from skdptext.embeddings._files import Parts, read, write
+from skdptext.embeddings._nearest import half_squared_norms
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
     check_integer,
-    half_squared_norms,
     import_gensim,
     kind_of,
     shown,

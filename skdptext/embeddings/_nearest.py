@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skdptext.utils import blocks, half_squared_norms, working_memory_bytes
+from skdptext.utils import blocks, working_memory_bytes
 
 # A tile has 16 MB of scores. A smaller product spends more time on packing its factors.
 _ROWS = 2048
@@ -14,6 +14,15 @@ _UNIT_ROUNDOFF = 2.0**-24  # of float32
 # Bytes of vectors rescored in float64 at a time. This bounds the memory of the worst
 # case.
 _PAIR_BYTES = 2**22
+
+
+def half_squared_norms(vectors: np.ndarray) -> np.ndarray:
+    """Compute ½‖φ‖² of every row in float64, without a float64 copy of all rows."""
+    out = np.empty(len(vectors))
+    for rows in blocks(len(vectors), 512):
+        block = vectors[rows].astype(np.float64)
+        out[rows] = 0.5 * np.einsum("ij,ij->i", block, block)
+    return out
 
 
 def nearest_words(

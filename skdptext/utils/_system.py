@@ -257,15 +257,6 @@ def runs(offsets: np.ndarray, size: float, most: float = float("inf")) -> list[s
     return parts
 
 
-def half_squared_norms(vectors: np.ndarray) -> np.ndarray:
-    """Compute ½‖φ‖² of every row in float64, without a float64 copy of all rows."""
-    out = np.empty(len(vectors))
-    for rows in blocks(len(vectors), 512):
-        block = vectors[rows].astype(np.float64)
-        out[rows] = 0.5 * np.einsum("ij,ij->i", block, block)
-    return out
-
-
 def working_memory_bytes() -> int:
     """Get scikit-learn's ``working_memory`` setting in bytes."""
     return int(get_config()["working_memory"] * 2**20)

@@ -31,6 +31,9 @@ from skdptext.utils._system import warn_once
 
 # The most words of one document, which a 32-bit index can count.
 MAX_WORDS = 2**31 - 1
+# The most words of all documents of counts in a call. They take a gigabyte, and as much
+# again in later steps.
+_MOST_COUNTED = 250_000_000
 # More threads than an operating system starts.
 _MOST_JOBS = 2**15
 
@@ -225,19 +228,14 @@ def refuse_unsafe(X: Any, name: str = "X") -> None:
 
 
 def read_bags(
-    X: Any,
-    *,
-    n_words: int | None = None,
-    counts: bool = False,
-    max_words: int = MAX_WORDS,
-    name: str = "X",
+    X: Any, *, n_words: int | None = None, counts: bool = False, name: str = "X"
 ) -> sp.csr_array:
     """Return bags-of-words as a canonical float64 CSR array.
 
     Canonical means sorted column indices, no duplicates, and no stored zeros. The input
     is never changed. It must hold non-negative, finite word weights in `n_words`
-    columns; `counts` requires whole numbers, at most `max_words` in a row. Errors call
-    the matrix `name`, and give the first row that breaks a rule.
+    columns; `counts` requires whole numbers with a sum of at most 250 million. Errors
+    call the matrix `name`, and give the first row that breaks a rule.
     """
     refuse_unsafe(X, name)
     try:
@@ -271,12 +269,10 @@ def read_bags(
                 message += " Negative values in data passed to X."
             raise InvalidParameterError(message)
     bags.eliminate_zeros()
-    totals = bags.sum(axis=1)
-    if counts and (totals > max_words).any():
-        row = int(np.argmax(totals > max_words))
+    if counts and bags.sum() > _MOST_COUNTED:
         raise InvalidParameterError(
-            f"{name} must hold at most {max_words} words per document, got "
-            f"{totals[row]:.0f} in row {row}."
+            f"{name} must hold at most {_MOST_COUNTED} words in all, got "
+            f"{bags.sum():.0f}: pass fewer documents at a time."
         )
     return bags
 
@@ -505,25 +501,22 @@ class CheckedParameters:
 
 def check_noise_state(random_state: Any) -> RandomState:
     """Return `random_state` if noise may come from it, or raise."""
-    rule = (
-        "random_state must be None, an integer >= 0 or a numpy.random.Generator or "
-        "RandomState"
-    )
     # For None, scikit-learn returns the global state. A user may pass this object on
     # without knowing, so it is compared.
     if random_state is check_random_state(None):
-        raise InvalidParameterError(
-            f"{rule}, got NumPy's global one, which other code seeds and reads."
-        )
-    if random_state is None or isinstance(random_state, _SOURCES):
+        got = "NumPy's global one, which other code seeds and reads"
+    elif random_state is None or isinstance(random_state, _SOURCES):
         return random_state
-    wrong_kind = isinstance(random_state, bool | np.bool_)
-    if wrong_kind or not isinstance(random_state, Integral):
-        raise InvalidParameterError(f"{rule}, got {kind_of(random_state)}.")
-    value = int(random_state)
-    if value < 0:
-        raise InvalidParameterError(f"{rule}, got a negative integer.")
-    return value
+    elif isinstance(random_state, bool) or not isinstance(random_state, Integral):
+        got = kind_of(random_state)
+    elif int(random_state) < 0:
+        got = "a negative integer"
+    else:
+        return int(random_state)
+    raise InvalidParameterError(
+        "random_state must be None, an integer >= 0 or a numpy.random.Generator or "
+        f"RandomState, got {got}."
+    )
 
 
 def warn_of_repeats(random_state: object, has_ids: bool) -> None:
@@ -607,8 +600,8 @@ def as_labels(
     """Convert labels of any library to a sortable array, of `n` labels if given.
 
     Labels that only look alike are refused, because one thing would count as two: those
-    that differ in blanks, in invisible characters or in the form of Unicode, and for
-    `people` also in case. Blank names of people, and numbers that may have been rounded
+    that differ in case, in blanks, in invisible characters or in the form of Unicode.
+    For `people`, blank names, and numbers that may have been rounded
     to the same value, are also refused, because they would count as one person. With
     `partly`, labels may be missing: if some are, all are objects, and the missing ones
     are None. An error names the position of a bad label.
@@ -700,11 +693,7 @@ def _is_missing(label: Any) -> bool:
 
 
 def _check_told_apart(name: str, labels: list[Any], of: str, people: bool) -> None:
-    """Refuse texts that only look alike.
-
-    For `people` also those that differ in case, and blank names, which may be several
-    people.
-    """
+    """Refuse texts that only look alike, and blank names of several `people`."""
     seen: dict[str, str] = {}
     for label in dict.fromkeys(x for x in labels if isinstance(x, str)):
         bare = _bare(label)
@@ -713,17 +702,16 @@ def _check_told_apart(name: str, labels: list[Any], of: str, people: bool) -> No
                 f"{name} must hold no blank names, which would count as one person, "
                 f"got one for {of} {labels.index(label)}."
             )
-        twin = seen.setdefault(bare.casefold() if people else bare, label)
-        if twin == label:
-            continue
-        who, loss = ("person", ", and lose twice the ε") if people else ("label", "")
-        raise InvalidParameterError(
-            f"{name} must be told apart by more than looks, but those of {of}s "
-            f"{labels.index(twin)} and {labels.index(label)} differ only in "
-            f"{'case, ' if people else ''}blanks, invisible characters, or forms of "
-            f"Unicode: one {who} would count as two{loss}. Write them alike, or number "
-            "those that are different."
-        )
+        twin = seen.setdefault(bare.casefold(), label)
+        if twin != label:
+            who, loss = ("person", " and lose twice the ε") if people else ("label", "")
+            raise InvalidParameterError(
+                f"{name} must be told apart by more than looks, but those of {of}s "
+                f"{labels.index(twin)} and {labels.index(label)} differ only in case, "
+                "blanks, invisible characters, or forms of Unicode: one "
+                f"{who} would count as two{loss}. Write them alike, or number those "
+                "that are different."
+            )
 
 
 def _bare(label: str) -> str:

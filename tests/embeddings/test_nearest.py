@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import config_context
 
-from skdptext.embeddings import k_nearest_words, nearest_words
-from skdptext.utils import half_squared_norms
+from skdptext.embeddings import half_squared_norms, k_nearest_words, nearest_words
 from tests.channels import channel, sample
 from tests.memory import traced_memory
 

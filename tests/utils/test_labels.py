@@ -91,10 +91,11 @@ ALIKE = [
     ("ann", "ann\0"),
     ("ann", "a\u200bnn"),
     ("Zo\u00e9", "Zoe\u0301"),
+    ("ann", "ANN"),
 ]
 
 
-@pytest.mark.parametrize(("one", "other"), [*ALIKE, ("ann", "ANN")])
+@pytest.mark.parametrize(("one", "other"), ALIKE)
 def test_names_that_look_alike_are_no_two_persons(one, other):
     names = ["tom", one, other]
     for door in (
@@ -136,7 +137,7 @@ def test_labels_that_look_alike_are_no_two_labels(one, other):
         lambda: DPTextClassifier(TEXTS, classes=y).fit(TEXTS, ["food"] * 3),
         lambda: DPDocumentReplacer(TEXTS, public_labels=y).fit(),
     ):
-        with refused("1 and 2 differ only in blank"):
+        with refused("1 and 2 differ only in case"):
             door()
 
 
