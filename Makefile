@@ -135,8 +135,8 @@ bench: $(STAMP)-bench  ## run every benchmark, an hour or two; tables in build/b
 record: $(STAMP)-bench  ## compare accuracy, attacks, exponents and times with those on record
 	$(PIN) $(PY) benchmarks/record.py --compare
 
-# Stopped and called again, it goes on where it was: each piece is kept when it is done.
-paper: $(STAMP)-paper  ## repeat the 2020 paper's experiments, about an hour; build/paper/index.md
+# Stopped and called again, it goes on where it was: each piece is kept in build/cells.
+paper: $(STAMP)-paper  ## repeat the 2020 paper's experiments, about an hour
 	$(PIN) $(PY) benchmarks/experiment.py paper $(PAPER_ARGS)
 
 # It goes on where it was stopped, too. Tables: benchmarks/results/obfuscation_*.json.

@@ -2,35 +2,31 @@
 
 One command::
 
-    python benchmarks/bench_audit.py [--only alarms power found peers] [--peer NAME ...]
+    python benchmarks/bench_audit.py [alarms] [power] [peers]
 
 *False alarms*: audits of right mechanisms. For the words they stand on a line of four,
 where the exponent claimed is attained, so that any bound that is too high is an alarm.
 *Power*: the smallest factor between the true ε and the claimed one that is caught in 9
 of 10 audits, at 10⁵ draws.
 
-*Found*: faults of a word and of an axis, and right perturbers beside them.
-
 *Peers*: mldp-text 0.1.2 and pyPANTERA 1.0.2 are installed from PyPI into throw-away
 environments (``benchmarks/peers.py``) and asked for draws there; nothing of them
 enters this one. They get small public tables, and ε, λ and t as their documentation
 says, all else at its default. The claim audited is that of the paper each mechanism
 cites: ε times the Euclidean distance, or times ‖·‖_RM (Xu et al. 2020) for
-Mahalanobis. Findings are kept below ``build/audit``, so that a run can be taken up
-again, and ``--seconds`` ends it early; the table is recorded once all are there.
+Mahalanobis. Findings are kept, so that a run can be taken up again.
 """
 
 from __future__ import annotations
 
+import argparse
 import math
-import tempfile
-import time
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 
 import measuring
 import numpy as np
-from experiments.store import Cell, MissingCellError, Store
+from experiments import kept
 from peers import PeerUnavailable, ask
 from real_data import numbered_words
 from results import record
@@ -38,12 +34,10 @@ from scipy.stats import binomtest
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.audit import audit_noise_law, audit_word_privacy
-from skdptext.embeddings import k_nearest_words, nearest_words
 from skdptext.mechanisms import MahalanobisNoise
 from skdptext.privacy import PrivacyGuarantee
 
 HERE = Path(__file__).resolve().parent
-CELLS = HERE.parent / "build" / "audit"
 LINE = WordEmbedding(list("abcd"), [[-0.02], [0.0], [0.5], [0.52]])
 CLOUD = numbered_words(
     np.random.default_rng(5).normal(size=(60, 2)) @ [[2.0, 1.2], [0.0, 0.7]]
@@ -70,8 +64,6 @@ PEERS = {
     "pypantera": {
         "CMP": (0.0, ["cloud", "0, 1, 2", "0, 0.03, 1"]),
         "Mahalanobis": (LAM, ["cloud", "shifted cloud"]),
-        "VickreyCMP": (0.0, ["cloud", "0, 1, 2", "0, 0.03, 1"]),
-        "VickreyMhl": (LAM, ["cloud"]),
     },
 }
 
@@ -116,12 +108,12 @@ def noise_caught(factor: float, times: int, confidence: float, draws: int) -> in
 AUDITS = {"audit_word_privacy": words_caught, "audit_noise_law": noise_caught}
 
 
-def alarms(repeats: int) -> None:
+def alarms(given: argparse.Namespace) -> None:
     rows = []
     for name, caught in AUDITS.items():
         for confidence in (0.7, 0.9, 0.99):
             # Few alarms need many audits to be told from none.
-            audits = 4 * repeats if confidence == 0.99 else repeats
+            audits = given.repeats * (4 if confidence == 0.99 else 1)
             n = caught(1.0, audits, confidence, 2000)
             interval = binomtest(n, audits).proportion_ci(0.99, method="exact")
             rows.append(
@@ -144,8 +136,8 @@ def alarms(repeats: int) -> None:
     )
 
 
-def power(n_draws: int, repeats: int) -> None:
-    rows = []
+def power(given: argparse.Namespace) -> None:
+    rows, n_draws, repeats = [], given.draws, 20
     factors = {
         "audit_word_privacy": (1.02, 1.04, 1.06, 1.08, 1.1, 1.12, 1.15, 1.2, 1.3),
         "audit_noise_law": (1.002, 1.005, 1.0075, 1.01, 1.015, 1.02),
@@ -166,83 +158,16 @@ def power(n_draws: int, repeats: int) -> None:
     )
 
 
-class Faulty:
-    """A perturber with a fault in one place; it is a source of noise, too."""
-
-    def __init__(self, table, epsilon, fault, seed):
-        self.mechanism = MahalanobisNoise().prepare(table, epsilon, 0.5)
-        self.claim = PrivacyGuarantee(self.mechanism)
-        self.epsilon, self.whiten = epsilon, self.mechanism.metric.whiten
-        self.fault, self.rng = fault, np.random.default_rng(seed)
-        self.place = int(self.rng.integers(min(table.vectors.shape)))
-
-    def guarantee(self):
-        return self.claim
-
-    def sample(self, rng, n):
-        noise = self.mechanism.noise(self.mechanism.draw(rng, n))
-        if self.fault == "no noise along one axis":
-            noise[:, self.place] = 0
-        return noise
-
-    def perturb_words(self, words, n_draws=1):
-        table = self.mechanism.embedding
-        ids = np.repeat(table.find(words), n_draws)
-        noise = self.sample(self.rng, len(ids))
-        noisy = nearest_words(table.vectors[ids] + noise, table.vectors)
-        if self.fault == "one word in clear":
-            noisy = np.where(ids == self.place, ids, noisy)
-        return table.word_array[noisy].reshape(-1, n_draws)
-
-
-def faults(repeats: int) -> None:
-    def crowd(seed, n_words, dim):
-        return numbered_words(np.random.default_rng(seed).normal(size=(n_words, dim)))
-
-    def words(fault, seed, pairs=None):
-        table = crowd(seed, 200, 3)
-        perturber = Faulty(table, 2.0, fault, seed)
-        if pairs == "closest":
-            near, gaps = k_nearest_words(
-                table.vectors, table.vectors, 1, exclude=np.arange(200)
-            )
-            first = np.argsort(gaps[:, 0])[:20:2]  # of both words of a pair, one
-            pairs = [(table.words[i], table.words[near[i, 0]]) for i in first]
-        audit = audit_word_privacy(perturber, pairs, n_draws=5000, random_state=seed)
-        return audit.violated.any()
-
-    def noise(fault, seed):
-        source = Faulty(crowd(seed, 400, 300), 2.0, fault, seed)
-        return audit_noise_law(source, n_draws=1000, random_state=seed).rejected
-
-    rows = []
-    swept, unswept = "audit_word_privacy", "audit_word_privacy, 10 closest pairs"
-    for name, caught, cases in (
-        (swept, words, ["one word in clear", "none"]),
-        (unswept, partial(words, pairs="closest"), ["one word in clear"]),
-        ("audit_noise_law", noise, ["no noise along one axis", "none"]),
-    ):
-        for fault in cases:
-            n = sum(bool(caught(fault, seed)) for seed in range(repeats))
-            row = {"audit": name, "fault": fault, "audits": repeats, "found": n}
-            rows += measuring.shown([row])
-    record(
-        "audit_found",
-        rows,
-        title="Faults in one place, and right perturbers",
-        note="Confidence 0.99. Words: 200 in three dimensions, ε = 2, 5,000 draws. "
-        "Noise: 300 dimensions, 1,000 draws, an axis of the table. λ = 0.5.",
-    )
-
-
 class Peer:
     """A mechanism of a package, behind the interface that the audits take.
 
-    Its claim is that of `law`, a mechanism of ours.
+    Its claim is that of our mechanism for the same table, ε and λ.
     """
 
-    def __init__(self, package, mechanism, lam, table, epsilon, law):
+    def __init__(self, package, mechanism, lam, table, epsilon):
         self.package, self.epsilon = package, epsilon
+        self.ours = MahalanobisNoise().prepare(table, epsilon, lam)
+        self.whiten = self.ours.metric.whiten
         self.request = {
             "package": package,
             "mechanism": mechanism,
@@ -251,22 +176,12 @@ class Peer:
             "words": list(table.words),
             "vectors": table.vectors.tolist(),
         }
-        self.prepare = partial(law.prepare, table, epsilon, lam)
-
-    @cached_property
-    def mechanism(self):
-        return self.prepare()
 
     def ask(self, **question):
-        with tempfile.TemporaryDirectory() as folder:
-            request = self.request | question
-            return ask(self.package, HERE / "audit_peer.py", request, Path(folder))
+        return ask(self.package, HERE / "audit_peer.py", self.request | question)
 
     def guarantee(self):
-        return PrivacyGuarantee(self.mechanism)
-
-    def whiten(self, vectors):
-        return self.mechanism.metric.whiten(vectors)
+        return PrivacyGuarantee(self.ours)
 
     def perturb_words(self, words, n_draws=1):
         return np.array(self.ask(draw=list(words), n_draws=n_draws), dtype=object)
@@ -275,15 +190,18 @@ class Peer:
         return np.array(self.ask(noise=n))
 
 
+@kept
 def audit_peer(package, mechanism, lam, name, n_draws) -> dict[str, object]:
     table, epsilon, pairs = TABLES[name]
     if pairs is not None:
         n_draws *= 5  # two words only
     row = {"package": package, "mechanism": mechanism, "table": name, "ε": epsilon}
     row |= {"λ": lam, "draws per word": n_draws}
-    peer = Peer(package, mechanism, lam, table, epsilon, MahalanobisNoise())
+    peer = Peer(package, mechanism, lam, table, epsilon)
     try:
         audit = audit_word_privacy(peer, pairs, n_draws=n_draws, random_state=0)
+    except PeerUnavailable:
+        raise
     except RuntimeError as error:  # what the package raises itself
         return row | {"finding": f"failed: {error}"[:120]}
     worst = int(np.argmax(audit.lower_bound - audit.claimed))
@@ -300,27 +218,15 @@ def audit_peer(package, mechanism, lam, name, n_draws) -> dict[str, object]:
     return row | {"noise": ", ".join(wrong) + " wrong" if wrong else "as claimed"}
 
 
-def audit_peers(packages, n_draws: int, seconds: float) -> None:
-    rows, missing, end = [], 0, time.monotonic() + seconds
-    for package, mechanisms in PEERS.items():
-        store = Store(CELLS, end if package in packages else 0.0)
-        for mechanism, (lam, tables) in mechanisms.items():
-            for name in tables:
-                what = package, mechanism, lam, name, n_draws
-                cell = Cell.named(*what, version=1, compute=partial(audit_peer, *what))
-                try:
-                    rows.append(store.get(cell))
-                except MissingCellError:
-                    missing += 1
-                except PeerUnavailable as error:
-                    print(f"{package} is not installed: {error}")
-                    missing += 1
-    if missing:
-        print(f"{missing} are still to be audited, nothing is recorded: run it again.")
-        return
+def peers(given: argparse.Namespace) -> None:
     record(
         "audit_peers",
-        rows,
+        measuring.shown(
+            audit_peer(package, mechanism, lam, name, given.peer_draws)
+            for package, mechanisms in PEERS.items()
+            for mechanism, (lam, tables) in mechanisms.items()
+            for name in tables
+        ),
         title="What the audits find in published packages",
         note="mldp-text 0.1.2 and pyPANTERA 1.0.2 from PyPI, confidence 0.99 for each "
         "line. A violation: the odds factor shown is larger than the one claimed. No "
@@ -335,18 +241,8 @@ def audit_peers(packages, n_draws: int, seconds: float) -> None:
 
 
 def main() -> None:
-    parts = {
-        "alarms": lambda given: alarms(given.repeats),
-        "power": lambda given: power(given.draws, 20),
-        "found": lambda _: faults(20),
-        "peers": lambda given: audit_peers(given.peer, given.peer_draws, given.seconds),
-    }
-    options = measuring.options(
-        __doc__, only=parts, draws=100_000, repeats=500, peer_draws=20_000, peer=PEERS,
-        seconds=math.inf,
-    )  # fmt: skip
-    for part in options.only:
-        parts[part](options)
+    parts = {"alarms": alarms, "power": power, "peers": peers}
+    measuring.options(__doc__, parts, draws=100_000, repeats=500, peer_draws=20_000)
 
 
 if __name__ == "__main__":

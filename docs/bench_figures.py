@@ -69,7 +69,7 @@ def _bars(axes: Any, names: list[str], values: list[float], said: list[str]) -> 
 def release(rows: Rows) -> Any:
     """Words a second by each mechanism, on the corpus with most."""
     figure, axes = new(2.6)
-    used = _used(rows["comparison_use_sms"])[:-1]  # the last replaces documents
+    used = rows["comparison_use_sms"][:-1]  # the last replaces documents
     rates = [row["tokens/s"] for row in used]
     said = [f"{rate:,.0f}" for rate in rates]
     _bars(axes, [row["mechanism"] for row in used], rates, said)
@@ -98,7 +98,7 @@ def neighbors(rows: Rows) -> Any:
 
 def mechanisms(rows: Rows) -> Any:
     """What is proved, of a word and of a document apart."""
-    rows_of = [row for row in rows["comparison_summary_50"] if row["SMS: topic"]]
+    rows_of = [row for row in rows["comparison_summary"] if row["SMS: topic"]]
     words = [row for row in rows_of if not row["mechanism"].startswith("Replaced")]
     figure, both = new(heights=[3.7, 4.0])
     for axes, key, found, title, other in (
@@ -136,7 +136,7 @@ MARKS = {"topic": ("o", "full", "-"), "author": ("s", "none", "--")}
 
 def uses(rows: Rows) -> Any:
     """Accuracy of each mechanism with its interval, a panel for each corpus."""
-    used = _used(rows["comparison_use_sms"])
+    used = rows["comparison_use_sms"]
     names = ["as written", *(row["mechanism"] for row in used)]
     heights = [0.2 * len(names) + 0.8] * len(LABELS)
     figure, panels = new(heights=[*heights[:-1], heights[-1] + 0.6], sharex=True)
@@ -161,7 +161,7 @@ def _accuracies(
     """One question about a corpus: a mark for each of the names."""
     table, (marker, fill, line) = _use_table(corpus), MARKS[kind]
     (clear,) = re.findall(rf"Without.*{kind} ([\d.]+ \[.*?\])", rows.notes[table])
-    kept = {row["mechanism"]: row[kind] for row in _used(rows[table])}
+    kept = {row["mechanism"]: row[kind] for row in rows[table]}
     kept["as written"] = clear
     colors = {"Exponential, exact": BLUE, "as written": "black", names[-1]: RED}
     for here, name in enumerate(names):
@@ -175,11 +175,6 @@ def _accuracies(
 
 def _use_table(corpus: str) -> str:
     return f"comparison_use_{corpus.replace(' ', '_').lower()}"
-
-
-def _used(table: list[dict]) -> list[dict]:
-    """Where half of the words are guessed, and where there is none to guess."""
-    return [row for row in table if row["matched"] in ("50 %", "–")]
 
 
 def found(rows: Rows) -> Any:
@@ -324,7 +319,7 @@ FIGURES = {
         "How many times as fast the search is, against the words of a document.",
     ),
     "mechanisms": (
-        mechanisms, ["comparison_summary_50"],
+        mechanisms, ["comparison_summary"],
         "Proved exponents of a word and of a document, by mechanism, where the best "
         "guess is right for half of the words.",
     ),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import resource
-import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -12,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from experiments import kept
 from experiments.learn.corpora import Case, Split, drawn_authors, split
 from experiments.texts import vectors
-from peers import PeerUnavailable, ask
+from peers import ask
 from real_data import DATA, GOOGLE, numbered_words
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -31,6 +31,7 @@ WORDS, COUNTED = 2000, 20
 SCRIPT = Path(__file__).resolve().parents[2] / "learn_peer.py"
 
 
+@kept
 def learned(case: Case, seed: int) -> list[dict[str, Any]]:
     """Scores for each draw of authors and noise: of the model, and of its corpus."""
     parts = split(case.corpus, seed)
@@ -84,6 +85,7 @@ def by_words() -> Any:
     )
 
 
+@kept
 def in_clear(name: str, seed: int) -> dict[str, dict[str, float]]:
     """Without noise on labels: private texts, public labels, and stand-ins."""
     parts = split(name, seed)
@@ -102,6 +104,7 @@ def in_clear(name: str, seed: int) -> dict[str, dict[str, float]]:
     }
 
 
+@kept
 def noisy_counts(name: str, epsilon: float, seed: int) -> dict[str, float]:
     """Naive Bayes of noisy counts of public words, of 20 different ones a document."""
     parts, rng = split(name, seed), np.random.default_rng([seed, 7])
@@ -120,6 +123,7 @@ def noisy_counts(name: str, epsilon: float, seed: int) -> dict[str, float]:
     return scores_of(guess, parts.test_topic)
 
 
+@kept
 def by_diffprivlib(name: str, epsilons: list[float], seed: int) -> dict[str, Any]:
     """Its classifiers on the same vectors, `DRAWS` fits for each ε; None without it."""
     parts = split(name, seed)
@@ -131,11 +135,10 @@ def by_diffprivlib(name: str, epsilons: list[float], seed: int) -> dict[str, Any
         "y": parts.topic.tolist(),
         "test": encoder.transform(parts.test).tolist(),
     }
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            answer = ask("diffprivlib", SCRIPT, request, Path(folder))
-        except (PeerUnavailable, RuntimeError) as error:
-            return {"absent": str(error)}
+    try:
+        answer = ask("diffprivlib", SCRIPT, request)
+    except RuntimeError as error:
+        return {"absent": str(error)}
     return {
         model: {
             epsilon: [scores_of(guess, parts.test_topic) for guess in guesses]
@@ -148,6 +151,7 @@ def by_diffprivlib(name: str, epsilons: list[float], seed: int) -> dict[str, Any
 # -- a million documents --------------------------------------------------------------
 
 
+@kept
 def million(vectors: bool, n: int) -> dict[str, float]:
     """Processor time and memory of a fit, in a process of its own."""
     spawn = multiprocessing.get_context("spawn")

@@ -12,17 +12,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from experiments.learn import measure
 from experiments.learn.corpora import CASES, REAL, SPLITS, Case, names
-from experiments.store import Cell, Store
+from experiments.learn.measure import (
+    by_diffprivlib,
+    in_clear,
+    learned,
+    million,
+    noisy_counts,
+)
 from results import bracketed, record
 from scipy.stats import t as student_t
 
-VERSION = 4
 SCORES = ("balanced", "accuracy", "precision")
 MILLION = {"quick": 20_000, "full": 1_000_000}
 NOTE = (
@@ -56,59 +59,38 @@ def epsilons(name: str) -> list[float]:
     return sorted({case.epsilon for case in CASES if case.corpus == name})
 
 
-def _cell(*what: object, compute: Callable[[], Any]) -> Cell:
-    return Cell.named("learn", *what, version=VERSION, compute=compute)
+def peer(name: str, seed: int) -> dict[str, Any]:
+    return by_diffprivlib(name, epsilons(name), seed)
 
 
-def _learned(case: Case, seed: int) -> Cell:
-    compute = partial(measure.learned, case, seed)
-    return _cell(case.name, case.epsilon, seed, compute=compute)
-
-
-def _clear(name: str, seed: int) -> Cell:
-    return _cell("clear", name, seed, compute=partial(measure.in_clear, name, seed))
-
-
-def _counts(name: str, epsilon: float, seed: int) -> Cell:
-    compute = partial(measure.noisy_counts, name, epsilon, seed)
-    return _cell("counts", name, epsilon, seed, compute=compute)
-
-
-def _peer(name: str, seed: int) -> Cell:
-    compute = partial(measure.by_diffprivlib, name, epsilons(name), seed)
-    return _cell("diffprivlib", name, seed, compute=compute)
-
-
-def _million(vectors: bool, quick: bool) -> Cell:
-    n = MILLION["quick" if quick else "full"]
-    return _cell("million", vectors, n, compute=partial(measure.million, vectors, n))
-
-
-def units(quick: bool) -> dict[str, Callable[[Store], None]]:
+def units(quick: bool) -> dict[str, Callable[[], None]]:
     """Each corpus, by us and by others; and a million documents."""
 
-    def ours(name: str, store: Store) -> None:
-        for seed in seeds(quick):
-            for case in cases(quick):
-                if case.corpus == name:
-                    store.get(_learned(case, seed))
-
-    def others(name: str, store: Store) -> None:
-        for seed in seeds(quick):
-            store.get(_clear(name, seed))
-            store.get(_peer(name, seed))
-            for epsilon in epsilons(name):
-                store.get(_counts(name, epsilon, seed))
-
-    def many(store: Store) -> None:
-        for vectors in (True, False):
-            store.get(_million(vectors, quick))
-
-    every: dict[str, Callable[[Store], None]] = {}
+    every: dict[str, Callable[[], None]] = {}
     for name in reversed(chosen(quick)):  # the longest first
-        every[name] = partial(ours, name)
-        every[f"{name}: others"] = partial(others, name)
-    return every | {"a million documents": many}
+        every[name] = partial(ours, name, quick)
+        every[f"{name}: others"] = partial(others, name, quick)
+    return every | {"a million documents": partial(many, quick)}
+
+
+def ours(name: str, quick: bool) -> None:
+    for seed in seeds(quick):
+        for case in cases(quick):
+            if case.corpus == name:
+                learned(case, seed)
+
+
+def others(name: str, quick: bool) -> None:
+    for seed in seeds(quick):
+        in_clear(name, seed)
+        peer(name, seed)
+        for epsilon in epsilons(name):
+            noisy_counts(name, epsilon, seed)
+
+
+def many(quick: bool) -> None:
+    for vectors in (True, False):
+        million(vectors, MILLION["quick" if quick else "full"])
 
 
 def interval(by_split: Iterable[float]) -> tuple[float, float, float]:
@@ -122,10 +104,10 @@ def interval(by_split: Iterable[float]) -> tuple[float, float, float]:
     return mean, mean - wide, mean + wide
 
 
-def report(store: Store, folder: Path, quick: bool) -> None:
-    report_goals(store, quick)
-    report_others(store, quick)
-    report_million(store, quick)
+def report(quick: bool) -> None:
+    report_goals(quick)
+    report_others(quick)
+    report_million(quick)
 
 
 def mean_scores(found: Iterable[dict[str, float]]) -> dict[str, float]:
@@ -142,16 +124,16 @@ def shown(by_split: Iterable[dict[str, float]]) -> str:
     return " · ".join([balanced, *(f"{mean:.3f}" for mean in means)])
 
 
-def report_goals(store: Store, quick: bool) -> None:
+def report_goals(quick: bool) -> None:
     """Goals and what is reached."""
     rows = []
     for case in cases(quick):
-        found = [store.get(_learned(case, seed)) for seed in seeds(quick)]
+        found = [learned(case, seed) for seed in seeds(quick)]
 
         def of(what: str, found: Any = found) -> list[dict[str, float]]:
             return [mean_scores(row[what] for row in split) for split in found]
 
-        clear = [store.get(_clear(case.corpus, s))["clear"] for s in seeds(quick)]
+        clear = [in_clear(case.corpus, s)["clear"] for s in seeds(quick)]
         known = float(np.mean([row["balanced"] for row in clear]))
         model = interval(row["balanced"] for row in of("equal"))
         corpus = interval(row["balanced"] for row in of("corpus"))
@@ -172,7 +154,7 @@ def report_goals(store: Store, quick: bool) -> None:
     record("learn_goals", rows, title="A model of private text and labels", note=NOTE)
 
 
-def report_others(store: Store, quick: bool) -> None:
+def report_others(quick: bool) -> None:
     """The same test thirds, by others."""
     rows = []
     for case in cases(quick):
@@ -182,20 +164,20 @@ def report_others(store: Store, quick: bool) -> None:
         row: dict[str, Any] = {"texts": case.corpus, "ε": case.epsilon}
         for priors in ("equal", "released"):
             row[f"DPTextClassifier, {priors}"] = shown(
-                mean_scores(each[priors] for each in store.get(_learned(case, seed)))
+                mean_scores(each[priors] for each in learned(case, seed))
                 for seed in seeds(quick)
             )
         for model in ("LogisticRegression", "GaussianNB"):
-            found = [store.get(_peer(case.corpus, s)).get(model) for s in seeds(quick)]
+            found = [peer(case.corpus, s).get(model) for s in seeds(quick)]
             row[f"diffprivlib {model}"] = None
             if all(each is not None for each in found):
                 row[f"diffprivlib {model}"] = shown(
                     mean_scores(each[str(case.epsilon)]) for each in found
                 )
         row["noisy naive Bayes"] = shown(
-            store.get(_counts(case.corpus, case.epsilon, s)) for s in seeds(quick)
+            noisy_counts(case.corpus, case.epsilon, s) for s in seeds(quick)
         )
-        clear = [store.get(_clear(case.corpus, seed)) for seed in seeds(quick)]
+        clear = [in_clear(case.corpus, seed) for seed in seeds(quick)]
         row["stand-ins, local ε = 4"] = shown(each["stand-ins"] for each in clear)
         row["public labels"] = shown(each["public labels"] for each in clear)
         row["clear"] = shown(each["clear"] for each in clear)
@@ -214,12 +196,12 @@ def report_others(store: Store, quick: bool) -> None:
     )
 
 
-def report_million(store: Store, quick: bool) -> None:
+def report_million(quick: bool) -> None:
     """Time and memory."""
     n = MILLION["quick" if quick else "full"]
     rows = []
     for vectors in (True, False):
-        found = store.get(_million(vectors, quick))
+        found = million(vectors, n)
         rows.append(
             {
                 "sums": "vectors" if vectors else "groups",

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import cache
 
 import numpy as np
+from experiments import kept
 from experiments.mechanisms.corpora import embedding, prior
 from experiments.mechanisms.recipes import (
     CusText,
@@ -27,14 +28,11 @@ from skdptext.mechanisms import (
     WordMechanism,
 )
 
-# Bayes-optimal reconstruction at which they are matched.
-SUCCESSES = (0.10, 0.25, 0.50, 0.75)
+SUCCESS, TOLERANCE = 0.5, 0.01  # of the best guess, at which they are matched
 N_DRAWS = 30  # per word, of an estimated law; to match by, a third of them do
-TOLERANCE = 0.01  # of a matched success
 
 # Of each, the λ of its metric, and the mechanism for an embedding and an ε.
 Make = Callable[[WordEmbedding, float], WordMechanism]
-Point = dict[str, float | None]
 FIELD: dict[str, tuple[float, Make]] = {
     "Laplace noise": (0.0, lambda *_: MahalanobisNoise()),
     "Mahalanobis noise, λ = 0.5": (0.5, lambda *_: MahalanobisNoise()),
@@ -87,10 +85,9 @@ def channel(name: str, table: str, epsilon: float, n_draws: int = N_DRAWS):
     )
 
 
-def guessed(law: np.ndarray, table: str, k: int = 1) -> float:
-    """How often the written word is among the k likeliest, if Pr[z | w] is right."""
-    joint = law * prior(table)[:, None]
-    return float(np.partition(joint, -k, axis=0)[-k:].sum())
+def guessed(law: np.ndarray, table: str) -> float:
+    """How often the written word is the likeliest, if Pr[z | w] is right."""
+    return float((law * prior(table)[:, None]).max(axis=0).sum())
 
 
 def nearest_and_random(table: str, n: int = 200) -> tuple[np.ndarray, ...]:
@@ -106,48 +103,22 @@ def nearest_and_random(table: str, n: int = 200) -> tuple[np.ndarray, ...]:
     return words, gaps.argmin(axis=1), (words + others) % len(vectors)
 
 
-def match(name: str, table: str) -> list[Point]:
-    """The ε at which each success is met, and what is met there; None where none is."""
+@kept
+def matched(name: str, table: str) -> float | None:
+    """The ε at which the best guess is right for half of the words; None where none is.
 
-    def success(epsilon: float) -> float:
-        return guessed(channel(name, table, epsilon, N_DRAWS // 3), table)
-
-    return _solve(success, SUCCESSES, TOLERANCE)
-
-
-def _solve(
-    measure: Callable[[float], float],
-    aims: tuple[float, ...],
-    tolerance: float,
-) -> list[Point]:
-    """By halving brackets of ln ε, and by interpolation once both ends are known.
-
-    What is measured for one aim serves the others. Where ε is not feasible, it counts
-    as too small.
+    By halving ln ε. Where ε is not feasible, it counts as too small.
     """
-    known = {math.log(0.02): -math.inf, math.log(2000.0): math.inf}
-    points: list[Point] = []
-    for aim in aims:
-        point: Point = {"aim": aim, "epsilon": None, "found": None}
-        while point["epsilon"] is None:
-            low = max(e for e, value in known.items() if value < aim)
-            high = min(e for e, value in known.items() if value >= aim)
-            if high - low < 1e-3:
-                break
-            at = _between(low, high, known[low], known[high], aim)
-            try:
-                known[at] = measure(math.exp(at))
-            except InvalidParameterError:
-                known[at] = -math.inf
-            if abs(known[at] - aim) <= tolerance:
-                point |= {"epsilon": math.exp(at), "found": known[at]}
-        points.append(point)
-    return points
-
-
-def _between(low: float, high: float, below: float, above: float, aim: float) -> float:
-    """Where a line through both ends meets the aim, but not too near an end."""
-    share = 0.5
-    if math.isfinite(below) and math.isfinite(above):
-        share = min(0.85, max(0.15, (aim - below) / (above - below)))
-    return low + share * (high - low)
+    low, high = math.log(0.02), math.log(2000.0)
+    while high - low > 1e-3:
+        epsilon = math.exp((low + high) / 2)
+        try:
+            success = guessed(channel(name, table, epsilon, N_DRAWS // 3), table)
+        except InvalidParameterError:
+            success = 0.0
+        if abs(success - SUCCESS) <= TOLERANCE:
+            return epsilon
+        low, high = (
+            (math.log(epsilon), high) if success < SUCCESS else (low, math.log(epsilon))
+        )
+    return None

@@ -6,11 +6,13 @@ import time
 from functools import cache
 
 import numpy as np
+from experiments import kept
 from experiments.mechanisms.corpora import corpus, embedding, prior
 from experiments.mechanisms.field import (
     REPLACED,
     channel,
     guessed,
+    matched,
     nearest_and_random,
     perturber,
 )
@@ -20,75 +22,41 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from skdptext.metrics import plausible_deniability
+from skdptext.privacy import PrivacyGuarantee
 from skdptext.replacement import DPDocumentReplacer
 
 N_RELEASES = 5
-N_GROUPS = 8  # of the replaced documents
-MESSAGE, DELTA = 16, 1e-6
-N_FAR = 5000
+N_GROUPS, REPLACED_EPSILON = 8, 4.0  # of the replaced documents
+MESSAGE, DELTA = 16, 1e-6  # words, all changed
 
 
-def words(name: str, table: str, epsilon: float) -> dict[str, object]:
+@kept
+def words(name: str, table: str) -> dict[str, object]:
     """Its words and its promise, under one embedding."""
+    epsilon = matched(name, table)
+    if epsilon is None:
+        return {}
     law = channel(name, table, epsilon)
-    fitted = perturber(name, table, epsilon, resize="sample").fit([])
-    guarantee = fitted.guarantee(n_words=1)
+    promise = (
+        perturber(name, table, epsilon, resize="sample").fit([]).guarantee(n_words=1)
+    )
     names = embedding(table).words
     at, near, far = nearest_and_random(table)
-    some = np.random.default_rng(2).permutation(len(names))[:100]
-    drawn = plausible_deniability(
-        fitted, [names[i] for i in some], n_draws=100, random_state=0
-    )
-    stays = np.diagonal(law)
-    exact = {
-        kind: [
-            _nats(guarantee, names[i], names[j], MESSAGE)
-            for i, j in zip(at[:25], to[:25], strict=True)
-        ]
-        for kind, to in (("nearest", near), ("random", far))
+
+    def nats(to: np.ndarray, promise: PrivacyGuarantee, delta: float = 0.0) -> object:
+        pairs = zip(at[:25], to[:25], strict=True)
+        found = [promise.exponent(names[i], names[j], delta=delta) for i, j in pairs]
+        median = float(np.median(found))
+        return median if median < np.inf else "∞"
+
+    return {
+        "ε": epsilon,
+        "best guess, %": 100 * guessed(law, table),
+        "kept, %": 100 * float(np.diagonal(law) @ prior(table)),
+        "nearest, nats": nats(near, promise),
+        "random, nats": nats(far, promise),
+        "message with δ, nats": nats(near, promise.compose(MESSAGE), DELTA),
     }
-    facts: dict[str, object] = {
-        "success": guessed(law, table),
-        "success10": guessed(law, table, 10),
-        "kept": float(stays @ prior(table)),
-        "kept_evenly": float(stays.mean()),
-        "distinct": float(np.mean(drawn.n_distinct)),
-        "far": far_share(law, table),
-    }
-    for kind, values in exact.items():
-        pure, approximate, message, approximate_message = np.median(values, axis=0)
-        facts |= {
-            f"{kind}": float(pure),
-            f"{kind}_delta": float(approximate),
-            f"{kind}_message": float(message),
-            f"{kind}_message_delta": float(approximate_message),
-        }
-    return facts
-
-
-def _nats(guarantee, x: str, y: str, n: int) -> tuple[float, ...]:
-    """Exponents of a word and of a message, pure and with a small δ."""
-    one = [guarantee.exponent(x, y, delta=delta) for delta in (0.0, DELTA)]
-    ordered = [
-        guarantee.compose(n).exponent(x, y, delta=delta) for delta in (0.0, DELTA)
-    ]
-    return (*one, *ordered)
-
-
-def far_share(proba: np.ndarray, table: str) -> float:
-    """Share of released words that are not among the 100 nearest of the written one."""
-    rng = np.random.default_rng(3)
-    p = prior(table)
-    at = np.sort(rng.choice(len(p), N_FAR, p=p))
-    vectors = embedding(table).vectors.astype(np.float64)
-    squares = (vectors**2).sum(axis=1)
-    share = 0.0
-    for word, count in zip(*np.unique(at, return_counts=True), strict=True):
-        gaps = squares - 2 * vectors @ vectors[word]
-        beyond = gaps > np.partition(gaps, 100)[100]
-        share += count * float(proba[word][beyond].sum())
-    return share / N_FAR
 
 
 # -- what others make of a release -----------------------------------------------------
@@ -119,48 +87,46 @@ def released(name: str, of: str, epsilon: float, release: int, part: str):
     source = clone(fitted(name, of, epsilon))
     source.set_params(random_state=np.random.default_rng([4, release, part == "test"]))
     noisy = source.fit([]).transform([documents[i] for i in rows])
-    return (counts(of, noisy) if name == REPLACED else noisy), rows
-
-
-def counts(of: str, texts: list[str]):
-    """Counts of the words of texts; the vocabulary is that of the training half."""
-    return vocabulary(of).transform(texts)
+    return (counter(of).transform(noisy) if name == REPLACED else noisy), rows
 
 
 @cache
-def vocabulary(of: str) -> CountVectorizer:
+def counter(of: str) -> CountVectorizer:
+    """Counts the words of texts; the vocabulary is that of the training half."""
     return CountVectorizer(dtype=np.float64).fit(corpus(of).train)
 
 
-def use(name: str, of: str, epsilon: float, release: int) -> dict[str, object]:
-    """Which labels of the test half a classifier gets right, as a text of 0 and 1."""
+@kept
+def use(name: str, of: str, release: int) -> dict[str, np.ndarray]:
+    """Which labels of the test half a classifier gets right; nothing if ε is none."""
     private = corpus(of)
+    epsilon = REPLACED_EPSILON
+    if name != REPLACED:
+        epsilon = matched(name, private.embedding)
+    if epsilon is None:
+        return {}
     start = time.process_time()
     train, rows = released(name, of, epsilon, release, "train")
     test, _ = released(name, of, epsilon, release, "test")
     spent = time.process_time() - start
     tokens = private.length * (len(rows) + len(private.test))
-    result: dict[str, object] = {"tokens_per_s": tokens / spent}
-    for kind, (ours, theirs) in private.labels.items():
-        guesses = linear().fit(train, ours[rows]).predict(test)
-        result[kind] = as_text(guesses == theirs)
-    return result
-
-
-def ceiling(of: str) -> dict[str, str]:
-    """The same without noise."""
-    train, test = clean(of, "train"), clean(of, "test")
-    return {
-        kind: as_text(linear().fit(train, ours).predict(test) == theirs)
-        for kind, (ours, theirs) in corpus(of).labels.items()
+    return {"tokens/s": np.array(tokens / spent)} | {
+        kind: linear().fit(train, ours[rows]).predict(test) == theirs
+        for kind, (ours, theirs) in private.labels.items()
     }
 
 
-@cache
-def clean(of: str, part: str):
-    """Bags in clear, drawn to the same length."""
+@kept
+def in_clear(of: str) -> dict[str, np.ndarray]:
+    """The same without noise, of bags that are drawn to the same length."""
     unchanged, most = "Randomized response", 700.0
-    return released(unchanged, of, most, 0, part)[0]
+    train, test = (
+        released(unchanged, of, most, 0, part)[0] for part in ("train", "test")
+    )
+    return {
+        kind: linear().fit(train, ours).predict(test) == theirs
+        for kind, (ours, theirs) in corpus(of).labels.items()
+    }
 
 
 def linear():
@@ -168,7 +134,3 @@ def linear():
         TfidfTransformer(sublinear_tf=True),
         LogisticRegression(C=5.0, class_weight="balanced", max_iter=300),
     )
-
-
-def as_text(right: np.ndarray) -> str:
-    return "".join("01"[int(x)] for x in right)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
+from experiments import kept
 from experiments.fasttext import FastTextClassifier
 from experiments.obfuscation.corpora import FANDOMS, PAIR, Problem, fan_fiction
-from experiments.obfuscation.grid import VERSION, Setting, as_marks
-from experiments.store import Cell
 from real_data import DATA, GOOGLE
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression
@@ -65,11 +64,10 @@ class Scene:
     def snippets(self) -> list[str]:
         return self.problem.snippets
 
-    def perturber(self, cell: Setting, seed: int) -> DPWordPerturber:
-        """The noise of the cell."""
+    def perturber(self, epsilon: float, seed: int) -> DPWordPerturber:
         return DPWordPerturber(
             self.embedding,
-            epsilon=cell.epsilon,
+            epsilon=epsilon,
             lam=0.0,
             document_length=self.length,
             resize="truncate",
@@ -116,25 +114,33 @@ def koppel(scene: Scene, known: Any) -> Any:
 
 
 @cache
-def fitted(attacker: str, problem: str, oov: str = "drop") -> Any:
+def fitted(problem: str) -> dict[str, Any]:
     """Adversaries that know texts in clear only: fitted once per problem."""
-    scene = load_scene(problem, oov)
-    if attacker == "DRauth":
-        return koppel(scene, scene.known)
-    if attacker == "DRauth all known":
-        return koppel(scene, scene.all_known)
-    if attacker == "DRauth other fandoms":
-        return koppel(scene, scene.elsewhere)
-    if attacker == "linear author":
-        return linear().fit(scene.all_known, scene.problem.known_author)
-    if attacker == "DRtopic":
-        # from the table's vectors on, as the paper from those of Wikipedia
-        model = FastTextClassifier(scene.embedding, pretrained=True, random_state=0)
-        return model.fit(scene.training, scene.problem.training_topic)
-    if attacker == "linear topic":
-        return linear().fit(scene.training, scene.problem.training_topic)
-    model = WMDKNNClassifier(scene.embedding, n_neighbors=1, n_jobs=1)
-    return model.fit(scene.known, scene.problem.known_author)
+    scene = load_scene(problem)
+    authors, topics = scene.problem.known_author, scene.problem.training_topic
+    neighbors = WMDKNNClassifier(scene.embedding, n_neighbors=1, n_jobs=1)
+    return papers(scene) | {
+        "DRauth all known": koppel(scene, scene.all_known),
+        "DRauth other fandoms": koppel(scene, scene.elsewhere),
+        "linear author": linear().fit(scene.all_known, authors),
+        "linear topic": linear().fit(scene.training, topics),
+        "SR": neighbors.fit(scene.known, authors),
+    }
+
+
+def papers(scene: Scene) -> dict[str, Any]:
+    """Those of the paper with another representation."""
+    # from the table's vectors on, as the paper from those of Wikipedia
+    model = FastTextClassifier(scene.embedding, pretrained=True, random_state=0)
+    return {
+        "DRauth": koppel(scene, scene.known),
+        "DRtopic": model.fit(scene.training, scene.problem.training_topic),
+    }
+
+
+@cache
+def fitted_to_kept(problem: str) -> dict[str, Any]:
+    return papers(load_scene(problem, "keep"))
 
 
 def most_frequent(labels: np.ndarray) -> np.ndarray:
@@ -149,8 +155,7 @@ def most_frequent(labels: np.ndarray) -> np.ndarray:
 def training_release(epsilon: float) -> Any:
     """The topic training texts of all fandoms through noise of the adversary's own."""
     scene = load_scene("40 authors")
-    cell = Setting("release", "40 authors", epsilon, 0)
-    own = scene.perturber(cell, 2000).set_params(document_length=None)
+    own = scene.perturber(epsilon, 2000).set_params(document_length=None)
     return own.fit_transform(scene.problem.training)
 
 
@@ -171,71 +176,52 @@ def informed_topic(problem: str, epsilon: float) -> dict[str, Any]:
     }
 
 
-def cell_of(setting: Setting) -> Cell:
-    """Release and attack: marks by adversary."""
-    work = attack_release if setting.kind == "release" else attack_kept
-    return Cell(setting.name, {"version": VERSION}, partial(work, setting))
+def marked(problem: Problem, guesses: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Which snippets each adversary attributes rightly."""
+    truth = {True: problem.topic, False: problem.author}
+    return {name: guess == truth["topic" in name] for name, guess in guesses.items()}
 
 
-def attack_release(cell: Setting) -> dict[str, Any]:
-    scene = load_scene(cell.problem)
+@kept
+def attack_release(name: str, epsilon: float, seed: int) -> dict[str, Any]:
+    """Release and attack: marks by adversary. ε = 0 stands for no noise."""
+    scene = load_scene(name)
     problem = scene.problem
     known, noisy = scene.all_known, scene.clean
     changed = 0.0
-    if cell.epsilon:
-        perturber = scene.perturber(cell, cell.seed)
+    if epsilon:
+        perturber = scene.perturber(epsilon, seed)
         noisy = perturber.fit_transform(scene.snippets)
         changed = 1 - words_unchanged(perturber, scene.snippets)
         # the adversary knows ε and λ, but not the seed, and uses all that it has
-        own = scene.perturber(cell, cell.seed + 1000).set_params(document_length=None)
+        own = scene.perturber(epsilon, seed + 1000).set_params(document_length=None)
         known = own.fit_transform(problem.known)
-    names = (
-        "DRauth",
-        "DRauth all known",
-        "DRauth other fandoms",
-        "DRtopic",
-        "linear author",
-        "linear topic",
-        "SR",
-    )
-    models = {name: fitted(name, cell.problem) for name in names}
+    models = dict(fitted(name))
     _, rows = models.pop("SR").kneighbors(noisy, 5)
-    guesses = {name: model.predict(noisy) for name, model in models.items()}
+    models["DRauth informed"] = koppel(scene, known)
+    models["linear author informed"] = linear().fit(known, problem.known_author)
+    if epsilon:
+        models |= informed_topic(name, epsilon)
+    else:  # texts without noise are what the others learn from
+        for each in ("DRtopic", "linear topic"):
+            models[f"{each} informed"] = models[each]
+    guesses = {each: model.predict(noisy) for each, model in models.items()}
     guesses["SRauth"] = problem.known_author[rows[:, 0]]
     guesses["SRtopic"] = most_frequent(problem.known_topic[rows])
-    guesses["DRauth informed"] = koppel(scene, known).predict(noisy)
-    informed = linear().fit(known, problem.known_author)
-    guesses["linear author informed"] = informed.predict(noisy)
-    if cell.epsilon:
-        topical = informed_topic(cell.problem, cell.epsilon)
-        guesses |= {name: model.predict(noisy) for name, model in topical.items()}
-    else:  # texts without noise are what the others learn from
-        for name in ("DRtopic", "linear topic"):
-            guesses[f"{name} informed"] = guesses[name]
-    truth = {True: problem.topic, False: problem.author}
-    return {
-        "length": scene.length,
-        "words_changed": changed,
-        "marks": {
-            name: as_marks(guess == truth["topic" in name])
-            for name, guess in guesses.items()
-        },
-    }
+    return {"words changed": changed, "marks": marked(problem, guesses)}
 
 
-def attack_kept(cell: Setting) -> dict[str, Any]:
+@kept
+def attack_kept(name: str, epsilon: float, seed: int) -> dict[str, Any]:
     """The paper's way with words that have no vector: they stay as they are."""
-    scene = load_scene(cell.problem, "keep")
+    scene = load_scene(name, "keep")
     noisy = scene.clean
-    if cell.epsilon:
-        noisy = scene.perturber(cell, cell.seed).fit_transform(scene.snippets)
-    truth = {"DRauth": scene.problem.author, "DRtopic": scene.problem.topic}
-    guesses = {
-        name: fitted(name, cell.problem, "keep").predict(noisy) for name in truth
-    }
+    if epsilon:
+        noisy = scene.perturber(epsilon, seed).fit_transform(scene.snippets)
+    models = fitted_to_kept(name)
+    guesses = {each: model.predict(noisy) for each, model in models.items()}
     known = DPWordPerturber(scene.embedding).fit([]).prepare(scene.clean)
     return {
-        "length": scene.length,
         "unknown": 1 - float(known.sum()) / (scene.length * len(noisy)),
-        "marks": {name: as_marks(guesses[name] == truth[name]) for name in truth},
+        "marks": marked(scene.problem, guesses),
     }

@@ -1,133 +1,102 @@
-"""What is run: tables, texts, ε, λ, repeats; in full, and small for a test."""
+"""What is run: vectors, texts, ε, λ, repeats; in full, and small for a test."""
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
-from experiments.paper import published
-from real_data import DATA
+from experiments.paper.published import EPSILONS, LAMS, N_DRAWS
+from real_data import DATA, GLOVE, GOOGLE, W2V, read_sms, read_tweets
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.datasets import (
-    fetch_disaster_tweets,
-    fetch_sms_spam,
-    load_docstring_embedding,
-    load_docstrings,
-)
+from skdptext.datasets import load_docstring_embedding, load_docstrings
 
-URL = re.compile(r"https?://\S+")
 # Of all noise: other integers would do, and give other draws.
 SEED = 2020
 
 
-@dataclass(frozen=True)
-class Trial:
-    """Classification of a set through the noise of a table."""
-
-    epsilons: tuple[float, ...]
-    lams: tuple[float, ...]
-    # random splits, with noise of their own
-    repeats: int
-
-
-@dataclass(frozen=True)
-class TableSpec:
+class Vectors(NamedTuple):
     """A table of word vectors, and what is run with it."""
 
     title: str
-    file: str | None
-    # whose numbers ours stand beside
-    paper: str
-    # ε beyond the paper's, where the paper's leave too little
-    more_epsilons: tuple[float, ...] = ()
-    # random words, for what is asked of a sample
-    n_sampled: int = 2000
-    # by name of the set; empty: no classification with this table
-    trials: Mapping[str, Trial] = field(default_factory=dict)
-    # with Word Mover's neighbours, and at equal N_w: long
-    main: bool = False
+    file: str | None  # none: the built-in ones
+    paper: str  # whose numbers ours stand beside
+    more_epsilons: tuple[float, ...] = ()  # where the paper's leave too little
+    n_sampled: int = 2000  # random words
+
+
+VECTORS = {
+    "googlenews": Vectors("Google News word2vec", GOOGLE, "fastText", (80.0,)),
+    "glove": Vectors("GloVe 6B", GLOVE, "GloVe"),
+    "w2v": Vectors(
+        "word2vec of news and fiction", W2V, "fastText", (80.0, 160.0, 320.0), 1000
+    ),
+    "docstrings": Vectors("Docstrings", None, "fastText", (), 50),
+}
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The whole of a run."""
+    """The whole of a run. Classifiers are tried with the first table of vectors."""
 
-    tables: Mapping[str, TableSpec]
-    epsilons: tuple[float, ...] = published.EPSILONS
-    lams: tuple[float, ...] = published.LAMS
-    claimed: tuple[float, ...] = published.CLAIMED
-    n_draws: int = published.N_DRAWS
-    # of N_w/100, at which λ are compared at equal empirical privacy
-    equal_shares: tuple[float, ...] = (0.25, 0.75)
-    equal_lams: tuple[float, ...] = (0.0, 0.5, 1.0)
-    # of the comparisons beside figures 6 and 7
-    few_repeats: int = 3
-    # the paired test: the experiment anew, on a random sample of the words
+    vectors: tuple[str, ...] = ("googlenews", "glove", "w2v")
+    sets: tuple[str, ...] = ("SMS spam", "Disaster tweets")
+    lams: tuple[float, ...] = LAMS
+    n_draws: int = N_DRAWS
+    # random splits of the sets, with noise of their own
+    repeats: int = 5
+    epsilons: tuple[float, ...] = (*EPSILONS, 80.0)
+    # the same where the least and the largest λ leave this share of words unchanged
+    equal_repeats: int = 3
+    shares: tuple[float, ...] = (0.25, 0.75)
+    # of the paired test: the experiment anew
     n_replicates: int = 10
-    quick: bool = False
-    _tables: dict[str, Vocabulary] = field(default_factory=dict)
 
-    @cached_property
-    def sets(self) -> dict[str, tuple[list[str], np.ndarray]]:
-        """Texts and 0/1 labels of both sets; links are cut from the tweets."""
-        if self.quick:
-            texts, topics = load_docstrings(
-                topics=["clustering", "linear algebra"], return_X_y=True
-            )
-            short = [" ".join(text.split()[:20]) for text in texts[::2]]
-            labels = (np.asarray(topics[::2]) == topics[0]).astype(int)
-            return {"Docstrings": (short, labels)}
-        os.environ.setdefault("SKDPTEXT_DATA", str(DATA))
-        sets = {}
-        for name, fetch in (
-            ("SMS spam", fetch_sms_spam),
-            ("Disaster tweets", fetch_disaster_tweets),
-        ):
-            texts, labels = fetch(return_X_y=True)
-            sets[name] = ([URL.sub(" ", text) for text in texts], np.asarray(labels))
-        return sets
 
-    def vocabulary(self, table: str) -> Vocabulary:
-        """The table, cut to the words of the sets; loaded once."""
-        if table not in self._tables:
-            file = self.tables[table].file
-            whole = (
-                load_docstring_embedding().restrict(2000)
-                if file is None
-                else WordEmbedding.load(DATA / file)
-            )
-            self._tables[table] = Vocabulary(whole, self.sets)
-        return self._tables[table]
+FULL = Plan()
+QUICK = Plan(("docstrings",), ("Docstrings",), (0.0, 0.5, 1.0), 20, 2, (5.0, 40.0), 2,
+             (0.5,), 3)  # fmt: skip
+
+
+@cache
+def texts_of(name: str) -> tuple[list[str], np.ndarray]:
+    """Texts without links, and 0/1 labels."""
+    if name == "Docstrings":
+        texts, topics = load_docstrings(
+            topics=["clustering", "linear algebra"], return_X_y=True
+        )
+        short = [" ".join(text.split()[:20]) for text in texts[::2]]
+        return short, (np.asarray(topics[::2]) == topics[0]).astype(int)
+    texts, labels = read_sms() if name == "SMS spam" else read_tweets()
+    return [re.sub(r"https?://\S+", " ", text) for text in texts], np.asarray(labels)
 
 
 class Vocabulary:
     """A table cut to the words that occur, as the paper's was, and the texts in it."""
 
-    def __init__(
-        self, whole: WordEmbedding, sets: dict[str, tuple[list[str], np.ndarray]]
-    ) -> None:
-        self.whole = whole
+    def __init__(self, plan: Plan, vectors: str) -> None:
+        spec = VECTORS[vectors]
+        whole = (
+            load_docstring_embedding().restrict(2000)
+            if spec.file is None
+            else WordEmbedding.load(DATA / spec.file)
+        )
         perturber = DPWordPerturber(whole).fit([])
         # every text as the list of its known words, spelt as the table spells them
         self.documents = {
-            name: perturber.known_words(texts) for name, (texts, _) in sets.items()
+            name: perturber.known_words(texts_of(name)[0]) for name in plan.sets
         }
         present = {w for docs in self.documents.values() for doc in docs for w in doc}
         self.embedding = whole.restrict([w for w in whole.words if w in present])
-
-    @property
-    def fingerprint(self) -> str:
-        return self.embedding.fingerprint.hex()[:16]
-
-    def sample(self, n: int) -> list[str]:
-        """A random sample of the words, always the same."""
+        # a random sample of the words, always the same
         order = np.random.default_rng(SEED).permutation(len(self.embedding))
-        return self.embedding.word_array[np.sort(order[:n])].tolist()
+        sampled = np.sort(order[: spec.n_sampled])
+        self.sample = self.embedding.word_array[sampled].tolist()
+        rows, columns = self.embedding.vectors.shape
+        self.title = f"{spec.title}, {rows:,} × {columns}"
 
     def perturber(self, epsilon: float, lam: float, **options) -> DPWordPerturber:
         options = {"document_length": 1, **options}
@@ -135,52 +104,6 @@ class Vocabulary:
         return perturber.fit([])
 
 
-FULL = Plan(
-    {
-        "googlenews": TableSpec(
-            "Google News word2vec",
-            "googlenews_8k_300d.npz",
-            "fastText",
-            more_epsilons=(80.0,),
-            trials={
-                "SMS spam": Trial((*published.EPSILONS, 80.0), published.LAMS, 5),
-                "Disaster tweets": Trial(
-                    (*published.EPSILONS, 80.0), published.LAMS, 5
-                ),
-            },
-            main=True,
-        ),
-        "glove": TableSpec(
-            "GloVe 6B",
-            "glove_6B_13k_50d.npz",
-            "GloVe",
-        ),
-        "w2v": TableSpec(
-            "word2vec of news and fiction",
-            "w2v_news_fiction_30k_300d.npz",
-            "fastText",
-            more_epsilons=(80.0, 160.0, 320.0),
-            n_sampled=1000,
-        ),
-    }
-)
-
-QUICK = Plan(
-    {
-        "docstrings": TableSpec(
-            "Docstrings",
-            None,
-            "fastText",
-            n_sampled=50,
-            trials={"Docstrings": Trial((5.0, 40.0), (0.0, 0.5, 1.0), 2)},
-            main=True,
-        )
-    },
-    lams=(0.0, 0.5, 1.0),
-    n_draws=20,
-    equal_shares=(0.5,),
-    equal_lams=(0.0, 1.0),
-    n_replicates=3,
-    few_repeats=2,
-    quick=True,
-)
+@cache
+def vocabulary(plan: Plan, vectors: str) -> Vocabulary:
+    return Vocabulary(plan, vectors)

@@ -43,51 +43,8 @@ TABLES = {
         ((99.24, 0.86), (92.17, 4.65), (67.45, 10.86), (27.51, 11.12), (6.39, 4.57)),
     ),
 }
-NUMBERS = {
-    ("fastText", "n_unchanged"): 1,
-    ("fastText", "n_distinct"): 2,
-    ("GloVe", "n_unchanged"): 3,
-    ("GloVe", "n_distinct"): 4,
-}
-
-# Table 5, in the names of `density_statistics`.
-DENSITY = {
-    "Disaster tweets": {
-        "records": 7613,
-        "words per record": "7.3 ± 3.0",
-        "vocabulary": 22_213,
-        "d_max / d_min": 35.28,
-        "sparse / dense": 4.47,
-        "records per sparse word, %": 0.1,
-    },
-    "SMS spam": {
-        "records": 5574,
-        "words per record": "15.6 ± 11.4",
-        "vocabulary": 9515,
-        "d_max / d_min": 8.92,
-        "sparse / dense": 5.67,
-        "records per sparse word, %": 0.4,
-    },
-}
-
 # Section 5.2: accuracy, precision, recall without noise.
 BENCHMARKS = {
     "SMS spam": ("bag of words", (0.99, 0.92, 0.99)),
     "Disaster tweets": ("fastText", (0.78, 0.78, 0.69)),
 }
-
-
-def mean(paper: str, statistic: str, epsilon: float, lam: float) -> float:
-    """A published mean."""
-    return _entry(paper, statistic, epsilon, lam)[0]
-
-
-def std(paper: str, statistic: str, epsilon: float, lam: float) -> float:
-    """A published standard deviation over the words."""
-    return _entry(paper, statistic, epsilon, lam)[1]
-
-
-def _entry(
-    paper: str, statistic: str, epsilon: float, lam: float
-) -> tuple[float, float]:
-    return TABLES[paper, statistic][LAMS.index(lam)][EPSILONS.index(epsilon)]

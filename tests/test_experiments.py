@@ -1,0 +1,265 @@
+"""The experiments: their tests, intervals and texts, and quick runs of them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from experiments.mechanisms import intervals
+from experiments.obfuscation import clusters, corpora
+from experiments.paper import published, significance
+from scipy import stats
+
+ROOT = Path(__file__).parents[1]
+
+# -- what is significant ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("paper", "statistic"), published.TABLES)
+def test_the_papers_rule_finds_the_papers_claim(paper, statistic):
+    table = np.array(published.TABLES[paper, statistic])
+    direction = -1 if statistic == "n_unchanged" else 1
+    for epsilon in published.CLAIMED:
+        column = table[:, published.EPSILONS.index(epsilon)]
+        assert significance.disjoint_intervals(
+            tuple(column[0]),
+            (column[1:, 0], column[1:, 1]),
+            published.N_DRAWS,
+            direction=direction,
+        ).all()
+    # and refuses the wrong direction
+    assert not significance.disjoint_intervals(
+        tuple(column[0]), tuple(column[-1]), published.N_DRAWS, direction=-direction
+    )
+
+
+def simulate(rng, n_experiments, effect):
+    """Means over words that all share the noise of their repetition, under two λ."""
+    shared = rng.normal(size=(10, n_experiments))
+    own = 0.1 * rng.normal(size=(2, 10, n_experiments))
+    return shared + own[0], shared + own[1] + effect
+
+
+def test_paired_test_keeps_its_level():
+    """Binomial count of false alarms, at alpha = 1e-6."""
+    base, other = simulate(np.random.default_rng(0), 20_000, 0.0)
+    alarms = (significance.paired_p(base, other, direction=1) < 0.05).sum()
+    assert stats.binomtest(int(alarms), 20_000, 0.05).pvalue > 1e-6
+
+
+def test_paired_test_sees_an_effect_that_shared_noise_would_hide():
+    base, other = simulate(np.random.default_rng(1), 500, 0.3)
+    assert (significance.paired_p(base, other, direction=1) < 0.01).mean() > 0.9
+    assert (significance.paired_p(base, other, direction=-1) > 0.99).mean() > 0.9
+    # as it would be without the pairing
+    shuffled = np.roll(other, 1, axis=0)
+    assert (significance.paired_p(base, shuffled, direction=1) < 0.01).mean() < 0.2
+
+
+def test_holm():
+    adjusted = significance.holm([[0.01, 0.04], [0.03, 0.005]])
+    np.testing.assert_allclose(adjusted, [[0.03, 0.06], [0.06, 0.02]])
+    assert significance.holm([0.9, 0.8]).tolist() == [1.0, 1.0]
+
+
+def test_resampled_interval_widens_the_plain_one():
+    values = [0.8, 0.9, 0.7, 0.85]
+    low, high = stats.t.interval(0.95, 3, np.mean(values), stats.sem(values))
+    mean, width = significance.resampled_interval(values, test_over_train=0)
+    np.testing.assert_allclose([mean - width, mean + width], [low, high])
+    _, wide = significance.resampled_interval(values, test_over_train=3 / 7)
+    np.testing.assert_allclose(wide / width, np.sqrt(1 + 4 * 3 / 7))
+    with pytest.raises(ValueError, match="at least 2 repeats"):
+        significance.resampled_interval([0.5], test_over_train=0)
+
+
+# -- intervals ------------------------------------------------------------------------
+
+# as in the problem of 40 authors
+SIZES = np.array([1] * 4 + [2] + [3] * 4 + [4] * 5 + [5] * 26)
+AUTHORS = np.repeat(np.arange(40), SIZES)
+
+
+def clustered(rng, share, alike, authors=AUTHORS):
+    """Marks whose correlation within an author is `alike`: beta-binomial."""
+    n = authors.max() + 1
+    own = rng.beta(share * (1 / alike - 1), (1 - share) * (1 / alike - 1), n)
+    return (rng.random((1, len(authors))) < own[authors]).astype(float)
+
+
+def missed(intervals, share):
+    return sum(not low <= share <= high for _, low, high in intervals)
+
+
+# Of 400: alpha = 1e-6 for a method that misses 1 in 20; one that misses 1 in 6 passes
+# with probability below 0.002.
+MOST = 44
+
+
+@pytest.mark.parametrize("share", [0.03, 0.3, 0.8])
+def test_covers_where_texts_of_an_author_are_alike(share):
+    rng = np.random.default_rng(0)
+    samples = [clustered(rng, share, 0.5) for _ in range(400)]
+    ours = [clusters.interval(marks, AUTHORS) for marks in samples]
+    assert missed(ours, share) <= MOST
+    # what was done before: each text on its own
+    alone = [(0, *clusters.wilson(m.mean(), m.size)) for m in samples]
+    assert missed(alone, share) > MOST
+
+
+@pytest.mark.parametrize("share", [0.05, 0.5, 0.95])
+def test_covers_with_one_text_each(share):
+    rng, authors = np.random.default_rng(1), np.arange(18)
+    samples = [(rng.random((1, 18)) < share).astype(float) for _ in range(400)]
+    assert missed([clusters.interval(m, authors) for m in samples], share) <= MOST
+
+
+def test_resamples_are_of_authors_with_all_their_texts():
+    values = np.zeros(len(AUTHORS))
+    values[AUTHORS == 39] = 1
+    means = clusters.resampled(values, AUTHORS)
+    assert means.shape == (1 + clusters.N_BOOT,)
+    assert means[0] == values.mean()
+    # an author is left out of (1 - 1/n)^n of the resamples; alpha = 1e-6
+    left_out = np.sum(means[1:] == 0)
+    chance = (1 - 1 / 40) ** 40
+    assert stats.binomtest(int(left_out), clusters.N_BOOT, chance).pvalue > 1e-6
+    # the same authors are drawn each time, so that differences are paired
+    np.testing.assert_array_equal(means, clusters.resampled(values, AUTHORS))
+
+
+def test_shown_with_its_interval():
+    assert str(clusters.Share(0.123, 0.0501, 0.2)) == "0.12 [0.05, 0.20]"
+
+
+def test_accuracy_of_several_releases():
+    rng = np.random.default_rng(0)
+    truth = rng.choice(3, 60, p=[0.6, 0.3, 0.1])
+    right = rng.random((5, 60)) < 0.5
+    value, low, high = intervals.limits(intervals.accuracies(right, truth))
+    by_class = [right[:, truth == k].mean() for k in range(3)]
+    assert value == pytest.approx(np.mean(by_class))
+    assert low < value < high
+
+
+def test_differences_of_pairs_count_documents_and_releases():
+    """Equal mechanisms differ at 5 % in few of 400 trials; unequal ones in most.
+
+    Releases are of unequal luck, and documents of unequal difficulty. The bootstrap of
+    five releases is a little too narrow, that of both a little too wide.
+    """
+    rng = np.random.default_rng(0)
+    truth = np.arange(100) % 2
+    significant = {0.0: 0, 0.15: 0}
+    for gain in significant:
+        for _ in range(200):
+            easy = rng.uniform(0.2, 0.8, 100)
+
+            def marks(more, easy=easy):
+                luck = rng.normal(0, 0.05, (5, 1))
+                return rng.random((5, 100)) < easy + luck + more
+
+            one, other = (
+                intervals.accuracies(marks(more), truth) for more in (gain, 0.0)
+            )
+            significant[gain] += intervals.two_sided(one - other) < 0.05
+    assert significant[0.0] <= 25  # 0.05 of 200, and chance: alpha = 1e-5
+    assert significant[0.15] >= 150
+
+
+# -- texts of authors -----------------------------------------------------------------
+
+
+def test_known_text_and_snippet_keep_their_look():
+    text = '  "Well," she said.\n\nThen -- nothing;  the END.\n'
+    assert corpora.ends(text, 4, 2) == ('"Well," she said.\n\nThen', "the END.")
+    # nothing between them, and nothing in both
+    assert corpora.ends("a b\n c", 2, 1) == ("a b", "c")
+
+
+def _runs(text, size=12):
+    words = text.split()
+    return {" ".join(words[i : i + size]) for i in range(len(words) - size + 1)}
+
+
+def test_problems_are_as_the_page_says(data_file):
+    data_file("pan19_fanfiction_en.jsonl.gz")
+    problem = corpora.fan_fiction("40 authors", corpora.FANDOMS)
+    assert (len(problem.known), len(problem.snippets)) == (40, 168)
+    assert len(problem.training) == 464
+    assert {len(text.split()) for text in problem.known} == {2000}
+    assert {len(text.split()) for text in problem.snippets} == {1000}
+    # no snippet stands in the known text of its author, in whole or in part
+    known = dict(zip(problem.known_author, map(_runs, problem.known), strict=True))
+    for author, text in zip(problem.author, problem.snippets, strict=True):
+        assert len(_runs(text) & known[author]) < 10
+    pair = corpora.fan_fiction("pair", corpora.PAIR).first_snippets("18 authors")
+    assert len(pair.known) == len(pair.snippets) == 18
+    assert np.unique(pair.topic, return_counts=True)[1].tolist() == [9, 9]
+    assert sorted(pair.author) == sorted(pair.known_author)
+    # its training texts are those of the 40 in its fandoms, in the same order
+    mine = np.isin(problem.training_topic, corpora.PAIR)
+    assert pair.training == [problem.training[i] for i in np.flatnonzero(mine)]
+
+
+# -- quick runs -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def quick_run(tmp_path):
+    """Runs an experiment as its user does, into a folder of the test; what it says."""
+    folders = {"RESULTS": str(tmp_path), "CELLS": str(tmp_path / "cells")}
+    environment = {f"SKDPTEXT_BENCH_{name}": path for name, path in folders.items()}
+
+    def run(name):
+        command = [sys.executable, ROOT / "benchmarks" / "experiment.py", name]
+        return subprocess.run(
+            [*command, "--quick"], env=os.environ | environment, check=True,
+            capture_output=True, text=True,
+        ).stdout  # fmt: skip
+
+    return run
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("built_in")
+def test_a_quick_run_sets_the_papers_numbers_beside_ours(quick_run, tmp_path):
+    printed = quick_run("paper")
+
+    def read(name):
+        path = tmp_path / name
+        with path.open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+
+    rows = read("table1.csv")
+    assert [row["λ"] for row in rows] == ["0", "0.5", "1"] * 2
+    assert rows[0]["ε = 10"] == "68.93 ± 17.97"
+    assert 0 < float(rows[3]["ε = 10"].split(" ± ")[0]) < 20  # draws
+    rows = read("utility_docstrings_docstrings.csv")
+    share = [float(row["tokens unchanged, %"]) for row in rows]
+    assert max(share[:3]) < min(share[3:])
+    accuracy = [float(row["accuracy"].split(" ± ")[0]) for row in rows]
+    # at ε = 5 all are named as the larger class is
+    assert max(accuracy[:3]) + 0.05 < min(accuracy[3:])
+    # a second run computes nothing
+    assert "Calling" in printed
+    assert "Calling" not in quick_run("paper")
+
+
+@pytest.mark.slow
+def test_quick_mode(quick_run, data_file, tmp_path):
+    data_file("pan19_fanfiction_en.jsonl.gz")
+    data_file("googlenews_8k_300d.npz")
+    quick_run("obfuscation")
+    path = tmp_path / "obfuscation_18_google.json"
+    clean, noisy = json.loads(path.read_text("utf-8"))["rows"]
+    assert clean["words changed"] == 0
+    assert 0.3 < noisy["words changed"] < 0.5
+    assert float(clean["DRtopic"].split()[0]) >= 0.8
+    assert float(noisy["DRtopic"].split()[0]) >= 0.7
