@@ -153,7 +153,7 @@ learn: $(STAMP)-bench  ## learn from private text by us and by others, twenty mi
 
 clean:  ## remove the environment and everything built
 	rm -rf $(VENV) $(OLDEST) $(SCALE_VENV) build dist htmlcov demo-output .coverage .coverage.* coverage.xml
-	rm -rf docs/_build docs/_benchmarks docs/notebooks docs/api/generated docs/api/names.txt docs/changelog.rst docs/reference/commands.txt
+	rm -rf docs/_build docs/_benchmarks docs/notebooks docs/api/generated docs/api/names.txt docs/reference/commands.txt
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
 	find skdptext tests examples benchmarks docs -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 

@@ -28,6 +28,12 @@ RESULTS = {
 }
 
 
+def write(page: Path, text: str) -> None:
+    """A page that is made; one that is as it was need not be built again."""
+    if not page.exists() or page.read_text("utf-8") != text:
+        page.write_text(text, encoding="utf-8")
+
+
 def rooms() -> list[str]:
     """The subpackages of the reference, in the order of its index."""
     index = (HERE / "api" / "index.rst").read_text("utf-8")

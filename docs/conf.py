@@ -8,6 +8,7 @@ import io
 import os
 import re
 import sys
+import textwrap
 import tomllib
 from pathlib import Path
 
@@ -53,6 +54,7 @@ default_role = "py:obj"
 
 # The build needs no network. The hosted site has links into other projects' sites.
 HOSTED = os.environ.get("READTHEDOCS") == "True"
+CANONICAL = os.environ.get("READTHEDOCS_CANONICAL_URL")
 if HOSTED:
     extensions.append("sphinx.ext.intersphinx")
     intersphinx_mapping = {
@@ -157,21 +159,6 @@ def _own_members_only(app, what, name, obj, skip, options):
     return True if foreign or re.fullmatch(r"set_\w+_request", name) else None
 
 
-def _changelog_as_rst(markdown):
-    """reStructuredText of CHANGELOG.md: headings, lists, code, bold and links."""
-    lines = []
-    for line in re.sub(r"(`+)([^`]+)\1", r"``\2``", markdown).splitlines():
-        text = re.sub(r"\[([^\]]+)\]\((https?://[^)\s]+)\)", r"`\1 <\2>`__", line)
-        heading = re.match(r"(#{1,3}) (.+)", text)
-        if heading:
-            title = heading[2]
-            rule = "=-~"[len(heading[1]) - 1] * len(title)
-            lines += ["", title, rule, ""]
-        else:
-            lines.append(text)
-    return "\n".join(lines).strip() + "\n"
-
-
 def _link_public_name(app, env, node, contnode):
     """`DPWordPerturber` is skdptext.perturbation.DPWordPerturber, in any docstring."""
     name, dot, member = node["reftarget"].removeprefix("skdptext.").partition(".")
@@ -181,12 +168,6 @@ def _link_public_name(app, env, node, contnode):
         return None
     to = entry.docname, entry.node_id
     return make_refnode(app.builder, node["refdoc"], *to, contnode, full)
-
-
-def _write_changelog(app):
-    """The changelog has one source, CHANGELOG.md; its page is made from it."""
-    text = _changelog_as_rst((HERE.parent / "CHANGELOG.md").read_text("utf-8"))
-    _write(HERE / "changelog.rst", text)
 
 
 def _write_api_names(app):
@@ -203,28 +184,20 @@ def _write_api_names(app):
     for shown in api_pages.others():
         room, name = shown.split(".")
         ROOM_OF[name] = f"skdptext.{room}"
-    _write(HERE / "api" / "names.txt", "\n".join(lines))
+    api_pages.write(HERE / "api" / "names.txt", "\n".join(lines))
 
 
 def _write_commands(app):
     """The help of every command, as it is printed."""
-    parts = ["skdptext", "========", ""]
-    for command in ["", *COMMANDS]:
+    parts = []
+    for command in ("", *COMMANDS):
         out = io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
-            main([command, "--help"] if command else ["--help"])
+            main([*command.split(), "--help"])
         if command:
-            title = f"skdptext {command}"
-            parts += [title, "-" * len(title), ""]
-        parts += [".. code-block:: text", ""]
-        parts += [f"   {line}".rstrip() for line in out.getvalue().splitlines()] + [""]
-    _write(HERE / "reference" / "commands.txt", "\n".join(parts[3:]))
-
-
-def _write(page, text):
-    """An untouched page need not be built again."""
-    if not page.exists() or page.read_text("utf-8") != text:
-        page.write_text(text, encoding="utf-8")
+            parts += [f"skdptext {command}", "-" * (9 + len(command)), ""]
+        parts += [".. code-block:: text", "", textwrap.indent(out.getvalue(), "   ")]
+    api_pages.write(HERE / "reference" / "commands.txt", "\n".join(parts))
 
 
 # What docstrings write as a character, as TeX.
@@ -242,35 +215,26 @@ def _visit_math(translator, node):
     raise nodes.SkipNode
 
 
-def _describe(app, page, template, context, doctree):
-    """What search engines and messengers show: a title, a sentence, where it is."""
+def _complete(app, page, template, context, doctree):
+    """What messengers show of a page, and where its source is; some pages are made."""
     tags = context.get("metatags") or ""
-    if doctree is None or "og:title" in tags:
-        return
-    found = re.search(r'name="description"[^>]*?content="([^"]*)"', tags) or re.search(
-        r'content="([^"]*)"[^>]*?name="description"', tags
-    )
-    inside = (nodes.Admonition, nodes.entry)
-    own = (
-        p for p in doctree.findall(nodes.paragraph) if not isinstance(p.parent, inside)
-    )
-    first = next(own, None)
-    text = html.unescape(found[1]) if found else first.astext() if first else project
-    said = " ".join(text.split())
-    if len(said) > 200:
-        said = said[:200].rsplit(" ", 1)[0] + " …"
-    title = re.sub("<[^>]+>", "", context["title"])
-    properties = {
-        "og:title": f"{html.unescape(title)} - {project}",
-        "og:description": said,
-        "og:type": "article",
-        "og:site_name": project,
-    }
-    named = {} if found else {"description": said}
-    for kind, shown in (("name", named), ("property", properties)):
+    if said := re.search(r'<meta content="([^"]*)" name="description"', tags):
+        title = re.sub("<[^>]+>", "", context["title"])
+        shown = {"title": f"{title} - {project}", "description": said[1]}
+        shown |= {"type": "article", "site_name": project}
         for name, value in shown.items():
-            tags += f'<meta {kind}="{name}" content="{html.escape(value)}" />\n'
+            tags += f'<meta property="og:{name}" content="{value}" />\n'
+    if (
+        page == "404" and CANONICAL
+    ):  # it is shown at any depth, so its links need a base
+        tags += f'<base href="{html.escape(CANONICAL)}404.html" />\n'
     context["metatags"] = tags
+    if page.startswith("notebooks/"):
+        context["edit_page_url_template"] = (
+            f"{URLS['Repository']}/blob/main/examples/{{{{ file_name[10:] }}}}"
+        )
+    elif page.startswith("api/generated/"):
+        context["page_source_suffix"] = ""  # no link
 
 
 def _keep_together(app, doctree):
@@ -285,34 +249,13 @@ def _keep_together(app, doctree):
                 text.parent.replace(text, nodes.Text(said))
 
 
-def _edit(app, page, template, context, doctree):
-    """Where the source of a page is, in the repository; some pages are made."""
-    folder = page.rpartition("/")[0]
-    if folder == "notebooks":
-        context["edit_page_url_template"] = (
-            f"{URLS['Repository']}/blob/main/examples/{{{{ file_name[10:] }}}}"
-        )
-    elif page == "changelog" or folder == "api/generated":
-        context["page_source_suffix"] = ""  # no link
-
-
-def _anchor(app, page, template, context, doctree):
-    """A server shows the 404 page at any depth, so its links need a base."""
-    site = os.environ.get("READTHEDOCS_CANONICAL_URL")
-    if page == "404" and site:
-        context["metatags"] += f'<base href="{html.escape(site)}404.html" />\n'
-
-
 def setup(app):
     app.add_html_math_renderer("mathml", (_visit_math, None), (_visit_math, None))
-    app.connect("builder-inited", _write_changelog)
     app.connect("builder-inited", _write_api_names)
     app.connect("builder-inited", _write_commands)
     app.connect("builder-inited", bench_page.write)
     app.connect("builder-inited", notebooks.write)
-    app.connect("html-page-context", _describe)
-    app.connect("html-page-context", _anchor)
-    app.connect("html-page-context", _edit)
+    app.connect("html-page-context", _complete)
     app.connect("doctree-read", _keep_together)
     app.connect("autodoc-skip-member", _own_members_only)
     app.connect("missing-reference", _link_public_name)

@@ -7,7 +7,6 @@ each cell shows. The pages show that, by myst-nb: building the site runs none of
 
 from __future__ import annotations
 
-import ast
 import base64
 import contextlib
 import json
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
+import api_pages  # noqa: E402
 import near  # noqa: E402
 
 if TYPE_CHECKING:
@@ -97,19 +97,17 @@ def run(
 
 
 def _joined(outputs: list[dict]) -> list[dict]:
-    """With each stream in one piece, warnings first, however they came from the kernel.
+    """Each stream in one piece, warnings first, however they came from the kernel.
 
     The kernel sends its two streams apart: which arrives first differs between runs.
     """
     streams: dict[str, dict] = {}
-    out: list[dict] = []
-    for output in [*outputs, {"output_type": "end"}]:
+    for output in outputs:
         if name := output.get("name"):
-            texts = streams.setdefault(name, {**output, "text": ""})
-            texts["text"] += output["text"]
-        else:
-            out += [*(streams.pop(name) for name in sorted(streams)), dict(output)]
-    return out[:-1]
+            stream = streams.setdefault(name, {**output, "text": ""})
+            stream["text"] += output["text"]
+    others = [dict(output) for output in outputs if "name" not in output]
+    return [*(streams[name] for name in sorted(streams)), *others]
 
 
 def _tidy(output: dict[str, Any], number: int) -> dict[str, Any]:
@@ -171,43 +169,30 @@ def write(app: object = None) -> None:
     FOLDER.mkdir(exist_ok=True)
     for path in sorted(EXAMPLES.glob("*.ipynb")):
         notebook = json.loads(path.read_text("utf-8"))
-        for number, png in enumerate(_figures(notebook), 1):  # for the list of them
-            _write(FOLDER / f"{path.stem}_{number}.png", base64.b64decode(png))
-        _write(FOLDER / path.name, json.dumps(as_page(notebook, path.stem)).encode())
-    for page in FOLDER.glob("*.ipynb"):  # of a notebook that is gone
-        if not (EXAMPLES / page.name).exists():
-            page.unlink()
-
-
-def _write(path: Path, content: bytes) -> None:
-    """An untouched file need not be built again."""
-    if not path.exists() or path.read_bytes() != content:
-        path.write_bytes(content)
-
-
-def _figures(notebook: dict[str, Any]) -> list[str]:
-    shown = [output for cell in code_cells(notebook) for output in cell["outputs"]]
-    datas = [output.get("data", {}) for output in shown]
-    return [data["image/png"] for data in datas if "image/png" in data]
+        outputs = [
+            output for cell in code_cells(notebook) for output in cell["outputs"]
+        ]
+        pngs = [
+            png for each in outputs if (png := each.get("data", {}).get("image/png"))
+        ]
+        for number, png in enumerate(pngs, 1):  # for the list of them
+            (FOLDER / f"{path.stem}_{number}.png").write_bytes(base64.b64decode(png))
+        page = json.dumps(as_page(notebook, path.stem))
+        api_pages.write(FOLDER / path.name, page)
+    for made in FOLDER.glob("*.ipynb"):  # of a notebook that is gone
+        if not (EXAMPLES / made.name).exists():
+            made.unlink()
 
 
 def using() -> dict[str, list[str]]:
-    """The notebooks that import a name of skdptext, for the page of the name."""
+    """The notebooks whose code has a word, for the page of a public name."""
     found: dict[str, list[str]] = {}
     for path in sorted(EXAMPLES.glob("*.ipynb")):
-        for name in sorted(_imported(json.loads(path.read_text("utf-8")))):
-            found.setdefault(name, []).append(path.stem)
+        cells = code_cells(json.loads(path.read_text("utf-8")))
+        code = "".join("".join(cell["source"]) for cell in cells)
+        for word in sorted(set(re.findall(r"\w+", code))):
+            found.setdefault(word, []).append(path.stem)
     return found
-
-
-def _imported(notebook: dict[str, Any]) -> set[str]:
-    return {
-        alias.name
-        for cell in code_cells(notebook)
-        for node in ast.walk(ast.parse("".join(cell["source"])))
-        if isinstance(node, ast.ImportFrom) and node.module.startswith("skdptext")
-        for alias in node.names
-    }
 
 
 def as_page(notebook: dict[str, Any], name: str) -> dict[str, Any]:
