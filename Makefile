@@ -122,14 +122,12 @@ constraints:  ## write .ci/constraints.txt anew: the newest versions of all that
 	    build/constraints-venv/bin/python -m pip freeze --exclude-editable; } > .ci/constraints.txt
 
 # One that fails does not keep the others from running, and is named at the end.
-bench: $(STAMP)-bench  ## run every benchmark, an hour or two; tables in build/bench/benchmarks.md
+bench: $(STAMP)-bench  ## run every benchmark, an hour or two; tables in build/bench
 	@$(if $(filter file,$(origin BENCHES)),rm -rf $(BENCH_OUT);) mkdir -p $(BENCH_OUT); failed=; \
 	for script in $(BENCHES); do \
 	    echo "== $$script"; \
 	    SKDPTEXT_BENCH_RESULTS=$(BENCH_OUT) $(PIN) $(PY) $$script || failed="$$failed $$script"; \
 	done; \
-	$(PY) benchmarks/results.py $(BENCH_OUT) > $(BENCH_OUT)/benchmarks.md; \
-	echo "Wrote $(BENCH_OUT)/benchmarks.md"; \
 	test -z "$$failed" || { echo "Failed:$$failed" >&2; exit 1; }
 
 record: $(STAMP)-bench  ## compare accuracy, attacks, exponents and times with those on record

@@ -3,14 +3,11 @@
 A benchmark calls `record` once for each of its tables. The JSON files go into
 ``benchmarks/results``, where they are committed and shown on the documentation's page
 of benchmarks, or into the folder named by SKDPTEXT_BENCH_RESULTS (``make bench`` names
-``build/bench``). All JSON files of a folder as one Markdown file::
-
-    python benchmarks/results.py FOLDER > benchmarks.md
+``build/bench``).
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import math
@@ -29,19 +26,6 @@ RESULTS = HERE / "results"
 PACKAGES = ("skdptext", "numpy", "scipy", "scikit-learn", "pot", "gensim", "randomgen")
 
 
-def results_folder() -> Path:
-    """Where `record` writes."""
-    return Path(os.environ.get("SKDPTEXT_BENCH_RESULTS") or RESULTS)
-
-
-def figures_folder(name: str) -> Path:
-    """Where the figures of an experiment go: the site's, or beside other results."""
-    ours = HERE.parent / "docs" / "_static" / name
-    folder = Path(os.environ.get("SKDPTEXT_BENCH_RESULTS") or ours)
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
 def record(
     name: str, rows: list[dict[str, object]], *, title: str, note: str = ""
 ) -> None:
@@ -50,8 +34,7 @@ def record(
     Parameters
     ----------
     name : str
-        Name of the file: lower-case letters, digits, ``_`` and ``-``. One name, one
-        table; a second call replaces the first.
+        Name of the file. One name, one table; a second call replaces the first.
     rows : list of dict
         One dict per line, column to value: text, numbers, flags or None. Columns are
         shown in the order in which they first appear; units belong in their names.
@@ -61,31 +44,48 @@ def record(
         What a reader must know: the shapes, the threads, what the ratio divides. Plain
         text; paragraphs are parted by empty lines.
     """
-    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]*", name):
-        raise ValueError(f"name must be lower-case letters, digits, _ or -, not {name}")
     if not rows:
         raise ValueError(f"{name} has no rows")
+    rows = [{str(k): _plain(v) for k, v in row.items()} for row in rows]
+    header = columns(rows)
+    print(f"\n## {title}\n\n| {' | '.join(header)} |")
+    print("|" + " --- |" * len(header))
+    for row in rows:
+        print(f"| {' | '.join(cell(row.get(key)) for key in header)} |")
+    print(f"\n{note}", flush=True)
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    machine = {
+        "cpu": _processor(),
+        "cores": os.cpu_count(),
+        "memory_gib": round(memory / 2**30, 1),
+        "system": f"{platform.system()} {platform.release()}",
+    }
     result = {
         "name": name,
         "title": title,
         "note": note,
-        "rows": [{str(k): _plain(v) for k, v in row.items()} for row in rows],
-        **_circumstances(),
+        "rows": rows,
+        "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
+        "commit": _commit(),
+        "command": _command(),
+        "machine": machine,
+        "versions": _versions(),
     }
-    print(f"\n{markdown(result)}", flush=True)
-    path = results_folder() / f"{name}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path = folder_of(RESULTS) / f"{name}.json"
     text = json.dumps(result, indent=1, ensure_ascii=False, allow_nan=False)
-    # Written aside first: a reader never meets half a file.
-    aside = path.with_suffix(f".{os.getpid()}.part")
-    aside.write_text(text + "\n", encoding="utf-8")
-    aside.replace(path)
+    path.write_text(text + "\n", encoding="utf-8")
 
 
-def load(folder: Path | None = None) -> list[dict]:
-    """All recorded results of a folder, by name; none if it does not exist."""
-    paths = sorted((folder or results_folder()).glob("*.json"))
-    return [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+def folder_of(ours: Path) -> Path:
+    """Where results go: into the named folder, or else into ours."""
+    folder = Path(os.environ.get("SKDPTEXT_BENCH_RESULTS") or ours)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def figures_folder(name: str) -> Path:
+    """Where the figures of an experiment go: the site's, or beside other results."""
+    return folder_of(HERE.parent / "docs" / "_static" / name)
 
 
 def columns(rows: list[dict]) -> list[str]:
@@ -110,42 +110,9 @@ def cell(value: object) -> str:
     return " ".join(str(value).split())
 
 
-def bracketed(
-    value: float, low: float, high: float, digits: int = 2, sign: str = ""
-) -> str:
+def bracketed(value: float, low: float, high: float, digits: int = 2) -> str:
     """As in "0.12 [0.10, 0.14]"."""
-    shown = f"{sign}.{digits}f"
-    return f"{value:{shown}} [{low:{shown}}, {high:{shown}}]"
-
-
-def table_cells(rows: list[dict], missing: object = None) -> list[list[str]]:
-    """The header of all rows, what Markdown rules it off with, and their cells."""
-    header = columns(rows)
-    lines = [[cell(row.get(key, missing)) for key in header] for row in rows]
-    return [header, ["---"] * len(header), *lines]
-
-
-def as_markdown(table: list[list[str]]) -> str:
-    """Cells as a table, in which a bar is a bar."""
-    lines = ([text.replace("|", "\\|") for text in line] for line in table)
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def markdown(result: dict) -> str:
-    """A recorded result as Markdown: heading, table, note, and where it was made."""
-    table = as_markdown(table_cells(result["rows"]))
-    parts = [f"## {result['title']}", table, result["note"], origin(result)]
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def origin(result: dict) -> str:
-    """One sentence: when, where, with what, and by which command."""
-    versions = ", ".join(f"{k} {v}" for k, v in result["versions"].items())
-    machine = result["machine"]
-    return (
-        f"{result['date']}, commit {result['commit']}, {machine['cpu']}, "
-        f"{machine['cores']} cores; {versions}: `{result['command']}`"
-    )
+    return f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
 
 
 def _plain(value: object) -> object:
@@ -157,33 +124,13 @@ def _plain(value: object) -> object:
     return value if isinstance(value, bool | int | float | None) else str(value)
 
 
-def _circumstances() -> dict[str, object]:
-    return {
-        "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
-        "commit": _commit(),
-        "command": _command(),
-        "machine": _machine(),
-        "threads": _threads(),
-        "versions": _versions(),
-    }
-
-
 def _commit() -> str:
-    """The commit, and whether the code that was measured differs from it."""
-
-    def git(*args: str) -> str:
-        done = subprocess.run(
-            ["git", *args], cwd=HERE.parent, capture_output=True, text=True, check=True
-        )
-        return done.stdout.strip()
-
-    try:
-        commit = git("rev-parse", "--short=10", "HEAD")
-        changed = git("status", "--porcelain", "-uno", "--", "skdptext", "benchmarks")
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
-    code = [line for line in changed.splitlines() if line.endswith(".py")]
-    return f"{commit} and uncommitted changes" if code else commit
+    """The commit, and whether anything differs from it."""
+    command = ["git", "describe", "--always", "--abbrev=10", "--dirty", "--exclude=*"]
+    done = subprocess.run(
+        command, cwd=HERE.parent, capture_output=True, text=True, check=False
+    )
+    return done.stdout.strip() or "unknown"
 
 
 def _command() -> str:
@@ -194,35 +141,12 @@ def _command() -> str:
     return shlex.join(["python", script.as_posix(), *sys.argv[1:]])
 
 
-def _machine() -> dict[str, object]:
-    cpu = platform.processor() or platform.machine()
-    features: list[str] = []
+def _processor() -> str:
     with contextlib.suppress(OSError):  # Linux only; elsewhere the name must do
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-        name = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
-        cpu = name[1].strip() if name else cpu
-        flags = re.search(r"^flags\s*:\s*(.+)$", text, re.MULTILINE)
-        known = set(flags[1].split()) if flags else set()
-        features = [f for f in ("avx2", "avx512f", "avx512_vnni") if f in known]
-    machine: dict[str, object] = {"cpu": cpu, "cores": os.cpu_count()}
-    machine["features"] = features
-    with contextlib.suppress(AttributeError, ValueError, OSError):
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        machine["memory_gib"] = round(memory / 2**30, 1)
-    machine["system"] = f"{platform.system()} {platform.release()}"
-    return machine
-
-
-def _threads() -> dict[str, object]:
-    """Threads of each pool as `record` finds them, and what the environment asks."""
-    from threadpoolctl import threadpool_info
-
-    pools = [
-        {key: pool.get(key) for key in ("user_api", "internal_api", "num_threads")}
-        for pool in threadpool_info()
-    ]
-    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-    return {"pools": pools, "environment": {n: os.environ.get(n) for n in names}}
+        if name := re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE):
+            return name[1].strip()
+    return platform.processor() or platform.machine()
 
 
 def _versions() -> dict[str, str]:
@@ -231,15 +155,3 @@ def _versions() -> dict[str, str]:
         with contextlib.suppress(metadata.PackageNotFoundError):
             versions[package] = metadata.version(package)
     return versions
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", nargs="?", type=Path, default=RESULTS)
-    results = load(parser.parse_args().folder)
-    print("# Benchmarks of skdptext\n")
-    print("\n".join(map(markdown, results)) if results else "No results yet.")
-
-
-if __name__ == "__main__":
-    main()

@@ -43,7 +43,7 @@ def test_every_script_says_what_it_does(load, path, monkeypatch, capsys):
 
 
 ROWS = [
-    {"what": "a|b_c*", "n": np.int64(30_000), "ratio": np.float32(1.5)},
+    {"what": "one, two", "n": np.int64(30_000), "ratio": np.float32(1.5)},
     {"what": "two\nlines", "ratio": float("nan"), "same": np.bool_(True)},
 ]
 
@@ -52,27 +52,22 @@ def test_what_is_recorded_is_what_was_measured(load, tmp_path, capsys):
     results = load("results")
     results.record("speed", ROWS, title="Speed", note="One thread.")
     assert list(tmp_path.iterdir()) == [tmp_path / "speed.json"]
-    (record,) = results.load()
-    assert record == json.loads((tmp_path / "speed.json").read_text("utf-8"))
+    record = json.loads((tmp_path / "speed.json").read_text("utf-8"))
     assert record["rows"] == [
-        {"what": "a|b_c*", "n": 30_000, "ratio": 1.5},
+        {"what": "one, two", "n": 30_000, "ratio": 1.5},
         {"what": "two\nlines", "ratio": None, "same": True},
     ]
     assert record["title"] == "Speed"
     assert record["note"] == "One thread."
     assert record["versions"]["numpy"] == np.__version__
     assert record["machine"]["cores"] == os.cpu_count()
-    assert results.markdown(record) in capsys.readouterr().out
-    heading, table, note, origin = results.markdown(record).split("\n\n")
+    assert str(ROOT) not in record["command"]
+    heading, table, note = capsys.readouterr().out.strip().split("\n\n")
     assert (heading, note) == ("## Speed", "One thread.")
     assert table.splitlines()[2:] == [
-        r"| a\|b_c* | 30,000 | 1.5 | – |",
+        "| one, two | 30,000 | 1.5 | – |",
         "| two lines | – | – | yes |",
     ]
-    assert f"numpy {np.__version__}" in origin
-    assert str(ROOT) not in record["command"]
-    results.record("speed", ROWS[:1], title="Again")
-    assert [result["title"] for result in results.load()] == ["Again"]
 
 
 @pytest.mark.parametrize(
