@@ -84,9 +84,11 @@ def test_noise_in_56_settings(dim):
         # numbers this small are differences of larger ones
         assert_bound(loss.delta, exact, ts, tolerance=1e-13)
         for delta in (1e-9, 1e-6, 1e-3, 0.1, 0.7) if dim == 1 else (1e-8, 1e-6, 1e-3):
-            t, least = loss.exponent(delta), least_exponent(exact, delta, distance)
-            above = 1.007 * least + 1e-12 if delta < 0.1 else least + 3e-3 * distance
-            assert least * (1 - 1e-9) <= t <= above
+            # against the least exponent, without a search for it: δ(t) falls
+            t = loss.exponent(delta)
+            assert t >= distance or exact(t * (1 + 1e-9)) <= delta
+            less = (t - 1e-12) / 1.007 if delta < 0.1 else t - 3e-3 * distance
+            assert less <= 0 or exact(less) >= delta
         # losses that are too small by one part in 100 are caught
         lower = shifted(loss, -round(0.01 * distance / loss.step))
         assert catches(assert_bound, lower.delta, exact, ts, 1e-13)
