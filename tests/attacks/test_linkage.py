@@ -73,12 +73,12 @@ UNRELATED = {
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("n_trials", [25, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_trials", [12, pytest.param(200, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", UNRELATED)
 def test_nothing_is_learned_of_unrelated_lists(kind, n_trials):
     """The low end is above chance in at most 2.5% of the trials, by each adversary.
 
-    False alarms: 1e-6.
+    False alarms: 1e-6. A rate of 0.7 is found with 0.96 in 12 trials.
     """
     alarms = Counter()
     for seed in range(n_trials):

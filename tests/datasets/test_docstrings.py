@@ -63,13 +63,13 @@ def test_near_copies_alone_are_left_out(everything):
         own = _words(text)
         return max(len(own & other) / len(own | other) for other in others)
 
-    for i in range(0, len(words), 150):
+    for i in range(0, len(words), 500):
         assert most_in_common(stayed.data[i], words[:i] + words[i + 1 :]) < 0.5
     kept = set(stayed.names)
     texts = zip(everything.names, everything.data, strict=True)
     out = [text for name, text in texts if name not in kept]
     assert len(out) > 1000
-    for text in out[::100]:
+    for text in out[::200]:
         assert most_in_common(text, words) >= 0.5
 
 

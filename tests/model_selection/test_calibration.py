@@ -27,8 +27,7 @@ def each_once(embedding):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("changed", [0.4, 0.01])
-@pytest.mark.parametrize("n_words", [500, 20_000])
+@pytest.mark.parametrize(("changed", "n_words"), [(0.4, 500), (0.01, 20_000)])
 def test_closed_form(changed, n_words):
     found = calibrate_epsilon(LINE, changed, documents=["aa", "bb"], n_words=n_words)
     true = np.exp(-found.epsilon / 2) / 2

@@ -57,7 +57,7 @@ def test_equals_ot_emd2(seed, kind):
 
 
 @pytest.mark.no_cover
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(seeds)
 def test_is_a_metric(seed):
     rng = np.random.default_rng(seed)

@@ -145,7 +145,7 @@ def test_frequencies_of_repeatable_stand_ins(replacer, document):
 
 @pytest.mark.parametrize(
     ("output", "seed", "block", "n"),
-    [("text", None, 4096, 600), ("group", None, 1, 100), ("index", 5, 4096, 600)],
+    [("text", None, 4096, 600), ("group", None, 1, 50), ("index", 5, 4096, 600)],
 )
 def test_honest_releases_follow_the_law(replacer, output, seed, block, n, monkeypatch):
     """Of fresh noise, by blocks too, and of a generator, which moves on with calls."""
@@ -291,7 +291,7 @@ def test_repeatable_releases_do_not_depend_on_the_others(
         first = replacer.transform(texts, document_ids=some_ids)
         back = replacer.transform(texts[::-1], document_ids=some_ids and some_ids[::-1])
         np.testing.assert_array_equal(back[::-1], first)
-        for i in range(8):
+        for i in range(3):
             alone = some_ids and [some_ids[i]]
             assert replacer.transform([texts[i]], document_ids=alone) == first[i]
         for other in (
@@ -384,7 +384,7 @@ def two_groups():
     return DPDocumentReplacer(texts, n_groups=2).fit()
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(st.lists(st.text(max_size=30), max_size=17))
 def test_any_text_is_answered(two_groups, texts):
     released = two_groups.transform(texts)
