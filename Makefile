@@ -16,6 +16,9 @@ OLDEST_TESTS ?= tests
 # What make dist runs from the unpacked sdist. It holds every file of the repository, so
 # that a few tests show that they run from there
 DIST_TESTS ?= tests/test_repository.py tests/preprocessing
+# Which of the notebooks make test-notebooks runs, as pytest's -k names tests; all by
+# default
+NOTEBOOKS ?=
 # Random settings of the perturber whose exact law make test-fuzz works out
 LAWS ?= 20000
 # Passed on, as in: make paper PAPER_ARGS="--quick"
@@ -72,7 +75,7 @@ test-fuzz: $(STAMP)-test  ## thousands of mutated files and of random releases, 
 	    tests/privacy/test_exact_laws.py -k more_than_is_promised $(PYTEST_ARGS)
 
 test-notebooks: $(STAMP)-test  ## run the notebooks in Jupyter, and the README's example
-	$(SHARED) $(PY) -m pytest $(WORKERS) -m notebooks --durations=15 tests/test_notebook.py tests/test_front_door.py $(PYTEST_ARGS)
+	$(SHARED) $(PY) -m pytest $(WORKERS) -m notebooks -k "$(NOTEBOOKS)" --durations=15 tests/test_notebook.py tests/test_front_door.py $(PYTEST_ARGS)
 
 # Spark needs Java 17 or newer: apt-get install openjdk-17-jre-headless
 test-scale: $(SCALE_VENV)/.stamp-scale  ## run the tests on Spark, Dask, Ray and others, minutes
