@@ -13,7 +13,7 @@ from collections import Counter
 import numpy as np
 import pyarrow as pa
 import pytest
-from pyarrow import dataset, parquet
+from pyarrow import dataset
 
 from skdptext.exceptions import EmptyDocumentWarning, InvalidParameterError
 from skdptext.release import read_columns, release_files, verify
@@ -222,14 +222,3 @@ def test_a_damaged_manifest_is_named_whatever_is_wrong_in_it(source, out, tmp_pa
     for place in (tmp_path, source, tmp_path / "none"):
         with pytest.raises(InvalidParameterError, match="must be the folder of a rel"):
             verify(place)
-
-
-@pytest.mark.no_cover
-@pytest.mark.parametrize("n_jobs", [None, 2])
-def test_long_documents_are_released_as_in_one_batch(make_release, tmp_path, n_jobs):
-    texts = [f"word{i} " + f"{'x' * 1000} " * 450 for i in range(11)]
-    table = pa.table({"id": [f"d{i}" for i in range(11)], "text": texts})
-    parquet.write_table(table, tmp_path / "in.parquet", row_group_size=3)
-    release, out = make_release(), tmp_path / "out"
-    release_files(tmp_path / "in.parquet", out, release, n_jobs=n_jobs)
-    assert parquet.read_table(out / "part-00000.parquet").equals(release(table))
