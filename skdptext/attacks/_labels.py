@@ -1,7 +1,6 @@
 """Infer authors, topics and other labels of releases by trained classifiers."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,7 @@ from sklearn.naive_bayes import ComplementNB
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.svm import LinearSVC
 
-from skdptext.attacks._risk import pair_interval
-from skdptext.attacks._scores import Scores, check_adversaries, scored
+from skdptext.attacks._scores import Scores, check_adversaries, pair_interval, scored
 from skdptext.attacks._words import (
     by_parts,
     by_words,
@@ -30,7 +28,6 @@ from skdptext.utils import as_labels, check_integer, quiet
 
 # Text that replaces an empty release, because vectorizers need a word.
 _NOTHING = "nothing"
-_INFORMED = "naive Bayes that knows the mechanism"
 
 
 def label_attack(
@@ -77,7 +74,7 @@ def label_attack(
     -------
     scores : Scores
         ``scores[name]`` is the strongest attacker. `chance` is the share of the most
-        frequent label, and `clear` the score of the best attacker on the originals.
+        frequent label.
 
     Raises
     ------
@@ -101,69 +98,58 @@ def label_attack(
     (1.0, 0.5)
     """
     released = documents_of("released", released, numbers=True)
-    noisy = texts_of(released)
-    views = {"releases": [text if words_of(text) else _NOTHING for text in noisy]}
+    noisy = [text if words_of(text) else _NOTHING for text in texts_of(released)]
+    views = {"releases": noisy}
     if original is not None:
         original = documents_of("original", original)
         views = {"originals": texts_of(original)} | views
     custom = check_adversaries(
         adversaries, "classifiers", "fit", "predict", "get_params"
     )
-    n = len(released)
-    if any(len(texts) != n for texts in views.values()):
+    n, first = len(released), next(iter(views.values()))
+    if len(first) != n:
         raise InvalidParameterError(
             "original and released must be of equal length, got "
-            f"{len(original)} and {n} texts."
+            f"{len(first)} and {n} texts."
         )
     check_integer("random_state", random_state, low=0)
     known = as_labels("labels", labels, n, n_different=2)
-    counts = np.unique(known, return_counts=True)[1]
-    n_splits = min(check_integer("n_splits", n_splits, low=2), max(2, counts.max()))
+    most = int(np.unique(known, return_counts=True)[1].max())
+    n_splits = min(check_integer("n_splits", n_splits, low=2), max(2, most))
     if groups is None:
         # Copies of a text must not be both learned and inferred: the label would be
         # read off.
-        groups = [" ".join(words_of(text)) for text in next(iter(views.values()))]
+        groups = [" ".join(words_of(text)) for text in first]
         groups = groups if len(set(groups)) >= n_splits else np.arange(n)
     groups = as_labels("groups", groups, n, n_different=n_splits)
-    folds = StratifiedGroupKFold(n_splits, shuffle=True, random_state=random_state)
-    trials: list[tuple[str, Any, Any, Mapping[str, Any]]] = [
-        (f"{by}, trained on {source}", model, texts, views)
-        for by, model in (_models(random_state) | custom).items()
+    svm = LinearSVC(tol=1e-2, random_state=random_state)
+    # Parts of words are read for style.
+    models = {
+        "linear model": make_pipeline(make_union(by_words(), by_parts()), svm),
+        "naive Bayes": make_pipeline(by_words(), ComplementNB()),
+    }
+    # Each attacker by name: a classifier, what it learns from, and what it is asked.
+    attackers: dict[str, Any] = {
+        f"{by}, trained on {source}": (model, texts, noisy)
+        for by, model in (models | custom).items()
         for source, texts in views.items()
-    ]
-    numbers = numbers_of(released)
-    if numbers is not None:
-        svm = LinearSVC(tol=1e-2, random_state=random_state)
-        trials.append(
-            ("linear model of the numbers", svm, numbers, {"releases": numbers})
-        )
+    }
+    if (numbers := numbers_of(released)) is not None:
+        attackers["linear model of the numbers"] = svm, numbers, numbers
     if releaser is not None and original is not None:
         releaser = fitted_releaser(releaser, original, "releaser")
         bayes = ChannelNaiveBayes(releaser, random_state=random_state)
-        trials.append((_INFORMED, bayes, original, {"releases": released}))
-    right = {view: {by: np.zeros(n) for by, *_ in trials} for view in views}
+        attackers["naive Bayes that knows the mechanism"] = bayes, original, released
+    folds = StratifiedGroupKFold(n_splits, shuffle=True, random_state=random_state)
+    right = {by: np.zeros(n) for by in attackers}
     # scikit-learn warns about labels with few documents, and releasers about leaks that
     # the caller knows.
     with quiet(Warning):
         for learn, held in folds.split(known, known, groups):
-            for by, model, documents, asked in trials:
-                # With a single label in the fold, there is nothing to learn.
-                alone = len(np.unique(known[learn])) == 1
+            # With a single label in the fold, there is nothing to learn.
+            alone = len(np.unique(known[learn])) == 1
+            for by, (model, texts, asked) in attackers.items():
                 fitted = clone(DummyClassifier() if alone else model)
-                fitted.fit(rows_of(documents, learn), known[learn])
-                for view, of_view in asked.items():
-                    guess = fitted.predict(rows_of(of_view, held))
-                    right[view][by][held] = guess == known[held]
-    chance = float(counts.max() / n)
-    rows = scored(name, right["releases"], chance, random_state, pair_interval)
-    in_clear = right.get("originals", {}).values()
-    clear = max((float(hits.mean()) for hits in in_clear), default=None)
-    return Scores(replace(row, clear=clear) for row in rows)
-
-
-def _models(seed: int) -> dict[str, Any]:
-    """Make classifiers of raw texts, which also use parts of words, for style."""
-    model = LinearSVC(tol=1e-2, random_state=seed)
-    linear = make_pipeline(make_union(by_words(), by_parts()), model)
-    bayes = make_pipeline(by_words(), ComplementNB())
-    return {"linear model": linear, "naive Bayes": bayes}
+                fitted.fit(rows_of(texts, learn), known[learn])
+                right[by][held] = fitted.predict(rows_of(asked, held)) == known[held]
+    return Scores(scored(name, right, most / n, random_state, pair_interval))

@@ -1,10 +1,11 @@
 """Link releases to their originals: attackers who hold candidate documents."""
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import product
+from itertools import chain
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
@@ -19,12 +20,7 @@ from skdptext.attacks._words import (
     words_of,
 )
 from skdptext.base import fitted_releaser
-from skdptext.exceptions import (
-    EmptyDocumentWarning,
-    InvalidParameterError,
-    OutOfVocabularyWarning,
-    PrivacyLeakWarning,
-)
+from skdptext.exceptions import InvalidParameterError
 from skdptext.metrics import found_among
 from skdptext.utils import as_array, check_integer, check_rng, quiet
 
@@ -38,8 +34,7 @@ _FEWEST_PAIRS, _FOLDS, _WRONG = 10, 5, 30
 _RIDGE = 0.3
 # Number of words of a text that are read in order.
 _PLACES = 40
-# Scores closer than this, relative to the largest, are ties. Rounding must not
-# distinguish equal documents.
+# Similarities closer than this, relative to the largest, differ by rounding only.
 _TIE = 1e-6
 
 Adversary = Callable[[Sequence[str], Sequence[str]], np.ndarray]
@@ -135,18 +130,16 @@ def linkage_attack(
     original = documents_of("original", original)
     released = documents_of("released", released, numbers=True)
     clear, noisy = texts_of(original), texts_of(released)
-    every = np.arange(len(noisy))
-    rows = every if truth is None else as_array(truth, "truth must hold whole numbers")
-    if truth is None and len(clear) != len(noisy):
+    alike = truth is not None or len(clear) == len(noisy)
+    if not alike or min(len(clear), len(noisy)) < 2 or not any(map(words_of, clear)):
         raise InvalidParameterError(
-            "original and released must be of equal length unless truth is given, got "
+            "original and released must be of equal length unless truth is given, and "
+            "hold at least 2 texts, and original words, got "
             f"{len(clear)} and {len(noisy)} texts."
         )
-    if min(len(clear), len(noisy)) < 2 or not any(map(words_of, clear)):
-        raise InvalidParameterError(
-            "original and released must hold at least 2 texts, and original words, got "
-            f"{len(clear)} and {len(noisy)} texts."
-        )
+    rows = np.arange(len(noisy))
+    if truth is not None:
+        rows = as_array(truth, "truth must hold whole numbers")
     if rows.shape != (len(noisy),) or not np.isin(rows, np.arange(len(clear))).all():
         raise InvalidParameterError(
             f"truth must hold a row of original, 0 to {len(clear) - 1}, for each of "
@@ -154,40 +147,39 @@ def linkage_attack(
         )
     n = min(check_integer("n_candidates", n_candidates, low=2), len(clear))
     seed = int(check_rng(random_state).integers(2**31))
-    custom = check_adversaries(adversaries, "functions", "__call__")
     found = similarities(clear, noisy)
     if truth is not None:
         # Long texts are similar to all releases. What counts is the excess over the
         # usual similarity.
         alike = found["words in common"]
         found["words, more than usual"] = alike - alike.mean(axis=0)
-    # Numbers of words are compared after removing what a release adds to all texts, or
-    # leaves out of all.
-    sizes = [np.log1p([len(t.split()) for t in texts]) for texts in (noisy, clear)]
-    shift = np.median(sizes[0]) - np.median(sizes[1])
-    found["number of words"] = -np.abs(np.subtract.outer(sizes[0] - shift, sizes[1]))
+    custom = check_adversaries(adversaries, "functions", "__call__")
     for name, adversary in custom.items():
         found[name] = np.asarray(adversary(clear, noisy), dtype=float)
-        if found[name].shape != (len(noisy), len(clear)) or np.isnan(found[name]).any():
+        if (
+            found[name].shape != (len(noisy), len(clear))
+            or not np.isfinite(found[name]).all()
+        ):
             raise InvalidParameterError(
-                "adversaries must return arrays of shape "
-                f"({len(noisy)}, {len(clear)}) without NaN, got {found[name].shape}."
+                "adversaries must return finite numbers, an array of shape "
+                f"({len(noisy)}, {len(clear)}), got {found[name].shape}."
             )
     if len(noisy) >= _FEWEST_PAIRS:
         if truth is None:
             found |= _translations(clear, released) | _word_for_word(clear, noisy)
-        found = {name: _tied(score) for name, score in found.items()}
         found = {"all, learned": _learned(found, rows, seed)} | found
     if releaser is not None:
-        with quiet(PrivacyLeakWarning, OutOfVocabularyWarning, EmptyDocumentWarning):
+        with quiet(Warning):  # releasers warn of leaks that the caller knows
             releaser = fitted_releaser(releaser, original, "releaser")
             likelihood = releaser.likelihood(original, random_state=seed)
             found["likelihood"] = likelihood(released)
-    right = {name: found_among(_tied(score), rows, n) for name, score in found.items()}
+    right = {name: found_among(score, rows, n) for name, score in found.items()}
     return Scores(scored("linkage", right, 1 / n, seed))
 
 
-def similarities(original: Sequence[str], released: Sequence[str]) -> dict[str, Any]:
+def similarities(
+    original: Sequence[str], released: Sequence[str]
+) -> dict[str, np.ndarray]:
     """Compute similarities of releases to originals, (n_released, n_originals)."""
     words, parts = by_words(), by_parts()
     clear = words.fit_transform(original)
@@ -195,26 +187,21 @@ def similarities(original: Sequence[str], released: Sequence[str]) -> dict[str, 
     often, usual = (np.asarray((x > 0).mean(axis=0)).ravel() for x in (noisy, clear))
     telling = (often < PLACEHOLDER) | (often < _OFTENER * usual)
     in_parts = parts.fit_transform(original)
+    # Numbers of words are compared after removing what a release adds to all texts, or
+    # leaves out of all.
+    sizes = [np.log1p([len(t.split()) for t in x]) for x in (released, original)]
+    more, than = (size - np.median(size) for size in sizes)
     return {
         "words in common": (noisy.multiply(telling).tocsr() @ clear.T).toarray(),
         "parts of words in common": (parts.transform(released) @ in_parts.T).toarray(),
+        "number of words": -np.abs(np.subtract.outer(more, than)),
     }
-
-
-def _tied(scores: np.ndarray) -> np.ndarray:
-    """Make scores finite, and equal if they differ by rounding only."""
-    finite = np.isfinite(scores)
-    low, high = (end(scores[finite], initial=0) for end in (np.min, np.max))
-    # Impossible candidates come last.
-    scores = np.where(finite, scores, 2 * low - high - 1)
-    unit = np.abs(scores).max(initial=0) * _TIE
-    return np.round(scores / unit) * unit if unit > 0 else scores
 
 
 # -- learned from other pairs ----------------------------------------------------------
 
 
-def _translations(original: Sequence[str], released: Any) -> dict[str, Any]:
+def _translations(original: Sequence[str], released: Any) -> dict[str, np.ndarray]:
     """Compare originals with translated releases, and releases with translated ones.
 
     Ridge regression maps weighted counts of words, or numbers, from one side to the
@@ -223,7 +210,7 @@ def _translations(original: Sequence[str], released: Any) -> dict[str, Any]:
     clear = _gram(by_words().fit_transform(original))
     codes: Any = numbers_of(released)
     if codes is None:
-        by_code = TfidfVectorizer(token_pattern=r"\S+", sublinear_tf=True)
+        by_code = TfidfVectorizer(analyzer=str.split, sublinear_tf=True)
         codes = by_code.fit_transform(
             [text.strip() or "." for text in texts_of(released)]
         )
@@ -237,7 +224,7 @@ def _translations(original: Sequence[str], released: Any) -> dict[str, Any]:
 def _gram(x: Any) -> np.ndarray:
     """Compute cosines of centered rows."""
     like = x @ x.T
-    like = like.toarray() if hasattr(like, "toarray") else like
+    like = like.toarray() if sp.issparse(like) else like
     mean = like.mean(axis=0)
     like = like - mean - mean[:, None] + mean.mean()
     like = np.where(np.abs(like) < _TIE, 0, like)  # rounding errors of equal texts
@@ -255,96 +242,69 @@ def _carried(known: np.ndarray, other: np.ndarray, *, back: bool) -> np.ndarray:
     to the release, and even unrelated texts would seem to be identified.
     """
     inverse = np.linalg.inv(known + _RIDGE * np.eye(len(known)))
-    own, change = np.diagonal(inverse), inverse @ other
+    change = inverse @ other
+    own, moved, like = map(np.diagonal, (inverse, change, other))
     # Determinants of the 2 × 2 blocks of the inverse, which remove two pairs at once.
     det = np.outer(own, own) - inverse**2
     np.fill_diagonal(det, 1)
-    if back:
-        change = change.T
-        of_own = np.diagonal(change)[:, None]
-        wrong = other - (own[:, None] * change - inverse * of_own) / det
-        right = own * of_own - inverse * change
-    else:
-        wrong = other - (own * change - inverse * np.diagonal(change)) / det
-        right = own * np.diagonal(change)[:, None] - inverse * change.T
-    right = np.diagonal(other)[:, None] - right / det
+    wrong = other - (own * change - inverse * moved) / det
+    right = like[:, None] - (np.outer(moved, own) - inverse * change.T) / det
     np.fill_diagonal(right, 0)
     # Differences from the original have a common scale for all candidates of a release.
-    mean = right.sum(axis=1, keepdims=True) / (len(right) - 1)
-    found = wrong - right + mean
-    np.fill_diagonal(found, mean.ravel())
+    mean = right.sum(axis=1) / (len(right) - 1)
+    found = (wrong.T if back else wrong) - right + mean[:, None]
+    np.fill_diagonal(found, mean)
     return found
 
 
-def _word_for_word(original: Sequence[str], released: Sequence[str]) -> dict[str, Any]:
+def _word_for_word(
+    original: Sequence[str], released: Sequence[str]
+) -> dict[str, np.ndarray]:
     """Compute likelihoods of releases with one word for each word, in order.
 
-    The replacements of each word are learned from all pairs except the two that are
-    compared. For the truth, which is one of them, a typical other pair is left out.
-    Other kinds of releases give no score.
+    The replacements of each word are learned from all pairs except the candidate's own,
+    which would make it dissimilar to other releases. Other kinds of releases give no
+    score.
     """
     cuts: tuple[Any, ...] = words_of, str.split
-    ways = [[list(map(cut, texts)) for cut in cuts] for texts in (original, released)]
-    texts = max(product(*ways), key=lambda way: _in_step(*way).sum())
+    ways = [[list(map(cut, x)) for x in (original, released)] for cut in cuts]
+    texts = max(ways, key=lambda way: _in_step(*way).sum())
     same = _in_step(*texts)
     if same.mean() < 0.5:
         return {}
-    number: dict[str, int] = {}
-    clear, noisy = (
-        [np.array([number.setdefault(w, len(number)) for w in text], int) for text in x]
-        for x in texts
-    )
-    n, rows = len(number), np.flatnonzero(same)
-    row_of = np.repeat(rows, [len(clear[row]) for row in rows])
-    words, codes = (
-        np.concatenate([side[row] for row in rows]) for side in (clear, noisy)
-    )
-    often = np.bincount(codes, minlength=n) / len(codes)
-    in_all, in_row = (
-        _Counts(words * n + codes),
-        _Counts((row_of * n + words) * n + codes),
-    )
-    # the first words of each original, and how often others have these
-    first = np.zeros((len(clear), _PLACES), int)
-    for row, text in enumerate(clear):
-        first[row, : len(text)] = text[:_PLACES]
-    of_word, own = np.bincount(words, minlength=n), _Counts(row_of * n + words)
-    elsewhere = of_word[first] - own(np.arange(len(clear))[:, None] * n + first)
-    sizes, scores = (
-        np.array(list(map(len, clear))),
-        np.full((len(noisy), len(clear)), -np.inf),
-    )
-    for row, text in enumerate(noisy):
-        of_size, code = np.flatnonzero(sizes == len(text)), text[:_PLACES]
-        place = first[of_size, : len(code)]
-        seen = in_all(place * n + code).astype(float)
-        hit = np.nonzero(seen)  # of few pairs there is anything to leave out
-        pair = place[hit] * n + code[hit[1]]
-        for whose in (row, np.where(of_size == row, -1, of_size)[hit[0]]):
-            seen[hit] -= in_row(whose * n * n + pair)
-        mine = own(row * n + place) * (of_size != row)[:, None]
-        total = elsewhere[of_size, : len(code)] - mine
-        # of the truth, as much is left out as of candidates, of whom two pairs are
-        left = np.where(of_size == row, 1 - 1 / max(1, len(rows) - 1), 1)[:, None]
-        odds = (left * seen + (place == code) / 2 + often[code]) / (left * total + 1.5)
-        scores[row, of_size] = np.log(np.maximum(odds, 1e-12)).sum(axis=1)
-    return {"word for word": scores}
+    words = dict.fromkeys(chain(*texts[0], *texts[1]))
+    number = dict(zip(words, range(len(words)), strict=True))
+    clear, noisy = ([np.array([number[w] for w in t], int) for t in x] for x in texts)
+
+    def counted(rows: Any) -> sp.csr_array:
+        """Count how often each word becomes each other one."""
+        pairs = [np.concatenate([side[i] for i in rows]) for side in (clear, noisy)]
+        return sp.csr_array((np.ones(len(pairs[0])), pairs), shape=(len(words),) * 2)
+
+    every = counted(np.flatnonzero(same))
+    usual = (every.sum(axis=0) + 1) / every.sum()
+    sizes = np.array(list(map(len, noisy)))
+    scores = np.full((len(noisy), len(clear)), np.nan)
+    for column, text in enumerate(clear):
+        rows = np.flatnonzero(sizes == len(text))
+        if not len(text) or not len(rows):
+            continue
+        place = text[:_PLACES]
+        codes = np.array([noisy[row][:_PLACES] for row in rows])
+        seen = every[place]
+        if same[column]:
+            seen = seen - counted([column])[place]
+        times = seen.toarray()[np.arange(len(place)), codes]
+        odds = times + (codes == place) / 2 + usual[codes]
+        scores[rows, column] = np.log(odds / (seen.sum(axis=1) + 1.5)).sum(axis=1)
+    # Candidates of other lengths are as unlikely as the least likely one.
+    least = np.nanmin(np.c_[scores, np.zeros(len(scores))], axis=1)
+    return {"word for word": np.where(np.isnan(scores), least[:, None], scores)}
 
 
 def _in_step(clear: Sequence[Any], noisy: Sequence[Any]) -> np.ndarray:
     """Which pairs have equally many words."""
     return np.array([len(a) == len(b) > 0 for a, b in zip(clear, noisy, strict=True)])
-
-
-class _Counts:
-    """Counts of numbers, for look-ups."""
-
-    def __init__(self, numbers: np.ndarray) -> None:
-        self.numbers, self.times = np.unique(numbers, return_counts=True)
-
-    def __call__(self, wanted: np.ndarray) -> np.ndarray:
-        at = np.minimum(self.numbers.searchsorted(wanted), len(self.numbers) - 1)
-        return np.where(self.numbers[at] == wanted, self.times[at], 0)
 
 
 def _learned(
@@ -354,28 +314,21 @@ def _learned(
 
     The features of a pair are how much each score stands out among those of the same
     release, and among those of the same original. No release is scored by a model that
-    saw it or its original.
+    saw it, or another one of its original.
     """
     rng, (n, m) = np.random.default_rng(seed), next(iter(scores.values())).shape
-    features = [
-        part for s in scores.values() for part in (_outstanding(s), _outstanding(s.T).T)
-    ]
+    both = [(_outstanding(s), _outstanding(s.T).T) for s in scores.values()]
+    features = np.stack(list(chain(*both)), axis=-1)
     columns = np.column_stack([truth, rng.integers(0, m, (n, _WRONG))])
-    seen = np.stack(
-        [part[np.arange(n)[:, None], columns] for part in features], axis=-1
-    )
+    seen = features[np.arange(n)[:, None], columns]
     right = columns == truth[:, None]
     _, place = np.unique(truth, return_inverse=True)
-    fold = np.full(m, -1)  # an original and all its releases are in one fold
-    fold[truth] = rng.permutation(place.max() + 1)[place] % _FOLDS
+    fold = rng.permutation(place.max() + 1)[place] % _FOLDS
     total = np.zeros((n, m))
-    for k in range(_FOLDS):
-        asked = fold[truth] == k
-        learn = ~asked[:, None] & (fold[columns] != k)
-        if 0 < right[learn].sum() < learn.sum():
-            model = LogisticRegression(max_iter=200).fit(seen[learn], right[learn])
-            for weight, part in zip(model.coef_[0], features, strict=True):
-                total[asked] += weight * part[asked]
+    for k in set(fold) if place.any() else ():
+        model = LogisticRegression(max_iter=200)
+        model.fit(np.concatenate(seen[fold != k]), np.concatenate(right[fold != k]))
+        total[fold == k] = features[fold == k] @ model.coef_[0]
     return total
 
 

@@ -6,29 +6,29 @@ from itertools import repeat
 from typing import Any
 
 import numpy as np
+from scipy.special import logit
+from scipy.stats import rankdata
 
 from skdptext.attacks._linkage import similarities
-from skdptext.attacks._risk import (
-    FEWEST_CASES,
-    mean_interval,
-    membership,
-    minus_control,
-)
-from skdptext.attacks._scores import Score, Scores
+from skdptext.attacks._scores import Scores, gain, read_off
 from skdptext.attacks._words import (
+    copies_of,
     documents_of,
     shares_left,
     spans,
     texts_of,
-    whole,
     words_of,
 )
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_rng, share_interval
+from skdptext.utils import check_rng, lower_limit
 
 _SPANS = (1, 2, 3, 5)
 # The most synthetic texts that are compared as wholes. Phrases are sought in all.
 _MOST_COMPARED = 5000
+# The fewest texts on each side: half of them choose, and half are scored.
+_FEWEST_TEXTS = 10
+# Number of thresholds tried.
+_THRESHOLDS = 200
 
 
 def membership_attack(
@@ -57,9 +57,10 @@ def membership_attack(
     scores : Scores
         ``"membership"``: how often attackers pick the training text of a pair with
         another text; a coin flip is right 50% of the time. ``"training texts copied"``
-        and ``"training phrases copied"``: risk minus control, (r − c)/(1 − c) [1]_.
+        and ``"training phrases copied"``: share of the training texts, or of the
+        phrases of one, that synthetic texts contain; `chance` is that of control texts.
     epsilon : float
-        Lower bound on the ε of the generator, with 95% confidence [2]_; 0 if nothing
+        Lower bound on the ε of the generator, with 95% confidence [1]_; 0 if nothing
         follows.
 
     Raises
@@ -69,9 +70,7 @@ def membership_attack(
 
     References
     ----------
-    .. [1] M. Giomi, F. Boenisch, C. Wehmeyer, B. Tasnádi (2023). A unified framework
-       for quantifying privacy risk in synthetic data. PoPETs.
-    .. [2] T. Steinke, M. Nasr, M. Jagielski (2023). Privacy auditing with one (1)
+    .. [1] T. Steinke, M. Nasr, M. Jagielski (2023). Privacy auditing with one (1)
        training run. NeurIPS.
 
     Examples
@@ -90,9 +89,9 @@ def membership_attack(
     )  # fmt: skip
     # A text in both lists was used: as a control, it would hide a leak.
     others = {words: text for words, text in others.items() if words not in used}
-    if min(len(used), len(others)) < FEWEST_CASES or not made:
+    if min(len(used), len(others)) < _FEWEST_TEXTS or not made:
         raise InvalidParameterError(
-            f"training and control must hold at least {FEWEST_CASES} different texts "
+            f"training and control must hold at least {_FEWEST_TEXTS} different texts "
             "with words, none of them in both, and synthetic one, got "
             f"{len(used)}, {len(others)} and {len(made)}."
         )
@@ -100,28 +99,30 @@ def membership_attack(
     texts, compared = [*used.values(), *others.values()], list(made.values())
     if len(made) > _MOST_COMPARED:
         compared = rng.permutation(compared)[:_MOST_COMPARED].tolist()
-    nearest = {
+    columns = {
         f"the nearest, by {by}": score.max(axis=0)
         for by, score in similarities(texts, compared).items()
     }
     words, made_words = [*used, *others], list(made)
-    columns = nearest | {
-        f"own phrases of {n} words": _own_spans(words, made_words, n) for n in _SPANS
-    }
-    table, names = np.stack(list(columns.values()), axis=1), list(columns)
-    found = membership(table[: len(used)], table[len(used) :], rng)
-    rows = [Score("membership", names[found.area_by], *found[:3], 0.5, found.n)]
-    for question, parts, interval in (
-        ("training texts copied", whole, share_interval),
-        ("training phrases copied", spans, mean_interval),
-    ):
-        there = repeat(set().union(*map(parts, made_words)))
-        risk, base = (shares_left(map(parts, side), there) for side in (used, others))
-        if len(risk) and len(base):
-            excess = minus_control(risk, base, interval)
-            n = min(len(risk), len(base))
-            rows.append(Score(question, "reading", *excess, 0.0, n))
-    return Scores(rows), found.epsilon
+    for n in _SPANS:
+        columns[f"own phrases of {n} words"] = _own_spans(words, made_words, n)
+    table = np.stack(list(columns.values()), axis=1)
+    best, right, epsilon = told_apart(table[: len(used)], table[len(used) :], rng)
+    rows = [read_off("membership", right, 0.5, by=list(columns)[best])]
+    phrases = set().union(*map(spans, made_words))
+    for question, (risk, base) in {
+        "training texts copied": (
+            copies_of(side.values(), made.values()) for side in (used, others)
+        ),
+        "training phrases copied": (
+            shares_left(map(spans, side), repeat(phrases)) for side in (used, others)
+        ),
+    }.items():
+        n = min(len(risk), len(base))
+        if n:
+            sides = (rng.permutation(shares)[:n] for shares in (risk, base))
+            rows.append(gain(question, *sides))
+    return Scores(rows), epsilon
 
 
 def _distinct(texts: Sequence[str]) -> dict[tuple[str, ...], str]:
@@ -140,3 +141,42 @@ def _own_spans(words: list[Any], made: list[Any], n: int) -> np.ndarray:
     own = [{span for span in text if held[span] == 1} for text in own]
     # One more phrase counts as half found, which puts texts without any in the middle.
     return np.array([(len(text & there) + 0.5) / (len(text) + 1) for text in own])
+
+
+def told_apart(
+    members: np.ndarray, others: np.ndarray, rng: np.random.Generator
+) -> tuple[int, np.ndarray, float]:
+    """Distinguish members from others by their scores, a column per attacker.
+
+    Members have larger scores. Half of the cases choose attacker and threshold. Returns
+    the attacker, whether it picks the member of each pair, and a lower bound on ε.
+    """
+    (chose_m, of_m), (chose_o, of_o) = (
+        np.split(rng.permutation(x), [len(x) // 2]) for x in (members, others)
+    )
+    ranks = rankdata(np.concatenate([chose_m, chose_o]), axis=0)
+    best = int(ranks[: len(chose_m)].mean(axis=0).argmax())
+    at = np.quantile(chose_m[:, best], np.linspace(0, 1, _THRESHOLDS))
+    true, false = ((x[:, best, None] >= at).sum(axis=0) for x in (chose_m, chose_o))
+    bounds = epsilon_bound(true, false, len(chose_m), len(chose_o))
+    least, n = at[bounds.argmax()], min(len(of_m), len(of_o))
+    right = (1 + np.sign(of_m[:n, best] - of_o[:n, best])) / 2  # a tie counts half
+    true, false = ((x[:, best] >= least).sum() for x in (of_m, of_o))
+    epsilon = epsilon_bound(true, false, len(of_m), len(of_o))
+    return best, right, max(0.0, float(epsilon))
+
+
+def epsilon_bound(true: Any, false: Any, n: Any, m: Any, level: float = 0.05) -> Any:
+    """Compute a lower limit of ε if `true` of n members and `false` of m others match.
+
+    Assume that each case became a member by an independent draw of probability
+    n/(n + m). An attacker who sees one release of an ε-differentially private mechanism
+    is right about each case they pick with a probability of at most
+    n eᵋ/(n eᵋ + m). Even if cases depend on each other, they are right at most as often
+    as in independent draws with this probability (Steinke, Nasr and Jagielski, 2023,
+    "Privacy auditing with one (1) training run"). `level` is the error rate of Clopper
+    and Pearson's limit of this probability.
+    """
+    low = lower_limit(true, true + false, level)
+    with np.errstate(divide="ignore"):
+        return logit(low) - np.log(n) + np.log(m)

@@ -1,21 +1,22 @@
 """Scores of attackers as one table of numbers."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
     Fragment,
     check_kind,
+    half_width,
     import_pandas,
-    kind_of,
     lined_up,
+    lower_limit,
     share_interval,
     table,
+    upper_limit,
 )
 
 # The least gain over chance that counts, in points or as a factor. With many words, a
@@ -30,10 +31,10 @@ QUESTIONS = {
     "words": "words of a text left",
     "rare words": "rare words left",
     "spans of 5 words": "phrases of 5 words left",
-    "copies": "releases that copy an original, of any row",
-    "membership": "training text picked of two (a coin flip: 50%)",
-    "training texts copied": "training texts copied, beyond control",
-    "training phrases copied": "their phrases of 5 words, beyond control",
+    "copies": "copies of an original, of any row",
+    "membership": "training text picked of two",
+    "training texts copied": "training texts copied, against control",
+    "training phrases copied": "phrases of 5 words copied, against control",
 }
 _HEADER = ("", "share", "95% interval", "guessing", "above guessing", "by")
 
@@ -60,8 +61,6 @@ class Score:
         Number of documents in the mean `value`.
     strongest : bool
         Whether this attacker was the best on the half that chooses.
-    clear : float or None
-        Score of the best attacker on the original texts.
     """
 
     question: str
@@ -72,7 +71,6 @@ class Score:
     chance: float
     n_documents: int
     strongest: bool = True
-    clear: float | None = None
 
     @property
     def is_above(self) -> bool:
@@ -94,7 +92,7 @@ class Score:
         return next(word for least, word in _AMOUNTS.items() if self.low >= least)
 
 
-class Scores(Mapping[str, Score]):
+class Scores(dict[str, Score]):
     """The strongest attacker for each question; `rows` has all attackers.
 
     Parameters
@@ -105,16 +103,7 @@ class Scores(Mapping[str, Score]):
 
     def __init__(self, rows: Iterable[Score] = ()) -> None:
         self.rows = list(rows)
-        self._strongest = {row.question: row for row in self.rows if row.strongest}
-
-    def __getitem__(self, question: str) -> Score:
-        return self._strongest[question]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._strongest)
-
-    def __len__(self) -> int:
-        return len(self._strongest)
+        super().__init__((row.question, row) for row in self.rows if row.strongest)
 
     def to_frame(self) -> Any:
         """Convert all rows to a pandas data frame.
@@ -124,10 +113,7 @@ class Scores(Mapping[str, Score]):
         frame : pandas.DataFrame
             The fields of `Score`, a row for each question and attacker.
         """
-        columns = [field.name for field in fields(Score)]
-        return import_pandas("to_frame").DataFrame(
-            map(asdict, self.rows), columns=columns
-        )
+        return import_pandas("to_frame").DataFrame(map(asdict, self.rows))
 
     def _cells(self) -> list[list[str]]:
         return [
@@ -168,24 +154,18 @@ def scored(
     order = np.random.default_rng(seed).permutation(len(next(iter(right.values()))))
     choosing, scoring = np.split(order, [len(order) // 2])
     best = max(right, key=lambda name: right[name][choosing].sum())
-    rows = {
-        name: read_off(question, hits[scoring], chance, interval, name)
+    rows = [
+        read_off(question, hits[scoring], chance, interval, name)
         for name, hits in right.items()
-    }
-    # With few documents, folds can make a guess worse than chance.
-    return [
-        replace(row, high=max(row.high, chance), strongest=name == best)
-        for name, row in rows.items()
     ]
+    return [replace(row, strongest=row.adversary == best) for row in rows]
 
 
 def check_adversaries(given: Any, what: str, *methods: str) -> dict[str, Any]:
     """Check custom attackers by name, each with all of the methods."""
-    if given is None:
-        return {}
+    given = {} if given is None else given
     rule = f"adversaries must map names to {what}"
-    if not isinstance(given, Mapping) or not all(isinstance(x, str) for x in given):
-        raise InvalidParameterError(f"{rule}, got {kind_of(given)}.")
+    check_kind(given, Mapping, rule)
     for adversary in given.values():
         check_kind(adversary, methods, rule)
     return dict(given)
@@ -199,8 +179,46 @@ def read_off(
     by: str = "reading",
 ) -> Score:
     """Score a mean of shares, with its interval."""
-    mean = float(values.mean())
-    return Score(question, by, mean, *interval(values), chance, len(values))
+    low, high = interval(values)
+    # With few documents, folds can make a guess worse than chance.
+    ends = low, max(high, chance), chance
+    return Score(question, by, float(values.mean()), *ends, len(values))
+
+
+def gain(question: str, own: np.ndarray, other: np.ndarray) -> Score:
+    """Score a mean of shares above that of others, which is its chance.
+
+    The interval is that of the gain, because both shares are high for the same texts.
+    """
+    low, high = (2 * end - 1 for end in mean_interval((own - other + 1) / 2))
+    value, chance = float(own.mean()), float(other.mean())
+    ends = max(0.0, chance + low), min(1.0, chance + high), chance
+    return Score(question, "reading", value, *ends, len(own))
+
+
+def pair_interval(values: np.ndarray) -> tuple[float, float]:
+    """Compute `share_interval` as if there were half as many values.
+
+    Use it if each document is attacked by a model of the others. Two most similar
+    documents are both right or both wrong, depending on whether their labels are equal.
+    The variance of the mean is at most twice that of independent answers. (For
+    docstrings with random authors it was up to twice as large, and 5% of ordinary
+    intervals were above chance; with this correction 2% are.)
+    """
+    hits, n = float(values.sum()) / 2, len(values) / 2
+    return float(lower_limit(hits, n, 0.025)), float(upper_limit(hits, n, 0.025))
+
+
+def mean_interval(values: np.ndarray) -> tuple[float, float]:
+    """Compute Student's 95% interval of a mean of shares.
+
+    A 0 and a 1 are added to the values: even if all are equal, another one could have
+    differed. (Agresti and Coull, 1998, do this for shares of 0 and 1.)
+    """
+    more = np.append(values, [0.0, 1.0])
+    half = float(half_width(more.std(ddof=1), len(more)))
+    middle = float(more.mean())
+    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def percent(share: float) -> str:

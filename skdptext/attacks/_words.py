@@ -11,8 +11,7 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import scale
 
-from skdptext.attacks._risk import mean_interval
-from skdptext.attacks._scores import Score, Scores, read_off
+from skdptext.attacks._scores import Scores, gain, read_off
 from skdptext.documents import read_documents
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import blocks, refuse_unsafe
@@ -29,10 +28,11 @@ _SIGNS = (
     "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f"  # accents, Hebrew, Arabic
     "\u0900-\u0963\u0966-\u0dff"  # the scripts of India
 )
-_OTHERS = rf"(?:(?![{_ALONE}])[\w{_SIGNS}])+"
-_WORD = re.compile(rf"[{_ALONE}]|{_OTHERS}")
+_OTHER = re.compile(rf"(?:(?![{_ALONE}])[\w{_SIGNS}])+")
+_WORD = re.compile(rf"[{_ALONE}]|{_OTHER.pattern}")
 # Single characters distinguish few texts, but pairs distinguish many.
-_PAIR = re.compile(rf"(?=([{_ALONE}]{{2}}))|({_OTHERS})")
+_PAIR = re.compile(rf"(?=([{_ALONE}]{{2}}))")
+_GAP = re.compile(rf"[^\w{_ALONE}{_SIGNS}]+")
 # A picture pasted as text is a word of millions of letters.
 _LONG = re.compile(r"(\S{1000})\S+")
 # Number of words of a phrase, and of the shortest text that is not a commonplace.
@@ -64,8 +64,7 @@ def documents_of(name: str, documents: Any, numbers: bool = False) -> Any:
 def texts_of(documents: Any) -> list[str]:
     """Convert `documents_of` to texts; a number is a word, and a vector is empty."""
     if isinstance(documents, np.ndarray):
-        alone = documents.size == len(documents)
-        return [str(x) if alone else "" for x in documents.ravel()[: len(documents)]]
+        return [str(x) if np.size(x) == 1 else "" for x in documents]
     return [text if isinstance(text, str) else " ".join(text) for text in documents]
 
 
@@ -100,7 +99,8 @@ def _folded(text: str) -> str:
 
 def _telling(text: str) -> list[str]:
     """Get words, or pairs of characters in scripts without blanks."""
-    return ["".join(found) for found in _PAIR.findall(_folded(text))]
+    folded = _folded(text)
+    return _OTHER.findall(folded) + list(map("".join, _PAIR.findall(folded)))
 
 
 def by_words() -> TfidfVectorizer:
@@ -125,9 +125,16 @@ def spans(words: Sequence[str], n: int = _SPAN) -> set[tuple[str, ...]]:
     return set(zip(*(words[i:] for i in range(n)), strict=False))
 
 
-def whole(words: Sequence[str]) -> set[tuple[str, ...]]:
-    """Get the text itself, unless it is so short that it may be a commonplace."""
-    return {tuple(words)} if len(words) >= _SHORT else set()
+def copies_of(texts: Iterable[str], among: Iterable[str]) -> np.ndarray:
+    """Find texts that occur word for word; 0 for short ones, often commonplaces."""
+    there = set(map(_letters, among))
+    return np.array([
+        _letters(text) in there and len(words_of(text)) >= _SHORT for text in texts
+    ], dtype=float)  # fmt: skip
+
+
+def _letters(text: str) -> str:
+    return _GAP.sub(" ", _folded(text)).strip()
 
 
 def copied(original: Any, released: Any) -> Scores:
@@ -157,22 +164,20 @@ def copied(original: Any, released: Any) -> Scores:
     >>> round(scores["words"].value, 2), scores["copies"].value
     (0.42, 0.0)
     """
-    clear = list(map(words_of, texts_of(documents_of("original", original))))
-    noisy = list(map(words_of, texts_of(documents_of("released", released, True))))
-    if not clear or not noisy:
+    texts = texts_of(documents_of("original", original))
+    releases = texts_of(documents_of("released", released, True))
+    if not texts or not releases:
         raise InvalidParameterError(
             "original and released must hold at least one text, got "
-            f"{len(clear)} and {len(noisy)} texts."
+            f"{len(texts)} and {len(releases)} texts."
         )
-    there = set().union(*map(whole, clear))
-    rows = [
-        read_off("copies", np.array([tuple(t) in there for t in noisy], float), 0.0)
-    ]
-    if len(clear) != len(noisy):
-        return Scores(rows)
+    copies = read_off("copies", copies_of(releases, texts), 0.0)
+    if len(texts) != len(releases):
+        return Scores([copies])
+    clear, noisy = (list(map(words_of, side)) for side in (texts, releases))
     texts_with = Counter(word for text in clear for word in set(text))
     rare = {word for word, n in texts_with.items() if n == 1}
-    left, half = list(map(set, noisy)), max(1, len(clear) // 2)
+    left, half, rows = list(map(set, noisy)), max(1, len(clear) // 2), [copies]
     for question, parts, found in (
         ("words", list(map(set, clear)), left),
         ("rare words", [set(text) & rare for text in clear], left),
@@ -182,12 +187,7 @@ def copied(original: Any, released: Any) -> Scores:
             shares_left(parts, x) for x in (found, found[half:] + found[:half])
         )
         if len(own):
-            # The interval is that of the gain, because both shares are high for the
-            # same texts.
-            low, high = (2 * end - 1 for end in mean_interval((own - other + 1) / 2))
-            value, chance = float(own.mean()), float(other.mean())
-            ends = max(0.0, chance + low), min(1.0, chance + high), chance
-            rows.append(Score(question, "reading", value, *ends, len(own)))
+            rows.append(gain(question, own, other))
     return Scores(rows)
 
 
@@ -210,13 +210,10 @@ def known_words(
         for texts in (clear, noisy)
     )
     most = max(1, PLACEHOLDER * len(noisy))
-    left = [
-        sum(w in texts_with for w in text)
-        / max(1, sum(w in texts_with or often[w] <= most for w in text))
-        for text in noisy
-    ]
-    usual = [np.mean([texts_with[w] > 1 for w in text]) for text in clear if text]
-    return float(np.mean(left)), float(np.mean(usual)) if usual else 0.0
+    real = [[w for w in t if w in texts_with or often[w] <= most] for t in noisy]
+    left = [sum(w in texts_with for w in text) / max(1, len(text)) for text in real]
+    usual = [sum(texts_with[w] > 1 for w in t) / len(t) for t in clear if t]
+    return float(np.mean(left)), float(np.mean(usual or [0.0]))
 
 
 def of_other_rows(

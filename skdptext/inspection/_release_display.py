@@ -2,21 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
-from skdptext.attacks import Score, Scores, at_least, percent
+from skdptext.attacks import QUESTIONS, Score, Scores, at_least, percent
 from skdptext.utils import Fragment, bullets, page, wrapped
 
 _TITLE = "What a release gives away"
 _IDENTIFIED = {"linkage": "ORIGINAL", "person": "PERSON", "author": "AUTHOR"}
 _OF_TRAINING = "membership", "training texts copied", "training phrases copied"
-_LEFT = {
-    "words": "words of a text",
-    "rare words": "rare words",
-    "spans of 5 words": "phrases of 5 words",
-    "copies": "copies of whole originals",
-}
 _LOWER_BOUND = (
     "Each number is what these attackers achieved, which is a lower bound. Only a "
     "guarantee limits what can leak. This report is as sensitive as the texts."
@@ -78,12 +71,17 @@ class ReleaseReport:
         Parameters
         ----------
         path : path-like, default=None
-            The file to write, which is overwritten if it exists. None returns the text.
+            The new file to write. None returns the text.
 
         Returns
         -------
         html : str or None
             A page that needs no other file; None if it was written to `path`.
+
+        Raises
+        ------
+        FileExistsError
+            If the file exists: no report is overwritten.
         """
         text = (
             '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -93,7 +91,8 @@ class ReleaseReport:
         )
         if path is None:
             return text
-        Path(path).write_text(text, encoding="utf-8")
+        with open(path, "x", encoding="utf-8") as file:
+            file.write(text)
         return None
 
     def to_frame(self) -> Any:
@@ -116,14 +115,10 @@ class ReleaseReport:
             (all of them), ``"misplaced"``, ``"unread"``, ``"columns"``, ``"epsilon"``
             and ``"notes"``.
         """
-        return {
+        return vars(self) | {
             "verdict": self.verdict,
             "scores": {name: asdict(row) for name, row in self.scores.items()},
             "rows": [asdict(row) for row in self.scores.rows],
-            "misplaced": self.misplaced,
-            "unread": self.unread,
-            "columns": self.columns,
-            "epsilon": self.epsilon,
             "notes": [*self.notes, _LOWER_BOUND],
         }
 
@@ -140,8 +135,7 @@ def _verdict(report: ReleaseReport) -> str:
     found = [row for row in report.scores.values() if row.is_above]
     identified = [row for row in found if row.question in _IDENTIFIED]
     used = [row for row in found if row.question in _OF_TRAINING]
-    left = [row for row in found if row.question in _LEFT]
-    labels = [row for row in found if row not in [*identified, *used, *left]]
+    labels = [row for row in found if row.question not in QUESTIONS]
     if identified:
         worst = max(identified, key=lambda row: row.low)
         also = f" Inferred: {_listed(labels)}." if labels else ""
@@ -158,9 +152,8 @@ def _verdict(report: ReleaseReport) -> str:
             "NOTHING WAS FOUND BEYOND CONTROL: the synthetic texts reveal no more "
             "about training texts than about others of the same source."
         )
-    if left:
-        left += labels
-        return f"NO RELEASE IS IDENTIFIED, BUT SOMETHING IS LEFT: {_listed(left)}."
+    if len(found) > len(labels):
+        return f"NO RELEASE IS IDENTIFIED, BUT SOMETHING IS LEFT: {_listed(found)}."
     if labels:
         names = " AND ".join(row.question.upper() for row in labels)
         return f"NOTHING WAS IDENTIFIED BEYOND THE {names}: {_listed(labels)}."
@@ -170,7 +163,7 @@ def _verdict(report: ReleaseReport) -> str:
 def _listed(rows: Sequence[Score]) -> str:
     """List findings in words and numbers."""
     return "; ".join(
-        f"{_LEFT.get(row.question, row.question)} ({row.amount}: {_numbers(row)})"
+        f"{QUESTIONS.get(row.question, row.question)} ({row.amount}: {_numbers(row)})"
         for row in rows
     )
 

@@ -1,29 +1,14 @@
 """Attack any release, and report what it reveals."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from skdptext.attacks import (
-    QUESTIONS,
-    Score,
-    Scores,
-    copied,
-    documents_of,
-    known_words,
-    label_attack,
-    linkage_attack,
-    membership_attack,
-    of_other_rows,
-    percent,
-    read_off,
-    rows_of,
-    texts_of,
-    words_of,
-)
+from skdptext import attacks
+from skdptext.attacks import Score, Scores, documents_of, rows_of, texts_of
 from skdptext.base import fitted_releaser
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection._release_display import ReleaseReport
@@ -32,7 +17,6 @@ from skdptext.utils import (
     check_integer,
     check_kind,
     check_rng,
-    kind_of,
     percent_up,
     rounded_up,
 )
@@ -160,11 +144,8 @@ def release_report(
                 "be added, because no row belongs to another."
             )
         return _on_synthetic(original, control, released, guarantee, most, seed)
-    if background is None:
-        lacking = original is None or background_ids is not None
-    else:
-        lacking = background_ids is None or authors is None
-    if lacking:
+    held = [x is not None for x in (background, background_ids, authors)]
+    if (original is None or any(held[:2])) and not all(held):
         raise InvalidParameterError(
             "background must come with background_ids and authors, the people of these "
             "texts and of the releases, and must be given if original is None."
@@ -174,44 +155,41 @@ def release_report(
     people = None if background is None else asked.pop("author")
     n, rows = len(released), list[Score]()
     picked = _sample(n, most, "documents", check_rng(seed), notes, asked.get("author"))
-    some = rows_of(released, picked)
-    noisy, some_original = texts_of(some), None
+    some, clear = rows_of(released, picked), None
+    noisy = texts_of(some)
     if original is not None:
-        texts, some_original = texts_of(original), rows_of(original, picked)
-        clear = texts_of(some_original)
-        copies = copied(texts, noisy)["copies"]  # of any row, in the sample or not
-        other = of_other_rows(texts, noisy, picked).astype(float)
+        texts, clear = texts_of(original), rows_of(original, picked)
+        copies = attacks.copied(texts, noisy)["copies"]  # of any row, sampled or not
+        other = attacks.of_other_rows(texts, noisy, picked).astype(float)
         # A few releases resemble other originals by chance. Both a share and a number
         # are needed, since in a small table one of them is easily reached.
         if other.mean() > _BY_CHANCE and other.sum() >= min(_FEWEST, len(other)):
-            row = read_off("linkage", other, 1 / n)
+            row = attacks.read_off("linkage", other, 1 / n)
             return ReleaseReport(Scores([row, copies]), notes, misplaced=row.value)
         if releaser is not None:
             releaser = fitted_releaser(releaser, original, "releaser")
             guarantee = releaser.guarantee() if guarantee is None else guarantee
-        options = {"releaser": releaser, "n_candidates": n_candidates}
-        attack = linkage_attack(some_original, some, random_state=seed, **options)
-        left = [row for row in copied(clear, noisy).rows if row.question != "copies"]
-        rows += [*attack.rows, *left, copies]
+        rows += attacks.linkage_attack(
+            clear, some, releaser=releaser, n_candidates=n_candidates, random_state=seed
+        ).rows
+        rows += (attacks.copied(clear, noisy) | {"copies": copies}).values()
     if people is not None:
-        held, truth = _people(background, background_ids, people)
+        texts, truth = _people(background, background_ids, people[picked])
         # People without background texts cannot be identified, and would only lower the
         # score.
-        known = np.flatnonzero(truth[picked] >= 0)
+        known = np.flatnonzero(truth >= 0)
         notes.append(
-            f"The attackers hold texts of {len(held):,} people, among them the people "
+            f"The attackers hold texts of {len(texts):,} people, among them the people "
             f"of {len(known):,} releases."
         )
-        attack = linkage_attack(
-            held, rows_of(some, known), truth=truth[picked][known],
-            n_candidates=len(held), random_state=seed,
-        )  # fmt: skip
-        rows += [replace(row, question="person") for row in attack.rows]
-        clear = clear if original is not None else held
-    for name, values in asked.items():
-        _, number, counts = np.unique(
-            values[picked], return_inverse=True, return_counts=True
+        of_known, n = rows_of(some, known), len(texts)
+        found = attacks.linkage_attack(
+            texts, of_known, truth=truth[known], n_candidates=n, random_state=seed
         )
+        rows += [replace(row, question="person") for row in found.rows]
+    for name, values in asked.items():
+        values = values[picked]
+        _, number, counts = np.unique(values, return_inverse=True, return_counts=True)
         # A label that occurs once cannot be learned from other documents.
         again = np.flatnonzero(counts[number] > 1)
         if len(again) < len(picked):
@@ -221,11 +199,10 @@ def release_report(
             )
         # With a single label left, there is nothing to infer.
         if len(set(number[again])) > 1:
-            rows += label_attack(
-                original and rows_of(some_original, again), rows_of(some, again),
-                number[again], name=name, releaser=releaser, random_state=seed,
-            ).rows  # fmt: skip
-    scores, unread = Scores(rows), _unread(clear, noisy)
+            given = clear and rows_of(clear, again), rows_of(some, again), number[again]
+            options = {"releaser": releaser, "random_state": seed}
+            rows += attacks.label_attack(*given, name=name, **options).rows
+    scores, unread = Scores(rows), _unread(clear or texts, noisy)
     notes = [*_proved(guarantee, n_candidates, scores), *notes, *unread]
     return ReleaseReport(scores, notes, unread="".join(unread))
 
@@ -243,8 +220,9 @@ def _on_synthetic(
         )
     )
     synthetic = documents_of("released", synthetic)
-    scores, epsilon = membership_attack(used, others, synthetic, random_state=rng)
-    unread = _unread([*texts_of(used), *texts_of(others)], texts_of(synthetic))
+    scores, epsilon = attacks.membership_attack(
+        used, others, synthetic, random_state=rng
+    )
     if epsilon > 0:
         notes.append(
             f"The texts show that ε is at least {math.floor(100 * epsilon) / 100:.2f} "
@@ -256,22 +234,19 @@ def _on_synthetic(
             f"Proved: ε is at most {rounded_up(guarantee.epsilon)}."
             + " The texts show more: is this really their guarantee?" * more
         )
+    unread = _unread([*used, *others], synthetic)
     notes += unread
     return ReleaseReport(scores, notes, unread="".join(unread), epsilon=epsilon)
 
 
 def _asked(authors: Any, labels: Any) -> dict[str, Any]:
     """Collect all labels by name."""
-    asked = {} if authors is None else {"author": authors}
-    if labels is None:
-        return asked
-    named = isinstance(labels, Mapping) and all(isinstance(x, str) for x in labels)
-    if not named or set(labels) & set(QUESTIONS):
-        raise InvalidParameterError(
-            "labels must map names that no other score has to one label per document, "
-            f"got {kind_of(labels)}."
-        )
-    return asked | dict(labels)
+    rule = "labels must map names that no other score has to one label per document"
+    labels = {} if labels is None else labels
+    check_kind(labels, Mapping, rule)
+    if set(labels) & set(attacks.QUESTIONS):
+        raise InvalidParameterError(f"{rule}, got another name.")
+    return ({} if authors is None else {"author": authors}) | dict(labels)
 
 
 def _matched(
@@ -280,42 +255,36 @@ def _matched(
     """Match originals with words, their releases and labels, in one order."""
     first = released if original is None else original
     released = documents_of("released", _by_index("released", released, first), True)
-    n = len(released)
-    original = None if original is None else documents_of("original", original)
-    if original is not None and len(original) != n:
-        raise InvalidParameterError(
-            "original and released must be of equal length, got "
-            f"{len(original)} and {n} texts."
-        )
-    texts = texts_of(released if original is None else original)
-    kept = np.flatnonzero([original is None or bool(words_of(text)) for text in texts])
+    n, known = len(released), {}
+    kept = np.arange(n)
+    if original is not None:
+        original = documents_of("original", original)
+        if len(original) != n:
+            raise InvalidParameterError(
+                "original and released must be of equal length, got "
+                f"{len(original)} and {n} texts."
+            )
+        texts = texts_of(original)
+        kept = np.flatnonzero([bool(attacks.words_of(text)) for text in texts])
     if len(kept) < 2:
         raise InvalidParameterError(
             f"original must hold at least 2 texts with words, got {len(kept)}."
         )
     if len(kept) < n:
-        notes.append(
-            f"{n - len(kept):,} of the originals hold no word and are left out."
-        )
-    known = {
-        name: as_labels(
-            "authors" if name == "author" else "labels",
-            _by_index(name, values, first), n, n_different=2,
-        )[kept]
-        for name, values in asked.items()
-    }  # fmt: skip
+        notes.append(f"{n - len(kept):,} originals hold no word and are left out.")
+    for name, values in asked.items():
+        what = "authors" if name == "author" else "labels"
+        ordered = _by_index(name, values, first)
+        known[name] = as_labels(what, ordered, n, n_different=2)[kept]
     return original and rows_of(original, kept), rows_of(released, kept), known
 
 
 def _by_index(name: str, values: Any, original: Any) -> Any:
     """Reorder values like the originals, if both have an index."""
-    if not all(
-        hasattr(x, "index") and hasattr(x, "reindex") for x in (values, original)
-    ):
+    if not all(hasattr(x, "reindex") for x in (values, original)):
         return values
-    indexes = original.index, values.index
-    unique = all(index.is_unique for index in indexes)
-    if not unique or set(indexes[0]) != set(indexes[1]):
+    unique = original.index.is_unique and values.index.is_unique
+    if not unique or set(original.index) != set(values.index):
         raise InvalidParameterError(
             f"original and {name} must have the same index, with each id once, got "
             f"{'ids that differ' if unique else 'repeated ids'}. If their order "
@@ -328,12 +297,12 @@ def _sample(
     n: int, most: int, what: str, rng: Any, notes: list[str], authors: Any = None
 ) -> np.ndarray:
     """Select all rows, or a random sample of too many, by whole authors if needed."""
-    # Authors are inferred from their other documents. A sample with one document of
-    # each author would leave nothing to learn from.
     if n <= most:
         return np.arange(n)
     notes.append(f"Of {n:,} {what}, a random sample of {most:,} was attacked.")
     order = rng.permutation(n)
+    # Authors are inferred from their other documents. A sample with one document of
+    # each author would leave nothing to learn from.
     if authors is not None:
         names, number = np.unique(authors, return_inverse=True)
         if len(names) * _PER_AUTHOR > most:
@@ -350,27 +319,27 @@ def _people(
     held: dict[Any, list[str]] = {}
     for person, text in zip(ids.tolist(), texts, strict=True):
         held.setdefault(person, []).append(text)
-    place = {person: k for k, person in enumerate(held)}
+    place = dict(zip(held, range(len(held)), strict=True))
     truth = np.array([place.get(person, -1) for person in people.tolist()])
     if len(held) < 2 or (truth >= 0).sum() < 2:
         raise InvalidParameterError(
             "background must hold texts of at least 2 people, and of the people of at "
             f"least 2 releases, got {len(held)} and {(truth >= 0).sum()}."
         )
-    return ["\n".join(of_person) for of_person in held.values()], truth
+    return list(map("\n".join, held.values())), truth
 
 
-def _unread(clear: Sequence[str], noisy: Sequence[str]) -> list[str]:
+def _unread(clear: Any, noisy: Any) -> list[str]:
     """Explain why low scores say nothing, if attackers cannot read the releases."""
     # The usual share is the yardstick, because even plain texts on different topics
     # share only some of their words.
-    readable, usual = known_words(clear, noisy)
+    readable, usual = attacks.known_words(texts_of(clear), texts_of(noisy))
     if readable >= _READABLE * usual:
         return []
     return [
-        f"{percent(readable)} of the released words occur in the originals, while "
-        f"{percent(usual)} of the words of an original occur in others. Low scores are "
-        "not evidence of safety."
+        f"{attacks.percent(readable)} of the released words occur in the originals, "
+        f"while {attacks.percent(usual)} of the words of an original occur in others. "
+        "Low scores are not evidence of safety."
     ]
 
 
@@ -381,16 +350,16 @@ def _proved(guarantee: Any, n_candidates: int, scores: Scores) -> list[str]:
     unit = getattr(guarantee, "unit", "document")
     if unit in (None, "word"):
         return ["The guarantee is about words, and does not limit identification."]
+    link = scores.get("linkage")
     # With fewer originals than `n_candidates`, attackers chose from fewer. The bound
     # must be for the same number.
-    if "linkage" in scores:
-        n_candidates = round(1 / scores["linkage"].chance)
-    bound = guarantee.found_at_most(n_candidates)
+    n = n_candidates if link is None else round(1 / link.chance)
+    bound = guarantee.found_at_most(n)
     what = "people" if unit == "person" else "originals"
-    note = (
+    more = link is not None and what == "originals" and link.low > bound
+    return [
         f"Proved: on average at most {percent_up(bound)} of the {what} are identified "
-        f"among {n_candidates:,}."
-    )
-    if "linkage" in scores and what == "originals" and scores["linkage"].low > bound:
-        note += " More were: is this really the guarantee of these releases?"
-    return [note]
+        f"among {n:,}."
+        + " More were: is this really the guarantee of these releases?"
+        * more
+    ]

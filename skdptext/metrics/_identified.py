@@ -21,7 +21,7 @@ from skdptext.utils import check_integer, is_count_matrix, plain_documents, quie
 _MOST_DOCUMENTS = 500
 # Fixed seed of the attacker's simulation, unlikely to equal any seed of a user.
 _SIMULATION = 0x1DE27F1ED
-# Log-likelihoods that differ by less, relative to their size, differ by rounding only.
+# Scores that differ by less, relative to their size, differ by rounding only.
 _TIE = 1e-9
 
 
@@ -118,8 +118,6 @@ def identified_scorer(
         released = releaser.transform(documents)
         likelihood = releaser.likelihood(documents, n_draws=1, random_state=_SIMULATION)
         logs = likelihood(released)
-    own = logs.diagonal()[:, None]
-    logs = np.where(np.isclose(logs, own, rtol=_TIE, atol=_TIE), own, logs)
     return float(found_among(logs, np.arange(n), min(n_candidates, n)).mean())
 
 
@@ -160,8 +158,9 @@ def found_among(scores: np.ndarray, truth: np.ndarray, n: int) -> np.ndarray:
     computed exactly; ties are broken at random.
     """
     own = scores[np.arange(len(truth)), truth][:, None]
-    better, equal = (scores > own).sum(axis=1), (scores == own).sum(axis=1) - 1
-    return found_by_rank(better, equal, scores.shape[1], n - 1)
+    equal = np.isclose(scores, own, rtol=_TIE, atol=_TIE)
+    better = (~equal & (scores > own)).sum(axis=1)
+    return found_by_rank(better, equal.sum(axis=1) - 1, scores.shape[1], n - 1)
 
 
 def found_by_rank(better: Any, equal: Any, n: Any, m: int) -> np.ndarray:

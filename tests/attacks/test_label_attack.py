@@ -27,10 +27,9 @@ def test_a_word_of_their_own_names_authors():
     )
     assert left.chance == hidden.chance == 0.5
     assert left.low > 0.5
-    assert min(left.clear, hidden.clear) >= 0.9
     assert hidden.low <= 0.5
     alone = label_attack(None, clear, AUTHORS, name="writer")["writer"]
-    assert (alone.low > 0.5, alone.clear) == (True, None)
+    assert alone.low > 0.5
     assert label_attack(clear, clear, AUTHORS)["author"] == left
 
 

@@ -111,7 +111,7 @@ def test_a_candidate_and_the_truth_are_compared_without_their_pairs(back):
 
 
 def test_words_in_order_against_a_loop():
-    """Each candidate by the pairs of all but its own text and the release's."""
+    """Each candidate by the pairs of all texts but its own."""
     clear = ["a b a c", "b b c a", "a c c b", "b a", "c a"]
     noisy = ["x y x x", "y y z x", "x z z y", "y x", "one x y"]
     scores = _word_for_word(clear, noisy)["word for word"]
@@ -123,15 +123,14 @@ def test_words_in_order_against_a_loop():
     for i, release in enumerate(noisy):
         for j, text in enumerate(clear):
             if len(text.split()) != len(release.split()):
-                assert scores[i, j] == -np.inf
+                assert scores[i, j] == scores[i].min()
                 continue
-            rest = [p for k, row in enumerate(pairs) if k not in (i, j) for p in row]
-            left = 2 / 3 if i == j else 1  # of three other pairs, as if two were left
+            rest = [p for k, row in enumerate(pairs) if k != j for p in row]
             expected = 0.0
             for word, code in zip(text.split(), release.split(), strict=True):
-                seen = left * rest.count((word, code)) + codes.count(code) / len(codes)
-                total = left * sum(w == word for w, _ in rest) + 1.5
-                expected += np.log(seen / total)
+                usual = (codes.count(code) + 1) / len(codes)
+                total = sum(w == word for w, _ in rest) + 1.5
+                expected += np.log((rest.count((word, code)) + usual) / total)
             assert scores[i, j] == pytest.approx(expected)
     assert _word_for_word(clear, ["x"] * 5) == {}
 
@@ -205,7 +204,7 @@ def test_who_knows_the_mechanism_finds_more():
 
 
 @refusals(
-    ({"released": CLEAR[:3]}, "equal length unless truth is given, got 4 and 3"),
+    ({"released": CLEAR[:3]}, "equal length unless truth is given.*got 4 and 3"),
     ({"original": ["a"], "released": ["a"]}, "at least 2 texts.*got 1 and 1"),
     ({"original": [*"!?.", ""]}, "original words"),
     ({"original": np.eye(4)}, "got a count matrix"),

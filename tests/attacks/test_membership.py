@@ -65,15 +65,18 @@ def test_who_never_saw_the_texts_is_not_accused(texts, name):
 def test_copies_by_hand():
     training = ["one two three four five six.", "a b c d e f", "short"]
     control = ["a b c d e g", "seven eight nine ten eleven"]
-    filler = [[f"{side}{i} x{i} y{i}" for i in range(10)] for side in "tc"]
+    filler = [[f"{side}{i} x{i} y{i}" for i in range(11)] for side in "tc"]
     synthetic = ["zero one two three four five", "a b c d e f", "short"]
-    scores, _ = membership_attack(training + filler[0], control + filler[1], synthetic)
-    # of 12 texts that are no commonplace, one; of the control none
-    assert scores["training texts copied"].value == pytest.approx(1 / 12)
+    scores, _ = membership_attack(
+        training + filler[0][1:], control + filler[1], synthetic
+    )
+    # one of 13 texts, as that of one word is a commonplace; of the control none
+    texts, phrases = (
+        scores[f"training {what} copied"] for what in ("texts", "phrases")
+    )
+    assert (texts.value, texts.chance, texts.n_documents) == (1 / 13, 0, 13)
     # half of the phrases of the first, both of the second; and half of one's of two
-    phrases = scores["training phrases copied"]
-    assert phrases.value == pytest.approx((0.75 - 0.25) / (1 - 0.25))
-    assert phrases.n_documents == 2
+    assert (phrases.value, phrases.chance, phrases.n_documents) == (0.75, 0.25, 2)
 
 
 def test_own_words_by_hand():

@@ -297,16 +297,19 @@ def test_texts_of_any_kind_and_script():
 
 def test_no_text_is_quoted(tmp_path):
     secret = [f"{text} zqcanary{i}" for i, text in enumerate(CLEAR[:20])]
-    authors = [f"zqcanary{i % 2}" for i in range(20)]
+    authors, page = [f"zqcanary{i % 2}" for i in range(20)], tmp_path / "report.html"
     for report in (
         release_report(secret, secret, authors=authors),
         release_report(secret, secret[::-1]),
         release_report(secret, secret, control=CLEAR[20:]),
     ):
-        report.to_html(tmp_path / "report.html")
+        page.unlink(missing_ok=True)
+        report.to_html(page)
+        with pytest.raises(FileExistsError):
+            report.to_html(page)
         shown = [str(report), repr(report), report._repr_html_(), str(vars(report))]
         shown += [json.dumps(report.to_dict()), report.to_frame().to_csv()]
-        shown.append((tmp_path / "report.html").read_text("utf-8"))
+        shown.append(page.read_text("utf-8"))
         assert not any("zqcanary" in text for text in shown)
         assert shown[-1].startswith("<!DOCTYPE html>")
 
@@ -331,7 +334,7 @@ def test_large_inputs_are_sampled_and_say_so():
     )
     empty = release_report(["", "!", *CLEAR[2:20]], ["", "x", *CLEAR[2:20]])
     assert empty.scores["words"].value == 1
-    assert "2 of the originals hold no word and are left out." in empty.notes
+    assert "2 originals hold no word and are left out." in empty.notes
 
 
 def test_labels_and_the_topic_in_the_verdict():
@@ -441,9 +444,7 @@ def test_a_model_that_remembers_is_told_from_one_that_never_saw(prose):
         )
         for make in (trigrams, public_trigrams)
     )  # fmt: skip
-    assert leaking.verdict.startswith(
-        "THE SYNTHETIC TEXTS REVEAL TRAINING TEXTS: member"
-    )
+    assert leaking.verdict.startswith("THE SYNTHETIC TEXTS REVEAL TRAINING TEXTS")
     assert leaking.scores["membership"].low > 0.6
     assert honest.verdict.startswith("NOTHING WAS FOUND BEYOND CONTROL")
     assert honest.epsilon < 0.6 < leaking.epsilon  # and seldom above 0
