@@ -130,8 +130,8 @@ def linkage_attack(
     original = documents_of("original", original)
     released = documents_of("released", released, numbers=True)
     clear, noisy = texts_of(original), texts_of(released)
-    alike = truth is not None or len(clear) == len(noisy)
-    if not alike or min(len(clear), len(noisy)) < 2 or not any(map(words_of, clear)):
+    paired = truth is not None or len(clear) == len(noisy)
+    if not paired or min(len(clear), len(noisy)) < 2 or not any(map(words_of, clear)):
         raise InvalidParameterError(
             "original and released must be of equal length unless truth is given, and "
             "hold at least 2 texts, and original words, got "

@@ -123,11 +123,12 @@ class PlausibleDeniabilityDisplay:
         words = embedding.word_array[some_word_ids(words, embedding)]
         given = [own.epsilon] if epsilons is None else epsilons
         eps = np.sort(check_numbers("epsilons", given, low=0, open_low=True))
-        lams = check_numbers("lams", [own.lam] if lams is None else lams, low=0, high=1)
-        percentiles = np.empty((2, 3, len(eps), len(lams)))
+        given = [own.lam] if lams is None else lams
+        values = check_numbers("lams", given, low=0, high=1)
+        percentiles = np.empty((2, 3, len(eps), len(values)))
         for i, j in np.ndindex(percentiles.shape[2:]):
             # The fitted embedding replaces "one-hot", which would need a count matrix.
-            setting = {"embedding": embedding, "epsilon": eps[i], "lam": lams[j]}
+            setting = {"embedding": embedding, "epsilon": eps[i], "lam": values[j]}
             with quiet(PrivacyLeakWarning):  # the fit of the perturber already warned
                 fitted = clone(source).set_params(**setting).fit([])
             found = plausible_deniability(
@@ -137,7 +138,7 @@ class PlausibleDeniabilityDisplay:
             percentiles[..., i, j] = np.percentile(counts, [5, 50, 95], axis=1).T
         return cls(
             epsilons=eps,
-            lams=lams,
+            lams=values,
             n_unchanged=percentiles[0],
             n_distinct=percentiles[1],
             n_draws=n_draws,

@@ -199,9 +199,10 @@ def release_report(
             )
         # With a single label left, there is nothing to infer.
         if len(set(number[again])) > 1:
-            given = clear and rows_of(clear, again), rows_of(some, again), number[again]
-            options = {"releaser": releaser, "random_state": seed}
-            rows += attacks.label_attack(*given, name=name, **options).rows
+            rows += attacks.label_attack(
+                clear and rows_of(clear, again), rows_of(some, again), number[again],
+                name=name, releaser=releaser, random_state=seed,
+            ).rows  # fmt: skip
     scores, unread = Scores(rows), _unread(clear or texts, noisy)
     notes = [*_proved(guarantee, n_candidates, scores), *notes, *unread]
     return ReleaseReport(scores, notes, unread="".join(unread))
