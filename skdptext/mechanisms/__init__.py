@@ -1,12 +1,7 @@
 """Mechanisms replace words at random and state what this guarantees."""
 
-from skdptext.mechanisms._exact_response import (
-    ExactResponse as ExactResponse,
-)
-from skdptext.mechanisms._exponential import (
-    Exponential,
-    RandomizedResponse,
-)
+from skdptext.mechanisms._exact_response import ExactResponse as ExactResponse
+from skdptext.mechanisms._exponential import Exponential, RandomizedResponse
 from skdptext.mechanisms._integer_noise import (
     SumLoss as SumLoss,
     discrete_gaussian as discrete_gaussian,

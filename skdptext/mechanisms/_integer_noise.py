@@ -235,12 +235,8 @@ class SumLoss:
 
     def larger(self, factor: float) -> "SumLoss":
         """Loss of contributions whose norm is larger by a factor."""
-        return SumLoss(
-            factor * self.pure,
-            factor**2 * self.square,
-            factor * self.shift,
-            self.log_factor,
-        )
+        pure, square, shift, log_factor = astuple(self)
+        return SumLoss(factor * pure, factor**2 * square, factor * shift, log_factor)
 
     def delta(self, epsilon: float) -> float:
         """Compute δ at an ε >= 0, rounded up; pure Laplace noise can reach 0."""

@@ -10,14 +10,10 @@ from skdptext.metrics._density import (
 )
 from skdptext.metrics._identified import (
     found_among as found_among,
-    found_by_rank as found_by_rank,
     identified_scorer,
     privacy_utility_scoring,
 )
-from skdptext.metrics._wmd import (
-    pairwise_word_movers_distances,
-    word_movers_distance,
-)
+from skdptext.metrics._wmd import pairwise_word_movers_distances, word_movers_distance
 from skdptext.metrics._words import (
     find_perturber as find_perturber,
     words_changed_scorer,

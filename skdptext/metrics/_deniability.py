@@ -10,7 +10,9 @@ from skdptext.base import NoiseStreams, draw_words
 from skdptext.documents import some_word_ids
 from skdptext.mechanisms import TableMechanism, probabilities
 from skdptext.metrics._words import find_perturber
-from skdptext.utils import check_integer, import_pandas
+from skdptext.utils import MAX_WORDS, check_integer, import_pandas
+
+_COLUMNS = "mean", "std", "p5", "p50", "p95", "low", "high"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -69,17 +71,9 @@ class PlausibleDeniability:
             counts = getattr(self, name)
             mean, std = counts.mean(), counts.std()
             margin = 1.96 * std / np.sqrt(self.n_draws)
-            p5, p50, p95 = np.percentile(counts, [5, 50, 95])
-            columns = {
-                "mean": mean,
-                "std": std,
-                "p5": p5,
-                "p50": p50,
-                "p95": p95,
-                "low": max(mean - margin, least),
-                "high": min(mean + margin, self.n_draws),
-            }
-            summary[name] = {key: float(value) for key, value in columns.items()}
+            low, high = max(mean - margin, least), min(mean + margin, self.n_draws)
+            columns = mean, std, *np.percentile(counts, [5, 50, 95]), low, high
+            summary[name] = dict(zip(_COLUMNS, map(float, columns), strict=True))
         return summary
 
     def to_frame(self) -> Any:
@@ -191,7 +185,7 @@ def plausible_deniability(
     source = find_perturber(perturber)
     mechanism = source.mechanism_at()
     ids = some_word_ids(words, source.embedding_)
-    n_draws = check_integer("n_draws", n_draws, low=1)
+    n_draws = check_integer("n_draws", n_draws, low=1, high=MAX_WORDS)
     rng = NoiseStreams(random_state, b"plausible_deniability").open(b"noise")
     # A mechanism that states its probabilities gives expected numbers, which are no
     # integers.

@@ -1,6 +1,6 @@
 """Measure how unevenly the words of an embedding, or of a corpus, lie in space."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import check_integer, check_kind
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(frozen=True, eq=False)
 class DensityStatistics:
     """The result of `density_statistics`.
 
@@ -39,10 +39,10 @@ class DensityStatistics:
         words: p̄ of the paper.
     """
 
-    words: np.ndarray
-    distances: np.ndarray
-    sparsest: np.ndarray
-    densest: np.ndarray
+    words: np.ndarray = field(repr=False)
+    distances: np.ndarray = field(repr=False)
+    sparsest: np.ndarray = field(repr=False)
+    densest: np.ndarray = field(repr=False)
     max_over_min: float
     sparse_over_dense: float
     n_records: int | None = None
@@ -50,14 +50,6 @@ class DensityStatistics:
     std_record_size: float | None = None
     records_with_sparse: float | None = None
     records_per_sparse: float | None = None
-
-    def __repr__(self) -> str:
-        corpus = "" if self.n_records is None else f", {self.n_records} records"
-        return (
-            f"DensityStatistics({len(self.words)} words{corpus}, "
-            f"max/min {self.max_over_min:.3g}, "
-            f"sparse/dense {self.sparse_over_dense:.3g})"
-        )
 
 
 def density_statistics(
@@ -112,11 +104,9 @@ def density_statistics(
     """
     check_kind(embedding, WordEmbedding, "embedding must be a WordEmbedding")
     n_extreme = check_integer("n_extreme", n_extreme, low=1)
-    bags = None
+    ids = np.arange(len(embedding))
     if X is not None:
         bags = DocumentReader(embedding).read(X).bags(len(embedding))
-    ids = np.arange(len(embedding))
-    if bags is not None:
         ids = np.unique(bags.indices)
     if len(ids) < 2:
         where = "embedding" if X is None else "X"
@@ -130,7 +120,7 @@ def density_statistics(
     dense, sparse = order[:n_extreme], order[::-1][:n_extreme]
     names = embedding.word_array[ids]
     corpus: dict[str, Any] = {}
-    if bags is not None:
+    if X is not None:
         holds = bags[:, ids[sparse]]
         # Only whether a document contains the word counts, not how often.
         holds.data[:] = 1

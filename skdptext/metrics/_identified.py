@@ -156,26 +156,19 @@ def found_among(scores: np.ndarray, truth: np.ndarray, n: int) -> np.ndarray:
     similar; `truth` holds the column that each release belongs to. The candidates are
     the true original and n − 1 random others. The average over all such choices is
     computed exactly; ties are broken at random.
+
+    Of N originals, let b score better than the true one, and e others the same. The
+    probability is Σ_j C(e, j) C(N−1−b−e, n−1−j) / (j + 1) over C(N−1, n−1), which
+    equals (C(N−b, n) − C(N−1−b−e, n)) / ((e + 1) C(N−1, n−1)).
     """
     own = scores[np.arange(len(truth)), truth][:, None]
-    equal = np.isclose(scores, own, rtol=_TIE, atol=_TIE)
-    better = (~equal & (scores > own)).sum(axis=1)
-    return found_by_rank(better, equal.sum(axis=1) - 1, scores.shape[1], n - 1)
-
-
-def found_by_rank(better: Any, equal: Any, n: Any, m: int) -> np.ndarray:
-    """Compute it from the numbers of better and equal candidates among n − 1 others.
-
-    Of the others, m are drawn. With b better ones and e equal ones, the probability is
-    Σ_j C(e, j) C(n−1−b−e, m−j) / (j + 1) over C(n−1, m), which equals
-    (C(n−b, m+1) − C(n−1−b−e, m+1)) / ((e + 1) C(n−1, m)).
-    """
+    same = np.isclose(scores, own, rtol=_TIE, atol=_TIE)
+    worse, equal = (~same & (scores < own)).sum(axis=1), same.sum(axis=1)
     # Binomial coefficients overflow, so their ratios are computed from logarithms.
-    every = _log_choose(n - 1, m)
-    with np.errstate(divide="ignore"):
-        first = np.exp(_log_choose(n - better, m + 1) - every)
-        second = np.exp(_log_choose(n - 1 - better - equal, m + 1) - every)
-    return np.clip((first - second) / (equal + 1), 0, 1)
+    every = _log_choose(scores.shape[1] - 1, n - 1)
+    first = np.exp(_log_choose(worse + equal, n) - every)
+    second = np.exp(_log_choose(worse, n) - every)
+    return np.clip((first - second) / equal, 0, 1)
 
 
 def _log_choose(n: Any, k: int) -> np.ndarray:

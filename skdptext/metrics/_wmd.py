@@ -64,7 +64,7 @@ def word_movers_distance(x: Any, y: Any, embedding: WordEmbedding | str) -> floa
     """
     table = _table(embedding)
     first = _read_one(x, table, "x")
-    second = _read_one(y, table, "y")
+    second = _read_one(y, table, "y", first.shape[1])
     return float(_distances(first, second, table)[0, 0])
 
 
@@ -124,7 +124,7 @@ def pairwise_word_movers_distances(
     table = _table(embedding)
     check_jobs(n_jobs)
     first = _read_many(X, table, "X")
-    second = None if Y is None else _read_many(Y, table, "Y")
+    second = None if Y is None else _read_many(Y, table, "Y", first.shape[1])
     return _distances(first, second, table, n_jobs)
 
 
@@ -141,11 +141,6 @@ def _distances(
     n_jobs: int | None = None,
 ) -> np.ndarray:
     """Compute distances between rows; if `Y` is None, those of `X`, each pair once."""
-    if Y is not None and Y.shape[1] != X.shape[1]:
-        raise InvalidParameterError(
-            "Documents to compare must have equally many columns, got "
-            f"{X.shape[1]} and {Y.shape[1]}."
-        )
     bags = as_bags(X)
     others = bags if Y is None else as_bags(Y)
     shape = bags.shape[0], others.shape[0]
@@ -169,10 +164,13 @@ def _distances(
     return distances
 
 
-def _read_many(X: Any, table: WordEmbedding | None, name: str) -> sp.csr_array:
-    bags = read_bags(X, n_words=None if table is None else len(table), name=name)
+def _read_many(
+    X: Any, table: WordEmbedding | None, name: str, n_words: int | None = None
+) -> sp.csr_array:
     if table is not None:
+        n_words = len(table)
         check_columns(X, table)
+    bags = read_bags(X, n_words=n_words, name=name)
     empty = np.flatnonzero(np.diff(bags.indptr) == 0)
     if len(empty):
         raise InvalidParameterError(
@@ -182,7 +180,9 @@ def _read_many(X: Any, table: WordEmbedding | None, name: str) -> sp.csr_array:
     return bags
 
 
-def _read_one(x: Any, table: WordEmbedding | None, name: str) -> sp.csr_array:
+def _read_one(
+    x: Any, table: WordEmbedding | None, name: str, n_words: int | None = None
+) -> sp.csr_array:
     if isinstance(x, list | tuple | np.ndarray) and any(isinstance(t, str) for t in x):
         if table is None:
             raise InvalidParameterError(
@@ -191,7 +191,7 @@ def _read_one(x: Any, table: WordEmbedding | None, name: str) -> sp.csr_array:
         # Unknown words have no position, and are left out as in a release.
         ids = table.find(list(x))
         x = np.bincount(ids[ids >= 0], minlength=len(table))
-    bag = _read_many(x, table, name)
+    bag = _read_many(x, table, name, n_words)
     if bag.shape[0] != 1:
         raise InvalidParameterError(
             f"{name} must be one document, got {bag.shape[0]}; see "

@@ -40,6 +40,7 @@ from skdptext.mechanisms import (
 )
 from skdptext.privacy import PrivacyGuarantee
 from skdptext.utils import (
+    MAX_WORDS,
     REPEATABLE,
     check_document_ids,
     check_integer,
@@ -454,9 +455,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         # The key of the noise is made before any document is read. Documents choose
         # among its streams but do not influence the key.
         streams = self._streams("transform", reader)
-        sample = reader.sample_length
-        label = streams.labeller(ids)
-        documents = self._read(reader, X, label)
+        documents = self._read(reader, X, streams.labeller(ids))
         check_document_ids(ids, len(documents))
         # We warn once, with two numbers. The unknown words themselves are private text.
         about = "embedding", self.embedding_.fingerprint  # warn once per embedding
@@ -469,7 +468,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
                 OutOfVocabularyWarning,
                 about,
             )
-        noisy = self._run(streams, documents, sample)
+        noisy = self._run(streams, documents, reader.sample_length)
         names = self.embedding_.word_array
         if self.output == "bow":
             bags, kind = self._bags(noisy), self._container
@@ -519,12 +518,11 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         # These streams differ from those of a release, which also make its noise: the
         # same draw here and there would show which words were drawn.
         streams = self._streams("prepare", reader)
-        sample = reader.sample_length
-        label = streams.labeller()
-        documents = self._read(reader, X, label)
+        documents = self._read(reader, X, streams.labeller())
         # With this ε, no word changes: the run only cuts or draws words.
         unmoved = RandomizedResponse().prepare(self.embedding_, _NO_NOISE)
-        return self._bags(NoiseRun(unmoved, streams, sample).run(documents, n_jobs=1))
+        run = NoiseRun(unmoved, streams, reader.sample_length)
+        return self._bags(run.run(documents, n_jobs=1))
 
     def _bags(self, documents: EncodedDocuments) -> Any:
         """Make counts that carry the fingerprint of the embedding of their columns.
@@ -591,7 +589,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
             If a word is unknown, or a parameter breaks a rule.
         """
         reader = self._check_ready()
-        n_draws = check_integer("n_draws", n_draws, low=1)
+        n_draws = check_integer("n_draws", n_draws, low=1, high=MAX_WORDS)
         ids = word_ids(words, self.embedding_)
         streams = self._streams("perturb_words", reader)
         # A word is treated as a document of its copies. Its position is part of the
@@ -608,17 +606,13 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         noisy = self._run(streams, documents)
         return self.embedding_.word_array[noisy.codes].reshape(-1, n_draws)
 
-    def mechanism_at(
-        self, *, epsilon: float | None = None, lam: float | None = None
-    ) -> WordMechanism:
-        """Prepare the mechanism for another ε or λ over the same embedding.
+    def mechanism_at(self, epsilon: float | None = None) -> WordMechanism:
+        """Get the fitted mechanism, or prepare it for another ε.
 
         Parameters
         ----------
         epsilon : float > 0, default=None
             If None, the ε of the perturber.
-        lam : float in [0, 1], default=None
-            If None, the λ of the perturber.
 
         Returns
         -------
@@ -626,12 +620,8 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
             The mechanism with the options of the fitted one.
         """
         self._check_ready()
-        own = self.mechanism_
-        return own.prepare(
-            self.embedding_,
-            own.epsilon if epsilon is None else epsilon,
-            own.lam if lam is None else lam,
-        )
+        own: WordMechanism = self.mechanism_
+        return own if epsilon is None else own.prepare(own.embedding, epsilon, own.lam)
 
     def known_words(self, X: Any) -> list[list[str]]:
         """Get the words of each document that a release perturbs.
