@@ -300,11 +300,9 @@ class Numbers:
         """Draw a number in [0, high) for each label, all of them equally likely.
 
         `high`, one number or one per label, is at most 2^63. `size` exists for the
-        interface of NumPy's generators and must be the number of labels.
+        interface of NumPy's generators; there is a number for each label.
         """
         n = len(self._labels)
-        if size not in (None, n):
-            raise ValueError(f"size must be the number of labels ({n}), got {size}.")
         below = np.broadcast_to(np.asarray(high).astype(np.uint64), n)
         # Numbers from the largest multiple of `high` on are drawn again. Otherwise the
         # remainder of 2^64 would make small numbers more likely.

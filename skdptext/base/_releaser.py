@@ -98,10 +98,7 @@ class BaseReleaser(
         cls, auto_wrap_output_keys: Any = None, **kwargs: Any
     ) -> None:
         # scikit-learn would try to convert lists of texts to data frames, and fail.
-        super().__init_subclass__(
-            auto_wrap_output_keys=auto_wrap_output_keys,
-            **kwargs,
-        )
+        super().__init_subclass__(auto_wrap_output_keys=auto_wrap_output_keys, **kwargs)
 
     # -- what a subclass defines -----------------------------------------------
 

@@ -112,17 +112,11 @@ def profiles_of(mechanism: WordMechanism, profiles: Any, **options: Any) -> np.n
     """Compute word frequencies after the noise, Σ_w p(w) Pr[z | w] per profile p.
 
     `profiles`, of shape (n_profiles, n_words), are word weights of documents or
-    classes; each row is divided by its sum. Words without weight take no time.
-    `options` are those of `transitions_of`.
+    classes, with a word in each row; each row is divided by its sum. Words without
+    weight take no time. `options` are those of `transitions_of`.
     """
     n_words = len(mechanism.embedding)
     weights = read_bags(profiles, n_words=n_words, name="profiles")
-    totals = np.asarray(weights.sum(axis=1)).ravel()
-    if not len(totals) or (totals == 0).any():
-        raise InvalidParameterError(
-            "profiles must hold at least one row, and a word in every row, got "
-            f"{int((totals == 0).sum())} of {len(totals)} rows without any."
-        )
     weights = normalize(weights, norm="l1")
     frequency = np.asarray(weights.mean(axis=0)).ravel()
     ids = np.flatnonzero(frequency)
@@ -264,10 +258,7 @@ class _Words:
         of_end = sp.csr_array((np.ones(len(z), dtype=np.float32), (end, row)))
         others = (of_end @ posterior)[end, drawn] - posterior[row, drawn]
         hits = np.maximum(others, 0)  # rounding can make the difference negative
-        parts = (
-            self.form(z[b])[row[b] - b.start, drawn[b]] for b in blocks(len(z), _ROWS)
-        )
-        form = np.concatenate(list(parts))
+        form = self.form(z)[row, drawn]
 
         def gain(added: tuple[float, float]) -> float:
             of_form, of_prior = added

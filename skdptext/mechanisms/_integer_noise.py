@@ -50,11 +50,11 @@ def discrete_laplace(rng: np.random.Generator, scale: int, size: int) -> np.ndar
         # |x| is geometric. It is drawn in two parts: the remainder below the scale, and
         # the multiple of the scale.
         low = rng.integers(scale, size=len(left))
-        kept = _exp_coins(
-            rng,
-            np.arange(len(left)),
-            lambda at, low=low: rng.integers(scale, size=len(at)) < low[at],
-        )
+
+        def coin(at: np.ndarray, low: np.ndarray = low) -> np.ndarray:
+            return rng.integers(scale, size=len(at)) < low[at]
+
+        kept = _exp_coins(rng, np.arange(len(left)), coin)
         at = left[kept]
         sizes = low[kept] + scale * _geometric(rng, len(at))
         negative = rng.integers(2, size=len(at)) == 1

@@ -220,7 +220,7 @@ class LossDistribution:
 
     @classmethod
     def mixture(
-        cls, parts: "Sequence[LossDistribution]", weights: Iterable[float]
+        cls, parts: "Sequence[LossDistribution]", weights: Sequence[float] | np.ndarray
     ) -> "LossDistribution":
         """Combine the losses of several pairs, one of which is drawn and revealed.
 
@@ -231,14 +231,13 @@ class LossDistribution:
         ----------
         parts : sequence of LossDistribution
             What is combined.
-        weights : iterable of float
+        weights : sequence of float
             Their probabilities.
 
         Returns
         -------
         distribution : LossDistribution
         """
-        weights = list(weights)
         losses = np.concatenate([part._losses for part in parts])
         weighted = [w * p.masses for p, w in zip(parts, weights, strict=True)]
         step = _grid_step(losses.min(), losses.max())
@@ -284,8 +283,7 @@ class LossDistribution:
         """
         low, high = self._losses[[0, -1]] + other._losses[[0, -1]]
         step = max(min(self.step, other.step), _grid_step(low, high, _SUM_BINS))
-        a = self._at(step)
-        b = a if other is self else other._at(step)
+        a, b = self._at(step), other._at(step)
         # The probability that at least one of two independent losses is infinite.
         infinite = a.infinite + b.infinite - a.infinite * b.infinite
         # Sums of points of one grid lie on the same grid, so the convolution moves no

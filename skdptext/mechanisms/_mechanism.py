@@ -358,7 +358,7 @@ class TableMechanism(WordMechanism):
 
     def _checked(self, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Rows of `log_proba` and their probabilities, not divided by their sums."""
-        shape, off = (len(words), len(self.embedding)), np.inf
+        shape = (len(words), len(self.embedding))
         rule = (
             f"log_proba of {type(self).__name__} must be an array of shape {shape} "
             f"whose rows sum to 1 as probabilities, to within {_SUM:g}"
@@ -366,8 +366,8 @@ class TableMechanism(WordMechanism):
         rows = as_array(self.log_proba(words), rule, np.float64)
         with np.errstate(over="ignore"):
             proba = np.exp(rows)
-        if rows.shape == shape:
-            off = np.abs(proba.sum(axis=1) - 1).max(initial=0.0)
+        fits = rows.shape == shape
+        off = np.abs(proba.sum(axis=1) - 1).max(initial=0.0) if fits else np.inf
         # Written with `not`, because comparisons with NaN are false: a row that
         # contains NaN is refused as well.
         if not off <= _SUM:
@@ -429,9 +429,7 @@ def _described(value: Any) -> str:
         inner = [f"{name}={_described(option)}" for name, option in params]
     elif isinstance(value, float):
         inner = [value.hex()]
-    elif isinstance(value, str):
-        inner = [str.__repr__(value)]  # a subclass may print itself differently
-    elif isinstance(value, bytes | int) or value is None:
+    elif isinstance(value, str | bytes | int | None):
         inner = [repr(value)]
     elif isinstance(value, list | tuple):
         inner = [_described(each) for each in value]

@@ -184,21 +184,6 @@ class MahalanobisMetric:
         points = self.whiten(both[first])[numbers]
         return cdist(points[: len(x)], points[len(x) :])
 
-    def at(self, lam: float) -> "MahalanobisMetric":
-        """Make the metric of another λ over the same Σ.
-
-        Parameters
-        ----------
-        lam : float
-            Another λ.
-
-        Returns
-        -------
-        metric : MahalanobisMetric
-            The metric of the same embedding for this λ.
-        """
-        return MahalanobisMetric(lam, self.spectrum)
-
 
 class NoiseMechanism(WordMechanism):
     """Base class of mechanisms that release the word nearest to a noisy vector.
@@ -255,8 +240,8 @@ class NoiseMechanism(WordMechanism):
                 f"{(len(words), table.dim)}, got shape {np.shape(noise)}."
             )
         points = noise + table.vectors[words]
-        memory = working_memory_bytes()
-        return nearest_words(points, table.vectors, table.half_norms, memory=memory)
+        given = table.vectors, table.half_norms
+        return nearest_words(points, *given, memory=working_memory_bytes())
 
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         vectors = self.embedding.vectors

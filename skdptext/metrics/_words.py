@@ -1,11 +1,13 @@
 """Measure how many words a perturber changes, as a number and as scorers."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import chain
 from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
 
 from skdptext.base import check_word_releaser, perturbs_words
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
@@ -67,9 +69,8 @@ def only_held(
     ((releaser, before),) = held
 
     def reaching(X: Any) -> Any:
-        for step in before:
-            if step is not None and not isinstance(step, str):  # "passthrough"
-                X = step.transform(X)
+        for transform in before:
+            X = transform(X)
         return X
 
     return releaser, reaching
@@ -78,16 +79,25 @@ def only_held(
 def _held(
     estimator: Any, wanted: Callable[[Any], bool], before: tuple[Any, ...] = ()
 ) -> Iterator[tuple[Any, tuple[Any, ...]]]:
-    """Yield each wanted releaser with the earlier steps of its input."""
+    """Yield each wanted releaser with the functions that its input passes first."""
     if wanted(estimator):
         yield estimator, before
     elif isinstance(estimator, Pipeline):
+        # A releaser cannot see the cache of its pipeline.
+        location = getattr(estimator.memory, "location", estimator.memory)
+        if location is not None and len(estimator.steps) > 1:
+            warn_once(
+                "memory of the pipeline is set: joblib writes the inputs of its steps, "
+                "including private texts, to files, and reuses earlier noise for the "
+                "same texts. Use memory=None for private texts.",
+                PrivacyLeakWarning,
+            )
         # The input of a step has passed through all earlier steps. A nested pipeline
         # adds its steps to those of the outer one.
-        _warn_of_memory(estimator)
         for _, step in estimator.steps:
             yield from _held(step, wanted, before)
-            before += (step,)
+            if hasattr(step, "transform"):  # not "passthrough", nor a classifier
+                before += (step.transform,)
     else:
         # Fitted parts take precedence: a search clones its estimator, and the perturber
         # that made the release is the fitted clone.
@@ -98,33 +108,12 @@ def _held(
         for name in ("transformers_", "transformers", "transformer_list"):
             if hasattr(estimator, name):
                 for _, part, *columns in getattr(estimator, name):
-                    picked = tuple(_PickColumn(column) for column in columns)
-                    yield from _held(part, wanted, before + picked)
+                    # A ColumnTransformer gives each part its columns.
+                    picked = (
+                        partial(_safe_indexing, indices=c, axis=1) for c in columns
+                    )
+                    yield from _held(part, wanted, (*before, *picked))
                 return
-
-
-def _warn_of_memory(pipeline: Pipeline) -> None:
-    """Warn of a pipeline with a cache, which its perturber cannot see."""
-    location = getattr(pipeline.memory, "location", pipeline.memory)
-    if location is not None and len(pipeline.steps) > 1:
-        warn_once(
-            "memory of the pipeline is set: joblib writes the inputs of its steps, "
-            "including private texts, to files, and reuses earlier noise for the same "
-            "texts. Use memory=None for private texts.",
-            PrivacyLeakWarning,
-        )
-
-
-class _PickColumn:
-    """Pick the column that a ColumnTransformer passes to one of its parts."""
-
-    def __init__(self, column: Any) -> None:
-        self.column = column
-
-    def transform(self, X: Any) -> Any:
-        if isinstance(self.column, int):
-            return X.iloc[:, self.column] if hasattr(X, "iloc") else X[:, self.column]
-        return X[self.column]
 
 
 def words_unchanged(perturber: Any, X: Any) -> float:

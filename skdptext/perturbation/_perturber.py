@@ -468,7 +468,8 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
                 OutOfVocabularyWarning,
                 about,
             )
-        noisy = self._run(streams, documents, reader.sample_length)
+        run = NoiseRun(self.mechanism_, streams, reader.sample_length)
+        noisy = run.run(documents, n_jobs=self.n_jobs, verbose=self.verbose)
         names = self.embedding_.word_array
         if self.output == "bow":
             bags, kind = self._bags(noisy), self._container
@@ -559,15 +560,6 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
             check_embedding("one-hot")  # says that it needs a count matrix
         return reader.read(X, label)
 
-    def _run(
-        self,
-        streams: NoiseStreams,
-        documents: EncodedDocuments,
-        sample: int | None = None,
-    ) -> EncodedDocuments:
-        run = NoiseRun(self.mechanism_, streams, sample)
-        return run.run(documents, n_jobs=self.n_jobs, verbose=self.verbose)
-
     def perturb_words(self, words: Iterable[str], n_draws: int = 1) -> np.ndarray:
         """Draw noisy versions of single words.
 
@@ -603,7 +595,8 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
             offsets=np.arange(len(ids) + 1, dtype=np.int64) * n_draws,
             stream_labels=[label(i, request) for i in range(len(ids))] if label else [],
         )
-        noisy = self._run(streams, documents)
+        run = NoiseRun(self.mechanism_, streams)
+        noisy = run.run(documents, n_jobs=self.n_jobs, verbose=self.verbose)
         return self.embedding_.word_array[noisy.codes].reshape(-1, n_draws)
 
     def mechanism_at(self, epsilon: float | None = None) -> WordMechanism:
@@ -821,9 +814,8 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         check_is_fitted(self, "mechanism_")
         if self.output == "bow":
             return self.embedding_.word_array.copy()
-        if input_features is not None and len(input_features) == 1:
-            return np.array(input_features, dtype=object)
-        return np.array([self.output], dtype=object)
+        one = input_features is not None and len(input_features) == 1
+        return np.array(input_features if one else [self.output], dtype=object)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -93,7 +93,9 @@ class WordPart(Part):
     def metric(self) -> MahalanobisMetric | None:
         """The metric that bounds the privacy loss; None where there is none."""
         own = self.mechanism.metric
-        return own.at(self.converted[0]) if self.converted and own else own
+        if not self.converted or own is None:
+            return own
+        return MahalanobisMetric(self.converted[0], own.spectrum)
 
     @cached_property
     def epsilon(self) -> float:
@@ -212,7 +214,8 @@ class WordPart(Part):
         """State the promise of the same releases in another metric."""
         check_option("by", by, ("eigenvalues", "lemma3"))
         lam = check_real("lam", lam, low=0, high=1)
-        self.own_metric("relative_to").at(lam)  # refuses a singular one
+        own = self.own_metric("relative_to")
+        MahalanobisMetric(lam, own.spectrum)  # refuses a singular one
         return replace(self, converted=(float(lam), by))
 
     # -- exponents -------------------------------------------------------------

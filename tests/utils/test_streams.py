@@ -67,8 +67,6 @@ def test_numbers_of_labels_depend_on_seed_context_and_label():
         for i, label in enumerate(labels)
     ]
     np.testing.assert_array_equal(mixed, alone)
-    with pytest.raises(ValueError, match="number of labels"):
-        NoiseStreams(5, b"c").numbers(labels).integers(7, size=499)
 
 
 def test_huge_seeds_are_taken_whole():
