@@ -1,7 +1,9 @@
 """Find the ε at which a given share of the words of a text changes."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -20,8 +22,8 @@ from skdptext.utils import (
     warn_of_private_tuning,
 )
 
-# The search tries values of ε between these.
-_LOWEST, _HIGHEST = 1e-6, 1e6
+# The search tries values of ε from 1e-6 to 1e6; this is the logarithm.
+_FARTHEST = math.log(1e6)
 # A first search over one word in so many finds the region for the search over all.
 _FIRST = 20
 # Relative precision of ε: one draw in 10,000 changes it by about 1e-4.
@@ -161,25 +163,28 @@ def calibrate_epsilon(
         half = Exponential("half", own.max_distance)  # its rate is ε/2
         return half.prepare(own.embedding, 2 * strength, own.lam)
 
-    def share(strength: float, words: np.ndarray = words) -> float:
+    def share_of(words: np.ndarray) -> Callable[[float], float]:
         # The stream starts again for each ε, so all share their draws.
-        return _changed(mechanism(strength), words, streams.open(b"noise"))
+        return cache(
+            lambda log: _changed(
+                mechanism(math.exp(log)), words, streams.open(b"noise")
+            )
+        )
 
-    some = words[::_FIRST]
-    start = _largest(lambda x: share(x, some), changed, own.epsilon, 2.0, 1e-2)
-    near = own.epsilon if start is None else start[0]
+    some, share = share_of(words[::_FIRST]), share_of(words)
+    near = _largest(some, changed, math.log(own.epsilon), math.log(2), 1e-2)
     exact = isinstance(own, TableMechanism)
     precision = _EXACT_PRECISION if exact else _PRECISION
-    found = _largest(share, changed, near, 1.03, precision)
-    if found is None:
+    found = _largest(share, changed, near, math.log(1.03), precision)
+    if abs(found) == _FARTHEST:
         raise InvalidParameterError(
             f"changed must be a share that some epsilon reaches, between "
-            f"{share(_HIGHEST):.4g} and {share(_LOWEST):.4g} here, got {changed:g}."
+            f"{share(_FARTHEST):.4g} and {share(-_FARTHEST):.4g} here, got {changed:g}."
         )
-    strength, reached = found
+    epsilon = math.exp(found)
     if by_rate:
-        strength = float(mechanism(strength).attained)
-    return Calibration(strength, reached)
+        epsilon = float(mechanism(epsilon).attained)
+    return Calibration(epsilon, share(found))
 
 
 def _some_words(source: Any, documents: Any, n_words: int) -> np.ndarray:
@@ -218,31 +223,27 @@ def _largest(
     share: Callable[[float], float],
     least: float,
     start: float,
-    factor: float,
+    step: float,
     precision: float,
-) -> tuple[float, float] | None:
-    """Find the largest strength whose share is at least `least`, and this share.
+) -> float:
+    """Find the largest x, the log of a strength, with a share of at least `least`.
 
-    The search begins at `start`, and the share falls with the strength. The result is
-    None if all shares are on the same side of `least`.
+    The search begins at `start`, and the share falls with x. The result is one of the
+    ends if all shares are on the same side of `least`.
     """
-    shares: dict[float, float] = {}
 
-    def excess(log_strength: float) -> float:
-        if log_strength not in shares:
-            shares[log_strength] = share(float(np.exp(log_strength)))
-        return shares[log_strength] - least
+    def within(x: float) -> float:
+        return min(max(x, -_FARTHEST), _FARTHEST)
 
-    ends = np.log([_LOWEST, _HIGHEST])
-    here = float(np.clip(np.log(start), *ends))
-    holds = excess(here) >= 0
-    step = np.log(factor) * (1 if holds else -1)
-    while (excess(there := float(np.clip(here + step, *ends))) >= 0) == holds:
+    here = within(start)
+    holds = share(here) >= least
+    step = step if holds else -step
+    while (share(there := within(here + step)) >= least) == holds:
         if there == here:
-            return None
+            return there
         here, step = there, 2 * step
-    found = brentq(excess, *sorted((here, there)), xtol=precision)
+    found = brentq(lambda x: share(x) - least, *sorted((here, there)), xtol=precision)
     # The root is moved down until the share is reached: never less is changed.
-    while excess(found) < 0:
+    while share(found) < least:
         found -= precision
-    return float(np.exp(found)), shares[found]
+    return float(found)

@@ -150,36 +150,32 @@ class _Rule(str):
             name: np.array(cv_results.get(f"mean_test_{name}", [np.nan]), float)
             for name in (str(self), *self.subject_to)
         }
-        feasible = ~np.isnan(scores[self])
+        feasible, bounds = ~np.isnan(scores[self]), []
         for name, (relation, bound) in self.subject_to.items():
             # Comparisons with NaN are false, so a candidate without a score drops out.
             feasible = feasible & _RELATIONS[relation](scores[name], bound)
+            bounds.append(f"{relation} {bound:g} for {_reached(name, scores[name])}")
         if not feasible.any():
-            raise NoFeasibleCandidateError(self._explain(scores), cv_results)
+            raise NoFeasibleCandidateError(
+                f"subject_to must hold for at least one candidate: {'; '.join(bounds)}."
+                f" To maximize: {_reached(self, scores[self])}. Loosen a bound, widen "
+                "the grid, or use scores that the search has; they are in this error's "
+                "cv_results.",
+                cv_results,
+            )
         first, (relation, _) = next(iter(self.subject_to.items()))
         margin = scores[first] if relation == ">=" else -scores[first]
         rows = np.flatnonzero(feasible)
         # In lexsort the last key counts most. It is stable: the first candidate wins.
         return int(rows[np.lexsort((-margin[rows], -scores[self][rows]))[0]])
 
-    def _explain(self, scores: Mapping[str, np.ndarray]) -> str:
-        """List the constraints, and the range that each score reaches."""
-        reached = {}
-        for name, values in scores.items():
-            low, high = np.fmin.reduce(values), np.fmax.reduce(values)
-            reached[name] = f"{shown(name)}, got {low:.4g} to {high:.4g}"
-        wanted = [
-            f"{relation} {bound:g} for {reached[name]}"
-            for name, (relation, bound) in self.subject_to.items()
-        ]
-        return (
-            f"subject_to must hold for at least one candidate: {'; '.join(wanted)}. To "
-            f"maximize: {reached[self]}. Loosen a bound, widen the grid, or use scores "
-            "that the search has; they are in this error's cv_results."
-        )
-
     def __repr__(self) -> str:
         return (
             f"best_under_constraint(maximize={str(self)!r}, "
             f"subject_to={self.subject_to!r}, tuned_on={self.tuned_on!r})"
         )
+
+
+def _reached(name: str, values: np.ndarray) -> str:
+    low, high = np.fmin.reduce(values), np.fmax.reduce(values)
+    return f"{shown(str(name))}, got {low:.4g} to {high:.4g}"

@@ -174,8 +174,15 @@ def _scores(
         return Scores(mean, nan, nan, nan, k)
     # In k-fold cross-validation, one fold tests what k − 1 folds trained.
     ratio = 1 / (k - 1) if test_over_train is None else test_over_train
-    low, high = _interval(by_split, 0.95, ratio)
-    return Scores(mean, by_split.std(axis=1, ddof=1), low, high, k)
+    std = by_split.std(axis=1, ddof=1)
+    margin = half_width(std, k, test_over_train=ratio)
+    low, high = mean - margin, mean + margin
+    # If all scores lie in [0, 1], they are most likely shares, of which an interval
+    # beyond 0 or 1 would only confuse.
+    known = by_split[~np.isnan(by_split)]
+    if ((known >= 0) & (known <= 1)).all():
+        low, high = low.clip(0, 1), high.clip(0, 1)
+    return Scores(mean, std, low, high, k)
 
 
 def _params(search: Any) -> dict[str, Any]:
@@ -205,23 +212,3 @@ def _params(search: Any) -> dict[str, Any]:
                 for value in values
             ]
     return columns
-
-
-def _interval(
-    by_split: np.ndarray, confidence: float, test_over_train: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Compute Student's intervals of mean scores over splits, (…, n_splits).
-
-    If all scores lie in [0, 1], they are assumed to be shares, and the limits are
-    clipped.
-    """
-    k = by_split.shape[-1]
-    mean, std = by_split.mean(axis=-1), by_split.std(axis=-1, ddof=1)
-    margin = half_width(std, k, confidence, test_over_train)
-    low, high = mean - margin, mean + margin
-    # An interval of shares beyond 0 or 1 would only confuse. That all scores lie in [0,
-    # 1] is the best available sign that they are shares.
-    known = by_split[~np.isnan(by_split)]
-    if ((known >= 0) & (known <= 1)).all():
-        low, high = low.clip(0, 1), high.clip(0, 1)
-    return low, high
