@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils import _safe_indexing
 
 from skdptext.audit._bounds import bound_and_column, lower_bound, refutes
 from skdptext.audit._fitted import Look, Reading, look_into, repeats, same
@@ -241,13 +242,12 @@ def audit_training(
     n_fits = check_integer("n_fits", n_fits, low=100)
     confidence = check_real("confidence", confidence, low=0.5, high=1, open_high=True)
     check_option("adjacency", adjacency, ("add_remove", "replace"))
-    data = _Rows(X, y, authors)
-    fits = _Fits(estimator, data, adjacency, check_rng(random_state))
+    fits = _Fits(estimator, X, y, authors, adjacency, check_rng(random_state))
     if person is not None:
-        data.of(person)
+        fits.rows_of(person)
     claimed, delta, delta_at = fits.claim(epsilon, delta)
     if person is None:
-        tried = data.candidates()
+        tried = fits.candidates()
         n = max(n_fits // _PILOT, 20)
         clearest = [Reading([*fits.pairs(each, n)]).clearest for each in tried]
         person = tried[int(np.argmax(clearest))]
@@ -294,73 +294,30 @@ def _accuracy(p: np.ndarray, q: np.ndarray) -> float:
     return float(right[third:, right[:third].mean(axis=0).argmax()].mean())
 
 
-class _Rows:
-    """Rows of data with their labels and persons."""
+class _Fits:
+    """Fits of an estimator to rows of data, with and without those of a person."""
 
-    def __init__(self, X: Any, y: Any, authors: Any) -> None:
+    def __init__(
+        self,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        authors: Any,
+        adjacency: str,
+        rng: np.random.Generator,
+    ) -> None:
+        self._estimator, self._rng = estimator, rng
+        self._replaces = adjacency == "replace"
         X = plain_documents(X)
         check_kind(X, Iterable, "X must hold a row for each document")
         X = X.tocsr() if hasattr(X, "tocsr") else X  # CSR allows selecting rows
         self._X = X if hasattr(X, "shape") else list(X)
         n = X.shape[0] if hasattr(X, "shape") else len(self._X)
-        self.y = as_labels("y", y, n, of="row")
-        self.has_authors = authors is not None
-        name, people = ("authors", authors) if self.has_authors else ("X", range(n))
-        self.people = as_labels(name, people, n, of="row", n_different=3)
-
-    def take(self, rows: np.ndarray) -> Any:
-        """Select rows of X by number."""
-        if hasattr(self._X, "iloc"):
-            return self._X.iloc[rows]
-        by_array = hasattr(self._X, "shape")
-        return self._X[rows] if by_array else [self._X[i] for i in rows.tolist()]
-
-    def of(self, person: Any) -> np.ndarray:
-        """Find the rows of a person."""
-        rows = self.people == person
-        if not isinstance(rows, np.ndarray) or not rows.any():
-            rule = "one of the authors" if self.has_authors else "the number of a row"
-            raise InvalidParameterError(f"person must be {rule}, got {shown(person)}.")
-        return rows
-
-    def candidates(self) -> list[Any]:
-        """Choose persons with whom mistakes show first."""
-        # Extreme persons reveal mistakes: the one with the most rows a missing bound
-        # per person, the one far from all others missing clipping, and one who is
-        # nearly alone in a class counts without noise.
-        writes_most = Counter(self.people.tolist()).most_common(1)[0][0]
-        like = Counter(self.y.tolist())
-        rarest = np.argmin([like[label] for label in self.y.tolist()])
-        rows = np.array([self._distances().argmax(), rarest])
-        return [*dict.fromkeys([writes_most, *self.people[rows].tolist()])]
-
-    def _distances(self) -> np.ndarray:
-        """Compute how far each row is from the others."""
-        X = self._X.toarray() if hasattr(self._X, "toarray") else self._X
-        try:
-            rows = np.asarray(X, dtype=float).reshape(len(self.y), -1)
-            return np.linalg.norm(rows - rows.mean(axis=0), axis=1)
-        except (TypeError, ValueError):  # for texts, count words that no other text has
-            words = [set(str(row).split()) for row in self.take(np.arange(len(self.y)))]
-            known = Counter(word for row in words for word in row)
-            return np.array([sum(known[w] == 1 for w in row) for row in words], float)
-
-
-class _Fits:
-    """Fits of an estimator with and without the rows of a person."""
-
-    def __init__(
-        self,
-        estimator: Any,
-        data: _Rows,
-        adjacency: str,
-        rng: np.random.Generator,
-    ) -> None:
-        self._estimator, self._data = estimator, data
-        self._replaces, self.rng = adjacency == "replace", rng
-        self._passes_authors = (
-            data.has_authors and "authors" in signature(estimator.fit).parameters
-        )
+        self._everyone = np.arange(n)
+        self._y = as_labels("y", y, n, of="row")
+        self._has_authors = authors is not None
+        name, people = ("authors", authors) if self._has_authors else ("X", range(n))
+        self._people = as_labels(name, people, n, of="row", n_different=3)
         # A fixed seed would make all fits alike and prove nothing. Each fit gets new
         # seeds, for every step of a pipeline.
         options = estimator.get_params() if hasattr(estimator, "get_params") else {}
@@ -371,13 +328,42 @@ class _Fits:
         ]
         self._first: Look = {}
 
+    def rows_of(self, person: Any) -> np.ndarray:
+        """Find the rows of a person."""
+        rows = self._people == person
+        if not isinstance(rows, np.ndarray) or not rows.any():
+            rule = "one of the authors" if self._has_authors else "the number of a row"
+            raise InvalidParameterError(f"person must be {rule}, got {shown(person)}.")
+        return rows
+
+    def candidates(self) -> list[Any]:
+        """Choose persons with whom mistakes show first."""
+        # Extreme persons reveal mistakes: the one with the most rows a missing bound
+        # per person, the one far from all others missing clipping, and one who is
+        # nearly alone in a class counts without noise.
+        writes_most = Counter(self._people.tolist()).most_common(1)[0][0]
+        like = Counter(self._y.tolist())
+        rarest = np.argmin([like[label] for label in self._y.tolist()])
+        rows = np.array([self._distances().argmax(), rarest])
+        return [*dict.fromkeys([writes_most, *self._people[rows].tolist()])]
+
+    def _distances(self) -> np.ndarray:
+        """Compute how far each row is from the others."""
+        X = self._X.toarray() if hasattr(self._X, "toarray") else self._X
+        try:
+            rows = np.asarray(X, dtype=float).reshape(len(self._y), -1)
+            return np.linalg.norm(rows - rows.mean(axis=0), axis=1)
+        except (TypeError, ValueError):  # for texts, count words that no other text has
+            words = [set(str(row).split()) for row in X]
+            known = Counter(word for row in words for word in row)
+            return np.array([sum(known[w] == 1 for w in row) for row in words], float)
+
     def claim(self, epsilon: float | None, delta: float | None) -> tuple[Any, ...]:
         """Get ε, δ, and a function for δ at other ε if the guarantee has one."""
         name = "epsilon_replace" if self._replaces else "epsilon"
         curve = None
         if epsilon is None and delta is None and hasattr(self._estimator, "guarantee"):
-            everyone = np.arange(len(self._data.y))
-            guarantee = self._fitted(everyone, self._data.people).guarantee()
+            guarantee = self._fitted(self._everyone, self._people).guarantee()
             epsilon, delta = (getattr(guarantee, a, None) for a in (name, "delta"))
             curve = getattr(guarantee, "delta_at", None)
             if curve is not None and self._replaces:
@@ -387,40 +373,39 @@ class _Fits:
                 "epsilon must be given with delta, or if the estimator has no "
                 f"guarantee() that states {name}, got None."
             )
+        epsilon = check_real("epsilon", epsilon, low=0, open_low=True)
         delta = 0.0 if delta is None else delta
-        return (
-            check_real("epsilon", epsilon, low=0, open_low=True),
-            check_real("delta", delta, low=0, high=1, open_high=True),
-            curve,
-        )
+        return epsilon, check_real("delta", delta, low=0, high=1, open_high=True), curve
 
     def pairs(self, person: Any, n: int) -> Iterator[tuple[Look, ...]]:
         """Yield the contents of n pairs of fits, with the person and without."""
-        people, own = self._data.people, self._data.of(person)
-        everyone = np.arange(len(own))
-        others = everyone[~own], people[~own]
+        own, people = self.rows_of(person), self._people
+        everyone = self._everyone, people
+        others = self._everyone[~own], people[~own]
         if self._replaces:
             # Replacing the person by one of another class changes every sum the most.
             # A claim about replacement must cover this case.
-            other = ~own & ~np.isin(self._data.y, self._data.y[own])
+            other = ~own & ~np.isin(self._y, self._y[own])
             stand_in = people[other if other.any() else ~own][0]
-            rows = everyone.copy()
+            rows = self._everyone.copy()
             rows[own] = np.resize(np.flatnonzero(people == stand_in), own.sum())
             others = rows, people
-        theirs = self._data.take(np.flatnonzero(own))
+        theirs = _safe_indexing(self._X, np.flatnonzero(own))
         for _ in range(n):
-            both = (everyone, people), others
-            yield tuple(self._look(self._fitted(*rows), theirs) for rows in both)
+            yield tuple(
+                self._look(self._fitted(*rows), theirs) for rows in (everyone, others)
+            )
 
     def _fitted(self, rows: np.ndarray, people: np.ndarray) -> Any:
         # Objects without parameters are copied instead of cloned.
         model = clone(self._estimator, safe=False)
         if self._seeds:
-            seeds = self.rng.integers(2**31, size=len(self._seeds)).tolist()
+            seeds = self._rng.integers(2**31, size=len(self._seeds)).tolist()
             model.set_params(**dict(zip(self._seeds, seeds, strict=True)))
-        given = {"authors": people} if self._passes_authors else {}
+        takes = self._has_authors and "authors" in signature(model.fit).parameters
+        given = {"authors": people} if takes else {}
         with quiet(Warning):  # every fit would repeat its warnings about public data
-            fitted = model.fit(self._data.take(rows), self._data.y[rows], **given)
+            fitted = model.fit(_safe_indexing(self._X, rows), self._y[rows], **given)
         return model if fitted is None else fitted
 
     def _look(self, model: Any, theirs: Any) -> Look:
