@@ -1,7 +1,5 @@
 """The audit of words: true claims stand, false ones fall."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The bound that all audits share, where the true loss is known."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """audit_training on sums over people, with the mistakes that are easy to make."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import math

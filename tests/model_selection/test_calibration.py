@@ -1,7 +1,5 @@
 """The ε at which a wanted share of words changes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import optimize, stats

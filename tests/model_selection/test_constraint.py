@@ -1,7 +1,5 @@
 """Choosing a candidate under constraints."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

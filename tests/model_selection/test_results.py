@@ -1,7 +1,5 @@
 """Searches over ε and λ with two scores: their table, and its intervals."""
 
-from __future__ import annotations
-
 import statistics
 import sys
 from types import SimpleNamespace

@@ -5,8 +5,6 @@ direction of the noise, with the length integrated in closed form: along a ray f
 φ(w), the points nearest to a word form one interval.
 """
 
-from __future__ import annotations
-
 import itertools
 from functools import cache, reduce
 

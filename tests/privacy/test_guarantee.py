@@ -1,7 +1,5 @@
 """The guarantee's numbers, against independent computations."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from functools import partial
@@ -21,7 +19,7 @@ from skdptext.documents import DocumentReader
 from skdptext.mechanisms import MahalanobisNoise
 from skdptext.privacy import PrivacyGuarantee
 from tests.channels import channel, guaranteed, sample
-from tests.expected import no_warning, refusals
+from tests.expected import leaks_allowed, no_warning, refusals
 from tests.laws import metric_matrix
 
 words = st.integers(0, 199).map("w{}".format)
@@ -223,21 +221,17 @@ def test_utility_in_another_metric_is_a_lower_bound(small_embedding, lam, other)
 # -- from a perturber, in words, refused ---------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore::skdptext.exceptions.PrivacyLeakWarning")
-def test_a_perturber_hands_on_what_it_does(small_embedding):
-    cut, drawn = {"document_length": 9, "resize": "truncate"}, {"document_length": 9}
-    for options, said in (
-        ({}, (False, False, None)),
-        ({"output": "tokens"}, (True, False, None)),
-        (cut | {"output": "text"}, (True, False, 9)),
-        (cut, (False, False, 9)),
-        (drawn, (False, True, 9)),
-    ):
-        made = DPWordPerturber(small_embedding, **options).fit([]).guarantee()
-        assert (made.ordered, made.resampled, made.n_words) == said
-    swapped = ["w1", "w2"], ["w2", "w1"]
-    texts = DPWordPerturber(small_embedding, output="text").fit([]).guarantee()
-    assert texts.exponent(*swapped) == pytest.approx(2 * texts.exponent("w1", "w2"))
+@leaks_allowed
+@pytest.mark.parametrize("resize", ["sample", "truncate"])
+@pytest.mark.parametrize("output", ["bow", "text"])
+def test_a_perturber_hands_on_what_it_does(small_embedding, resize, output):
+    options = {"document_length": 2, "resize": resize, "output": output}
+    made = DPWordPerturber(small_embedding, **options).fit([]).guarantee()
+    assert (made.ordered, made.n_words) == (output == "text", 2)
+    assert made.resampled == (resize == "sample")
+    swapped = made.exponent(["w1", "w2"], ["w2", "w1"])
+    in_order = made.ordered and not made.resampled
+    assert swapped == pytest.approx(2 * in_order * made.exponent("w1", "w2"))
 
 
 @refusals(
@@ -273,6 +267,7 @@ def test_unknown_words_are_not_left_out_in_silence(small_embedding):
     (lambda g, _: PrivacyGuarantee(MahalanobisNoise()), "prepared mechanism, .* Mahal"),
     (lambda g, _: guaranteed(1, 0.5, g.embedding.restrict(5)).relative_to(1), "singul"),
     (lambda g, drawn: g.utility_probability(1.0), "n_words must be given"),
+    (lambda g, drawn: g.exponent("w1", "w2", 1), r"delta must be .* in \[0, 1\)"),
     (lambda g, drawn: drawn.utility_probability(-1.0), "delta must be a finite num"),
     (lambda g, drawn: drawn.exponent(["w1"], ["w1"] * 3), "document_length=3 .*ment 0"),
 )

@@ -1,7 +1,5 @@
 """What a search over fits costs: every candidate on every fold, and the last."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

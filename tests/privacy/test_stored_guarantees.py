@@ -1,7 +1,5 @@
 """Guarantees in files: what was written comes back, and anything else is refused."""
 
-from __future__ import annotations
-
 import copy
 import json
 import pickle
