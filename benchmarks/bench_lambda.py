@@ -63,17 +63,15 @@ def corpora() -> dict[str, Corpus]:
         once = dict(zip(*read_sms(), strict=True))
         texts, labels = list(once), list(once.values())
         for part in (1, 0):
-            halves = train_test_split(
+            *halves, one, two = train_test_split(
                 texts, labels, test_size=0.5, stratify=labels, random_state=0
             )
-            texts, labels = halves[part], halves[2 + part]
-        spam, ham = (
-            [text for text, label in zip(texts, labels, strict=True) if label == kind]
-            for kind in (1, 0)
-        )
-        texts, labels = spam + ham[: len(spam)], np.repeat([1, 0], len(spam))
+            texts, labels = halves[part], (one, two)[part]
+        labels = np.array(labels)
+        spam = np.flatnonzero(labels == 1)
+        rows = [*spam, *np.flatnonzero(labels == 0)[: len(spam)]]
         glove = WordEmbedding.load(DATA / GLOVE, n_words=10_000)
-        out["SMS"] = (texts, labels, glove)
+        out["SMS"] = ([texts[i] for i in rows], labels[rows], glove)
     return out
 
 
@@ -108,25 +106,21 @@ def search(options: argparse.Namespace) -> None:
         ).plot()
         display.figure_.savefig(figures_folder(".") / figure, dpi=110)
         results = found.cv_results_
-        for i, candidate in enumerate(results["params"]):
-            row = {"texts": name, "λ": candidate["noise__lam"]}
-            row["ε"] = candidate["noise__epsilon"]
+        for i, tried in enumerate(results["params"]):
+            row = {"texts": name, "λ": tried["noise__lam"]}
+            row["ε"] = tried["noise__epsilon"]
             row["accuracy"] = results[f"mean_test_{utility}"][i]
-            row |= {each: results[f"mean_test_{each}"][i]
-                    for each in ("changed", "identified")}  # fmt: skip
-            row["chosen"] = bool(i == found.best_index_)
-            rows += measuring.shown([row])
+            for score in ("changed", "identified"):
+                row[score] = results[f"mean_test_{score}"][i]
+            rows += measuring.shown([row | {"chosen": i == found.best_index_}])
         some = resample(texts, n_samples=100, replace=False, random_state=0)
         noise = found.best_estimator_["noise"].set_params(output="text", order="keep")
-        attack = linkage_attack(
+        best = linkage_attack(
             some, noise.transform(some), releaser=noise, random_state=0
-        )
-        best, setting = attack["linkage"], found.best_params_
-        attacked += measuring.shown([{
-            "texts": name, "λ": setting["noise__lam"], "ε": setting["noise__epsilon"],
-            "identified of 100": best.value,
-            "at least (95%)": best.low,
-        }])  # fmt: skip
+        )["linkage"]
+        row = {"texts": name, "λ": noise.lam, "ε": noise.epsilon}
+        row |= {"identified of 100": best.value, "at least (95%)": best.low}
+        attacked += measuring.shown([row])
     record(
         "lambda_search", rows, title="The workflow: searches over λ and ε",
         note="Means over five folds of 391 docstrings or 328 SMS: balanced accuracy of "

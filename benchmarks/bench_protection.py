@@ -18,7 +18,7 @@ from typing import Any
 
 import measuring
 import numpy as np
-from record import CANDIDATES, TEST, Corpus, binomial, corpora
+from record import TEST, Corpus, binomial, chances, corpora
 from results import bracketed
 from results import record as write
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -74,13 +74,8 @@ def identified(releaser: Any, texts: list[str], released: list[str]) -> str:
     """The share that who knows the mechanism identifies among 100."""
     if releaser is None:
         return "1.00"
-    logs = releaser.log_likelihood(texts, released)
-    chances: list[float] = []
-    for start in range(0, TEST, CANDIDATES):
-        rows = slice(start, start + CANDIDATES)
-        best = logs[rows, rows] == logs[rows, rows].max(axis=1, keepdims=True)
-        chances += (np.diag(best) / best.sum(axis=1)).tolist()
-    return with_error(np.mean(chances), binomial(np.mean(chances), TEST))
+    found = np.mean(chances(releaser.log_likelihood(texts, released)))
+    return with_error(found, binomial(found, TEST))
 
 
 def rows() -> Iterator[dict[str, object]]:

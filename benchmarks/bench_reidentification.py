@@ -25,7 +25,7 @@ from results import bracketed, record
 from skdptext.attacks import linkage_attack
 
 FOLDER = "reidentification"
-ACTORS = {50: "wikiactors_50_eval", 543: "wikiactors_500_random"}
+ACTORS = ("wikiactors_50_eval", "wikiactors_500_random")
 JUDGMENTS = ("tab_144", "tab_background")
 # By the README of TRIR's repository, which says that runs differ.
 PUBLISHED = {
@@ -53,42 +53,48 @@ def load(name: str) -> Any:
         return json.load(file)
 
 
-def attacked(
-    background: list[str], released: list[str], truth: np.ndarray
-) -> dict[str, object]:
-    """How often the person of a release is identified."""
-    scores = linkage_attack(
-        background, released, truth=truth, n_candidates=len(background), random_state=0
-    )
-    best = scores["linkage"]
-    words = next(row for row in scores.rows if row.adversary == "words in common")
-    return {
-        "identified": bracketed(best.value, best.low, best.high),
-        "words in common alone": words.value,
-        "by": best.adversary,
-    }
+def recorded(
+    name: str, beds: list[tuple[list[str], dict[str, dict[int, str]]]], **said: str
+) -> None:
+    """Record how often the people of releases are identified.
 
-
-def table_of_actors(_: Any) -> None:
-    """Record what is found of the actors."""
-    if absent(*(f"{FOLDER}/{name}.json.gz" for name in ACTORS.values())):
-        return
+    A bed is the texts that are known of people, and releases by who made them: of each
+    person released, by number, a text.
+    """
     rows = []
-    for n, name in ACTORS.items():
-        people = load(name)
-        for tool, published in PUBLISHED.items():
-            texts = [person[f"{tool}_abstract"] for person in people]
-            truth = np.array([i for i, text in enumerate(texts) if text])
-            ours = attacked(
-                [person["public_knowledge"] for person in people],
-                [texts[i] for i in truth],
-                truth,
-            )
-            known = {"TRIR, published": published} if n == 50 else {}
-            rows.append({"people": n, "made anonymous by": tool} | known | ours)
-    record(
+    for background, releases in beds:
+        for kind, texts in releases.items():
+            scores = linkage_attack(
+                background, list(texts.values()), truth=np.array(list(texts)),
+                n_candidates=len(background), random_state=0,
+            )  # fmt: skip
+            row: dict[str, object] = {"people": len(background)}
+            row["made anonymous by"] = kind
+            if len(background) == 50:
+                row["TRIR, published"] = PUBLISHED[kind]
+            best = scores["linkage"]
+            words = next(r for r in scores.rows if r.adversary == "words in common")
+            row["identified"] = bracketed(best.value, best.low, best.high)
+            row["words in common alone"] = words.value
+            rows += measuring.shown([row | {"by": best.adversary}])
+    record(name, rows, **said)
+
+
+def actors(_: Any) -> None:
+    """Record what is found of the actors."""
+    if absent(*(f"{FOLDER}/{name}.json.gz" for name in ACTORS)):
+        return
+    beds = []
+    for people in map(load, ACTORS):
+        releases = {
+            tool: {i: text for i, person in enumerate(people)
+                   if (text := person[f"{tool}_abstract"])}
+            for tool in PUBLISHED
+        }  # fmt: skip
+        beds.append(([person["public_knowledge"] for person in people], releases))
+    recorded(
         "reidentification_actors",
-        rows,
+        beds,
         title="Actors of Wikipedia who are found in anonymised abstracts",
         note=(
             "50 abstracts; candidates are known by the body of their article. The "
@@ -105,25 +111,21 @@ def masked(text: str, spans: list[list[Any]]) -> str:
     return text
 
 
-def table_of_judgments(_: Any) -> None:
+def judgments(_: Any) -> None:
     """Record what is found of the applicants."""
     if absent(*(f"{FOLDER}/{name}.json.gz" for name in JUDGMENTS)):
         return
     bed, background = map(load, JUDGMENTS)
-    people = list(background)
-    ids = sorted(bed["texts"])
-    truth = np.array([people.index(name) for name in ids])
-    releases = {"nothing": [bed["texts"][name] for name in ids]}
-    for kind, spans in bed["masks"].items():
-        releases[kind] = [masked(bed["texts"][name], spans[name]) for name in ids]
-    rows = [
-        {"people": len(people), "made anonymous by": kind}
-        | attacked(list(background.values()), released, truth)
-        for kind, released in releases.items()
-    ]
-    record(
+    number = {name: i for i, name in enumerate(background)}
+    texts = dict(sorted(bed["texts"].items()))
+    releases = {
+        kind: {number[name]: masked(text, spans.get(name, []))
+               for name, text in texts.items()}
+        for kind, spans in ({"nothing": {}} | bed["masks"]).items()
+    }  # fmt: skip
+    recorded(
         "reidentification_judgments",
-        rows,
+        [(list(background.values()), releases)],
         title="Applicants who are found in anonymised judgments (TAB)",
         note=(
             "144 judgments; candidates are known by a tenth of the public judgment. No "
@@ -132,11 +134,8 @@ def table_of_judgments(_: Any) -> None:
     )
 
 
-PARTS = {"actors": table_of_actors, "judgments": table_of_judgments}
-
-
 def main() -> None:
-    measuring.options(__doc__, PARTS)
+    measuring.options(__doc__, {"actors": actors, "judgments": judgments})
 
 
 if __name__ == "__main__":

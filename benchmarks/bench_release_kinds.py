@@ -19,7 +19,6 @@ from typing import Any
 
 import measuring
 import numpy as np
-from experiments.texts import pieces
 from real_data import (
     DATA,
     GLOVE,
@@ -28,6 +27,7 @@ from real_data import (
     TWEETS,
     absent,
     distinct_stories,
+    pieces,
     read_sms,
     read_stories,
     read_tweets,

@@ -1,9 +1,8 @@
 """DPDocumentReplacer: time and memory, and found documents against the bound.
 
-``speed``: 100,000 public documents, 1,000,000 private ones from a generator, beside the
-grouper's own `predict`. ``found``: on fan fiction, SMS and tweets, how many of 100
-candidates the best adversary identifies: expected, exactly, and in draws, beside the
-bound for every adversary::
+``speed``: 100,000 public documents, 1,000,000 private ones from a generator. ``found``:
+on fan fiction, SMS and tweets, how many of 100 candidates the best adversary
+identifies: expected, exactly, and in draws, beside the bound for every adversary::
 
     python benchmarks/bench_replacement.py [speed] [found]
 """
@@ -22,7 +21,7 @@ from results import record
 from skdptext import DPDocumentReplacer
 
 N_PUBLIC, N_PRIVATE = 100_000, 1_000_000
-SECRET, TURNS = 2**100 + 1, 3
+SECRET = 2**100 + 1
 N_SETS, N_CANDIDATES = 50, 100
 LONGEST = 1000  # characters of a text
 
@@ -53,56 +52,26 @@ def many(texts: list[str], n: int, seed: int) -> Iterator[str]:
 def speed(_: object) -> None:
     """CPU time and memory of the parts."""
     texts = corpora()["SMS"]
-    rows: list[dict[str, object]] = []
-
-    def add(what: str, n: int, took: float) -> None:
-        rows.append(
-            {
-                "what": what,
-                "documents": n,
-                "CPU s": round(took, 2),
-                "µs per document": round(1e6 * took / n, 1),
-                "peak MB": round(measuring.peak_mb()),
-            }
-        )
-        print(rows[-1], flush=True)
-
     public = list(many(texts, N_PUBLIC, 0))
     before = measuring.peak_mb()
-    started = time.process_time()
-    replacer = DPDocumentReplacer(public, output="index").fit()
-    add("fit", N_PUBLIC, time.process_time() - started)
-    asked = list(many(texts, 100_000, 1))
+    replacer = DPDocumentReplacer(public, output="index")
 
-    def alone() -> None:
-        for start in range(0, len(asked), 4096):
-            replacer.grouper_.predict(asked[start : start + 4096])
-
-    def fresh() -> None:
-        replacer.set_params(random_state=None).transform(asked)
-
-    def keyed() -> None:
-        replacer.set_params(random_state=SECRET)
-        replacer.transform(asked, document_ids=range(len(asked)))
-
-    # in turns, so that all of them meet the same neighbours
-    parts = {
-        "predict of the grouper alone": alone,
-        "transform, fresh noise": fresh,
-        "transform, keyed by ids": keyed,
-    }
-    times = measuring.rounds(parts.values(), TURNS, time.process_time, warm=False).T
-    for what, seconds in zip(parts, times, strict=True):
-        add(what, len(asked), float(np.median(seconds)))
-        if what != "predict of the grouper alone":
-            rows[-1]["÷ predict"] = round(float(np.median(seconds / times[0])), 2)
-    for how, secret in (("fresh noise", None), ("keyed by ids", SECRET)):
+    def replace(secret: int | None) -> None:
         replacer.set_params(random_state=secret)
         ids = None if secret is None else range(N_PRIVATE)
-        started = time.process_time()
         replacer.transform(many(texts, N_PRIVATE, 2), document_ids=ids)
-        took = time.process_time() - started
-        add(f"transform of a generator, {how}", N_PRIVATE, took)
+
+    rows: list[dict[str, object]] = []
+    for what, n, run in (
+        ("fit", N_PUBLIC, replacer.fit),
+        ("transform of a generator, fresh noise", N_PRIVATE, lambda: replace(None)),
+        ("transform of a generator, keyed by ids", N_PRIVATE, lambda: replace(SECRET)),
+    ):
+        took = measuring.seconds_of(run, time.process_time)
+        row = {"what": what, "documents": n, "CPU s": round(took, 2)}
+        row["µs per document"] = round(1e6 * took / n, 1)
+        row["peak MB"] = round(measuring.peak_mb())
+        rows += measuring.shown([row])
     record(
         "replacement_speed",
         rows,
@@ -110,8 +79,8 @@ def speed(_: object) -> None:
         note=f"{N_PUBLIC:,} public documents of about 17 words, made of real SMS, "
         "in 8 groups of the default; CPU time in one process, one "
         f"BLAS thread. Peak memory of the process; {before:.0f} MB before fit, with "
-        "the public texts as a list. Medians of three turns, and of their ratios; "
-        "generators make their texts as they are read, which is part of the time.",
+        "the public texts as a list. Generators make their texts as they are read, "
+        "which is part of the time.",
     )
 
 
@@ -125,7 +94,7 @@ def expected(replacer: DPDocumentReplacer, candidates: list[str]) -> float:
     return float(np.exp(logs.max(axis=1)).sum() / len(candidates))
 
 
-def linked(_: object) -> None:
+def found(_: object) -> None:
     """The best adversary against the bound for all of them."""
     rows: list[dict[str, object]] = []
     for name, texts in corpora().items():
@@ -179,7 +148,7 @@ def linked(_: object) -> None:
 
 
 def main() -> None:
-    parts = {"speed": speed, "found": linked}
+    parts = {"speed": speed, "found": found}
     measuring.options(__doc__, parts)
 
 

@@ -102,15 +102,3 @@ def median_seconds(
 ) -> float:
     """Median seconds of a call that is warm."""
     return float(np.median(rounds([run], repeats, clock, warm=False)))
-
-
-def bare_product(
-    rows: np.ndarray, vectors: np.ndarray, block: int = 512
-) -> Callable[[], None]:
-    """The product of rows and vectors, so many rows at a time; nothing is kept."""
-
-    def product() -> None:
-        for start in range(0, len(rows), block):
-            rows[start : start + block] @ vectors.T
-
-    return product

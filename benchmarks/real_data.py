@@ -6,13 +6,19 @@ import gzip
 import json
 import os
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from skdptext import WordEmbedding
-from skdptext.datasets import fetch_disaster_tweets, fetch_sms_spam
+from skdptext.datasets import (
+    fetch_disaster_tweets,
+    fetch_sms_spam,
+    load_docstring_embedding,
+    load_docstrings,
+)
 
 DATA = Path(
     os.environ.get("SKDPTEXT_TEST_DATA")
@@ -47,16 +53,30 @@ def numbered_words(vectors: np.ndarray) -> WordEmbedding:
     return WordEmbedding([f"w{i}" for i in range(len(vectors))], vectors)
 
 
+def labelled(name: str) -> Any:
+    """Texts with their topics: docstrings without names, SMS, or tweets."""
+    if name == "docstrings":
+        return load_docstrings(remove=["examples", "headers", "names"])
+    os.environ["SKDPTEXT_DATA"] = str(DATA)
+    return (fetch_sms_spam if name == "SMS" else fetch_disaster_tweets)()
+
+
 def read_sms() -> tuple[list[str], np.ndarray]:
     """Messages, and whether each is spam."""
-    os.environ["SKDPTEXT_DATA"] = str(DATA)
-    return fetch_sms_spam(return_X_y=True)
+    corpus = labelled("SMS")
+    return corpus.data, corpus.target
 
 
 def read_tweets() -> tuple[list[str], np.ndarray]:
     """Tweets, and whether each is of a disaster."""
-    os.environ["SKDPTEXT_DATA"] = str(DATA)
-    return fetch_disaster_tweets(return_X_y=True)
+    corpus = labelled("tweets")
+    return corpus.data, corpus.target
+
+
+def read_docstrings() -> tuple[list[str], np.ndarray]:
+    """Docstrings, and their topics."""
+    corpus = labelled("docstrings")
+    return corpus.data, corpus.target
 
 
 def read_stories() -> list[dict[str, Any]]:
@@ -90,3 +110,22 @@ def distinct_stories() -> list[dict[str, Any]]:
             names = [last(row[key]) for row in rows if row[key] is not None]
             rows[0] = rows[0] | {key: names[0] if names else None}
     return [rows[0] for rows in by_text.values()]
+
+
+@cache
+def vectors(name: str) -> WordEmbedding:
+    """The embedding of a corpus: its own for docstrings, else Google News."""
+    if name == "docstrings":
+        return load_docstring_embedding()
+    return WordEmbedding.load(DATA / GOOGLE)
+
+
+def pieces(texts: list[str], n_words: int = 200) -> tuple[list[str], np.ndarray]:
+    """Pieces of texts, and the rows of these; what is left of a text is left out."""
+    snippets, rows = [], []
+    for i, text in enumerate(texts):
+        words = text.split()
+        for start in range(0, len(words) - n_words + 1, n_words):
+            snippets.append(" ".join(words[start : start + n_words]))
+            rows.append(i)
+    return snippets, np.array(rows, int)

@@ -20,22 +20,29 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import measuring
 import numpy as np
-from real_data import DATA, GLOVE, GOOGLE, read_sms, read_stories, read_tweets
+from real_data import (
+    DATA,
+    GLOVE,
+    GOOGLE,
+    pieces,
+    read_docstrings,
+    read_sms,
+    read_stories,
+    read_tweets,
+)
 from results import RESULTS, cell, record
 from sklearn.feature_extraction.text import (
     CountVectorizer,
     TfidfTransformer,
-    TfidfVectorizer,
 )
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -47,7 +54,6 @@ from skdptext import (
     WordEmbedding,
 )
 from skdptext.attacks import KoppelAuthorClassifier
-from skdptext.datasets import load_docstrings
 from skdptext.model_selection import calibrate_epsilon
 
 RELEASES = 8  # of the same documents, with other noise
@@ -59,8 +65,6 @@ FORMS: dict[str, dict[str, Any]] = {
     "exponential": {"lam": 0.0, "mechanism": "exponential"},
 }
 Figure = dict[str, Any]
-ROWS: list[Figure] = []
-PARTS: dict[str, Any] = {}
 
 
 def calibrated(perturber: Any, public: Any, seed: int, share: float = 0.5) -> float:
@@ -88,19 +92,6 @@ def binomial(mean: Any, n: Any) -> Any:
     return np.sqrt(near * (1 - near) / n)
 
 
-def part(function: Callable[[], Iterator[Figure]]) -> Any:
-    """Make it a part that can be named on the command line."""
-
-    def run(_: Any) -> None:
-        start = os.times()
-        ROWS.extend(function())
-        spent = sum(os.times()[:4]) - sum(start[:4])
-        print(f"{function.__name__}: {spent:.0f} seconds of the processor", flush=True)
-
-    PARTS[function.__name__] = run
-    return function
-
-
 # -- texts -----------------------------------------------------------------------------
 
 
@@ -108,38 +99,24 @@ def words_of(text: str) -> list[str]:
     return re.findall(r"(?u)\b\w\w+\b", re.sub(r"https?://\S+", " ", text).lower())
 
 
-def docstrings() -> tuple[Any, ...]:
-    corpus = load_docstrings(remove=["examples", "headers", "names"])
-    return corpus.data, corpus.target
-
-
 def stories() -> tuple[Any, ...]:
     """Pieces of 200 words of the five fandoms that have most, and who wrote them."""
     rows = [story for story in read_stories() if story["author"] is not None]
     names, sizes = np.unique([story["topic"] for story in rows], return_counts=True)
     often = set(names[np.argsort(-sizes)[:5]])
-    pieces = [
-        (" ".join(words[start : start + 200]), story["topic"], story["author"])
-        for story in rows
-        if story["topic"] in often
-        for words in [story["text"].split()]
-        for start in range(0, len(words) - 199, 200)
-    ]
-    return tuple(zip(*pieces, strict=True))
+    rows = [story for story in rows if story["topic"] in often]
+    texts, of = pieces([story["text"] for story in rows])
+    labels = ([rows[i][key] for i in of] for key in ("topic", "author"))
+    return texts, *labels
 
 
 # How to read it, its vectors, words of a bag, and ε at which half of the words change.
 READ: dict[str, tuple[Any, ...]] = {
     "SMS": (read_sms, GOOGLE, 10, 38.0, 3.15),
     "tweets": (read_tweets, GOOGLE, 10, 38.0, 3.15),
-    "docstrings": (docstrings, GLOVE, 40, 11.0, 2.4),
+    "docstrings": (read_docstrings, GLOVE, 40, 11.0, 2.4),
     "fan fiction": (stories, GLOVE, 100, 11.0, 2.4),
 }
-
-
-@cache
-def table(file: str, n_words: int | None = None) -> WordEmbedding:
-    return WordEmbedding.load(DATA / file, n_words=n_words)
 
 
 @dataclass(frozen=True)
@@ -187,7 +164,7 @@ def corpus(name: str) -> Corpus:
         [list(first)[i] for i in order],
         np.asarray(topics).astype(str)[rows],
         np.asarray(writers[0])[rows] if writers else None,
-        table(file, 2000),
+        WordEmbedding.load(DATA / file, n_words=2000),
         length,
         dict(zip(FORMS, epsilon, strict=True)),
     )
@@ -214,24 +191,20 @@ def accuracy(name: str, told: list[Any], truth: np.ndarray) -> Figure:
     return figure(f"{name}: balanced accuracy", right.mean(), max(errors))
 
 
-def identified(
-    name: str, texts: list[str], releaser: Any, read: Any
-) -> Iterator[Figure]:
-    """The share that is identified among 100, equals being guessed among."""
-    released = releaser.transform(texts)
-    likely, alike = releaser.log_likelihood(texts, released), read(released)
-    chances: dict[str, list[Any]] = {"likelihood": [], "TF-IDF cosine": []}
+def chances(scores: np.ndarray) -> list[float]:
+    """Of each document the chance to be picked among 100; equals are guessed among."""
+    found: list[float] = []
     for start in range(0, TEST, CANDIDATES):
         rows = slice(start, start + CANDIDATES)
-        weights = TfidfVectorizer(sublinear_tf=True).fit(texts[rows])
-        cosines = weights.transform(alike[rows]) @ weights.transform(texts[rows]).T
-        for how, scores in zip(
-            chances, (likely[rows, rows], cosines.toarray().round(9)), strict=True
-        ):
-            best = scores == scores.max(axis=1, keepdims=True)
-            chances[how] += (np.diag(best) / best.sum(axis=1)).tolist()
-    for how, each in chances.items():
-        yield share(f"{name}: identified, {how}", each)
+        best = scores[rows, rows] == scores[rows, rows].max(axis=1, keepdims=True)
+        found += (np.diag(best) / best.sum(axis=1)).tolist()
+    return found
+
+
+def identified(name: str, texts: list[str], releaser: Any) -> Figure:
+    """The share that is identified among 100."""
+    likely = releaser.log_likelihood(texts, releaser.transform(texts))
+    return share(f"{name}: identified, likelihood", chances(likely))
 
 
 def linear() -> Any:
@@ -241,18 +214,10 @@ def linear() -> Any:
     )
 
 
-@part
 def words() -> Iterator[Figure]:
     """Noisy words."""
     for name, data in corpora():
         (train, of_train), (test, of_test) = data.of("train"), data.of("test")
-        own = np.array(data.embedding.words)
-
-        def read(bags: Any, own: np.ndarray = own) -> list[str]:
-            rows = (bags[[i]] for i in range(bags.shape[0]))
-            each = (np.repeat(own[r.indices], r.data.astype(int)) for r in rows)
-            return [" ".join(words) for words in each]
-
         for form in FORMS:
             what, told = f"{name}, {form}", []
             for seed in range(RELEASES):
@@ -260,12 +225,13 @@ def words() -> Iterator[Figure]:
                 model = linear().fit(noisy.transform(train), of_train)
                 told.append(model.predict(noisy.transform(test)))
             yield accuracy(what, told, of_test)
-            yield from identified(what, test, noisy, read)
+            yield identified(what, test, noisy)
             if data.writers is not None:
                 writers, n = data.writers, len(train)
                 koppel = KoppelAuthorClassifier(random_state=0)
                 koppel.fit(train, writers[-TEST - n : -TEST])
-                guesses = koppel.predict(read(noisy.transform(test)))
+                noisy = data.redrawn(form, output="text", random_state=0)
+                guesses = koppel.predict(noisy.transform(test))
                 yield share(f"{what}: author identified", guesses == writers[-TEST:])
             clear = [words for words in data.known(test) if words]
             before, other = np.concatenate(clear), []
@@ -278,7 +244,6 @@ def words() -> Iterator[Figure]:
             yield figure(f"{what}: words changed", mean, error / math.sqrt(RELEASES))
 
 
-@part
 def standins() -> Iterator[Figure]:
     """Stand-ins, without labels and with those of public text."""
     for name, data in corpora():
@@ -296,18 +261,15 @@ def standins() -> Iterator[Figure]:
                 ).fit()
                 told.append(reader.predict(replacer.transform(test)))
             yield accuracy(what, told, of_test)
-            yield from identified(what, test, replacer, list)
-            promise, pairs = (
-                replacer.guarantee(),
-                zip(test[:50], test[50:100], strict=True),
-            )
+            yield identified(what, test, replacer)
+            promise = replacer.guarantee()
+            pairs = zip(test[:50], test[50:100], strict=True)
             mean = np.mean([promise.exponent(*pair) for pair in pairs])
             yield figure(f"{what}: mean exponent of two documents", mean, part=EXACT)
             most = promise.found_at_most(CANDIDATES)
             yield figure(f"{what}: identified at most", most, part=EXACT)
 
 
-@part
 def learning() -> Iterator[Figure]:
     """A model from one noisy sum over all documents."""
     for name, data in corpora():
@@ -325,7 +287,6 @@ def learning() -> Iterator[Figure]:
 # -- what is proven, and calibrated ----------------------------------------------------
 
 
-@part
 def exponents() -> Iterator[Figure]:
     """Means over pairs of words, and of documents of equal length."""
     for name, data in corpora():
@@ -346,28 +307,29 @@ def exponents() -> Iterator[Figure]:
                 key = f"{name}, {form}: exponent of {what}"
                 mean = np.mean([promise.exponent(*pair) for pair in of])
                 yield figure(key, mean, part=EXACT)
-                small = np.mean(
-                    [promise.exponent(*pair, delta=1e-6) for pair in of[:10]]
-                )
-                yield figure(f"{key}, δ = 1e-6", small, part=WITH_DELTA)
+                found = [promise.exponent(*pair, delta=1e-6) for pair in of[:10]]
+                yield figure(f"{key}, δ = 1e-6", np.mean(found), part=WITH_DELTA)
 
 
-@part
 def calibration() -> Iterator[Figure]:
     """ε for half of the words of public text to change."""
     for name, data in corpora():
         public = data.of("public")[0][:500]
         for form in FORMS:
-            found = [
-                calibrated(data.perturber(form), public, seed) for seed in range(3)
-            ]
+            noisy = data.perturber(form)
+            found = [calibrated(noisy, public, seed) for seed in range(3)]
             error = max(np.std(found, ddof=1) / math.sqrt(3), 0.003 * found[0])
-            yield figure(
-                f"{name}, {form}: ε for half of the words", np.mean(found), error
-            )
+            what = f"{name}, {form}: ε for half of the words"
+            yield figure(what, np.mean(found), error)
 
 
 # -- one file --------------------------------------------------------------------------
+
+ROWS: list[Figure] = []
+PARTS = {
+    part.__name__: lambda _, part=part: ROWS.extend(part())
+    for part in (words, standins, learning, exponents, calibration)
+}
 
 
 def compared(rows: list[Figure]) -> int:
@@ -402,10 +364,10 @@ def main() -> None:
         note=(
             "Of 2,500 documents of each corpus 1,000 are public, 1,000 to train on and "
             "500 to test on. Noise: λ = 0.5; exponential: λ = 0; half of the words "
-            "change. Identified: of 100 candidates, by likelihood, or by the TF-IDF "
-            "cosine with clear text. Stand-ins: ε = 4; 8 groups, or those of public "
-            "labels; read by a model of public text. Error: of sampling. "
-            "Tolerance: four errors of a difference, or a part of the figure."
+            "change. Identified: of 100 candidates, by likelihood. Stand-ins: ε = 4; "
+            "8 groups, or those of public labels; read by a model of public text. "
+            "Error: of sampling. Tolerance: four errors of a difference, or a part of "
+            "the figure."
         ),
     )
 

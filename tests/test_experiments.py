@@ -68,17 +68,6 @@ def test_holm():
     assert significance.holm([0.9, 0.8]).tolist() == [1.0, 1.0]
 
 
-def test_resampled_interval_widens_the_plain_one():
-    values = [0.8, 0.9, 0.7, 0.85]
-    low, high = stats.t.interval(0.95, 3, np.mean(values), stats.sem(values))
-    mean, width = significance.resampled_interval(values, test_over_train=0)
-    np.testing.assert_allclose([mean - width, mean + width], [low, high])
-    _, wide = significance.resampled_interval(values, test_over_train=3 / 7)
-    np.testing.assert_allclose(wide / width, np.sqrt(1 + 4 * 3 / 7))
-    with pytest.raises(ValueError, match="at least 2 repeats"):
-        significance.resampled_interval([0.5], test_over_train=0)
-
-
 # -- intervals ------------------------------------------------------------------------
 
 # as in the problem of 40 authors

@@ -17,16 +17,14 @@ Y = np.array(["water", "air", "fire"])[np.arange(120) % 3]
 
 
 @pytest.mark.slow  # `make test-slow` installs floret
-@pytest.mark.parametrize("pretrained", [False, True])
-def test_predicts_as_floret_does(monkeypatch, pretrained):
+def test_predicts_as_floret_does(monkeypatch):
     """The best label and its probability, which floret's wheel does get right."""
     floret = pytest.importorskip("floret")
     models, train = [], floret.train_supervised
     monkeypatch.setattr(
         floret, "train_supervised", lambda **o: models.append(train(**o)) or models[-1]
     )
-    ours = FastTextClassifier(TABLE, pretrained=pretrained, dim=8, n_epochs=10)
-    ours.fit(BAGS[:80], Y[:80])
+    ours = FastTextClassifier(TABLE).fit(BAGS[:80], Y[:80])
     assert ours.score(BAGS[80:], Y[80:]) > 0.7
     coded = [" ".join(map(str, np.repeat(np.arange(40), bag))) for bag in BAGS]
     labels, shares = models[0].predict(coded)

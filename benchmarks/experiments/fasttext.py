@@ -1,10 +1,11 @@
 """Supervised fastText on bags of words, trained by floret.
 
-The papers' classifier of topics: the vectors of a document's words are averaged, and a
-linear layer with softmax follows; both are trained together (Joulin et al. 2017).
-floret is a build of fastText that works with current Python. It runs in one thread, so
-that a seed fixes the result. Prediction uses the two matrices directly, which avoids
-the wrong probabilities that the 2023 wheels of floret return under NumPy 2.
+The 2019 paper's classifier of topics: the vectors of a document's words are averaged,
+and a linear layer with softmax follows; both are trained together (Joulin et al. 2017),
+from public vectors on. floret is a build of fastText that works with current Python. It
+runs in one thread, so that a seed fixes the result. Prediction uses the two matrices
+directly, which avoids the wrong probabilities that the 2023 wheels of floret return
+under NumPy 2.
 """
 
 from __future__ import annotations
@@ -22,75 +23,45 @@ from skdptext import WordEmbedding
 
 _END = "</s>"  # fastText's end of line, which counts as a word of every document
 _LABEL = "__label__"
+SEED = 1_826_701_614
 
 
 class FastTextClassifier(ClassifierMixin, BaseEstimator):
     """Classify bags of words by the mean of word vectors learned for the purpose.
 
-    `embedding` names the columns. With `pretrained`, training starts from its vectors
-    instead of random ones, as the 2019 paper does, and words that do not occur in `fit`
-    are known too.
+    `embedding` names the columns, and training starts from its vectors: words that do
+    not occur in `fit` are known too.
     """
 
-    def __init__(
-        self,
-        embedding: WordEmbedding,
-        *,
-        pretrained: bool = False,
-        dim: int = 100,
-        n_epochs: int = 25,
-        learning_rate: float = 1.0,
-        random_state: int = 0,
-    ) -> None:
+    def __init__(self, embedding: WordEmbedding) -> None:
         self.embedding = embedding
-        self.pretrained = pretrained
-        self.dim = dim
-        self.n_epochs = n_epochs
-        self.learning_rate = learning_rate
-        self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> FastTextClassifier:
         """Learn word vectors and the linear layer from counts of words."""
-        bags = sp.csr_array(X)
-        self.classes_, labels = np.unique(y, return_inverse=True)
-        names, vectors, label_names, weights = self._train(bags, labels)
-        # fastText lists words and labels by frequency
-        is_word = np.array([name != _END for name in names])
-        self.columns_ = np.array([int(name) for name in names if name != _END])
-        self.word_vectors_ = vectors[is_word].astype(np.float64)
-        self.end_ = vectors[~is_word].sum(axis=0)
-        order = np.argsort([int(name.removeprefix(_LABEL)) for name in label_names])
-        self.output_weights_ = weights[order].astype(np.float64)
-        return self
-
-    def _train(self, bags: sp.csr_array, labels: np.ndarray) -> tuple[Any, ...]:
-        """Names of the words in use, their vectors, names of the labels, weights."""
         import floret
 
-        seed = np.random.default_rng(self.random_state).integers(2**31 - 1)
-        options = {
-            "dim": self.dim, "epoch": self.n_epochs, "lr": float(self.learning_rate),
-            "minCount": 1, "seed": int(seed), "thread": 1, "verbose": 0,
-        }  # fmt: skip
+        bags = sp.csr_array(X)
+        self.classes_, labels = np.unique(y, return_inverse=True)
         with tempfile.TemporaryDirectory(prefix="skdptext-") as folder:
-            path = Path(folder, "train.txt")
-            _write_documents(path, bags, labels)
-            if self.pretrained:
-                start = Path(folder, "start.vec")
-                _write_vectors(start, self.embedding)
-                options |= {
-                    "dim": self.embedding.dim, "pretrainedVectors": str(start)
-                }  # fmt: skip
-            model = floret.train_supervised(input=str(path), **options)
-            vectors, weights = model.get_input_matrix(), model.get_output_matrix()
-            words = list(model.words)
+            texts, start = Path(folder, "train.txt"), Path(folder, "start.vec")
+            _write_documents(texts, bags, labels)
+            _write_vectors(start, self.embedding)
+            model = floret.train_supervised(
+                input=str(texts), pretrainedVectors=str(start), dim=self.embedding.dim,
+                epoch=25, lr=1.0, minCount=1, seed=SEED, thread=1, verbose=0,
+            )  # fmt: skip
+            words = np.array(model.words)
             # copies, which do not keep the model alive
-            return (
-                words,
-                np.array(vectors[: len(words)]),
-                list(model.labels),
-                np.array(weights),
-            )
+            vectors = np.array(model.get_input_matrix()[: len(words)], np.float64)
+            weights = np.array(model.get_output_matrix(), np.float64)
+            names = [int(name.removeprefix(_LABEL)) for name in model.labels]
+        # fastText lists words and labels by frequency
+        is_word = words != _END
+        self.columns_ = words[is_word].astype(int)
+        self.word_vectors_ = vectors[is_word]
+        self.end_ = vectors[~is_word].sum(axis=0)
+        self.output_weights_ = weights[np.argsort(names)]
+        return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each label; unknown words are ignored."""

@@ -13,9 +13,8 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
-from experiments.texts import labelled
 from peers import PeerUnavailable, python_of
-from real_data import GOOGLE, SMS, STORIES, TWEETS, absent, distinct_stories
+from real_data import GOOGLE, SMS, STORIES, TWEETS, absent, distinct_stories, labelled
 
 SPLITS = range(5)
 HELD_OUT, SKEWED, REAL = "fan fiction", "fan fiction, 1:3:9", "fan fiction, by authors"

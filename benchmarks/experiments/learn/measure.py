@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from experiments import kept
 from experiments.learn.corpora import Case, Split, drawn_authors, split
-from experiments.texts import vectors
 from peers import ask
-from real_data import DATA, GOOGLE, numbered_words
+from real_data import DATA, GOOGLE, numbered_words, vectors
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score

@@ -24,7 +24,8 @@ from experiments.learn.measure import (
     noisy_counts,
 )
 from results import bracketed, record
-from scipy.stats import t as student_t
+
+from skdptext.utils import half_width
 
 SCORES = ("balanced", "accuracy", "precision")
 MILLION = {"quick": 20_000, "full": 1_000_000}
@@ -99,8 +100,7 @@ def interval(by_split: Iterable[float]) -> tuple[float, float, float]:
     mean = float(values.mean())
     if len(values) < 2:
         return mean, mean, mean
-    error = values.std(ddof=1) / np.sqrt(len(values))
-    wide = float(student_t.ppf(0.975, len(values) - 1) * error)
+    wide = half_width(values.std(ddof=1), len(values))
     return mean, mean - wide, mean + wide
 
 

@@ -8,8 +8,7 @@ from functools import cache
 
 import numpy as np
 from experiments.obfuscation.corpora import FANDOMS, Problem, fan_fiction
-from experiments.texts import labelled, pieces, vectors
-from real_data import GOOGLE, SMS, STORIES, TWEETS, absent
+from real_data import GOOGLE, SMS, STORIES, TWEETS, absent, labelled, pieces, vectors
 from sklearn.model_selection import train_test_split
 
 from skdptext import WordEmbedding

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 from experiments.mechanisms.corpora import corpus, names
@@ -105,28 +104,29 @@ def report_use(mechanisms: tuple[str, ...], corpora: list[str]) -> None:
             for kind in found[0].keys() - {"tokens/s"}:
                 right = np.array([one[kind] for one in found])
                 draws[name, of, kind] = accuracies(right, truth(of, kind))
-    gains = against(draws)
     for of in corpora:
         record(
             f"comparison_use_{of.replace(' ', '_').lower()}",
-            [use_row(draws, gains, name, of) | {"tokens/s": speed[name, of]}
+            [{"mechanism": name}
+             | {kind: bracketed(*limits(draws[name, of, kind]))
+                for kind in corpus(of).labels}
+             | {"tokens/s": speed[name, of]}
              for name in mechanisms if (name, of) in speed],
             title=f"What classifiers make of a release: {of}",
             note="Balanced accuracy of logistic regression on TF-IDF, the mean of "
             f"{N_RELEASES} releases; {corpus(of).length} words a document, redrawn. "
             "95 % intervals by the bootstrap over the test documents and the "
-            "releases; differences of pairs, with p, two-sided, after Holm's "
-            "correction for all mechanisms and corpora. Without noise: "
+            "releases. Without noise: "
             + "; ".join(f"{kind} {bracketed(*limits(draws['clear', of, kind]))}"
                         for kind in corpus(of).labels) + ".",
         )  # fmt: skip
     clear = "; ".join(f"{of} {kind} {found[0]:.2f}"
                       for (name, of, kind), found in draws.items()
                       if name == "clear")  # fmt: skip
-    first = tables_of(corpora)[0]
+    first, differs = tables_of(corpora)[0], differing(draws)
     record(
         "comparison_summary",
-        [summary_row(draws, gains, name, first, corpora) for name in mechanisms],
+        [summary_row(draws, differs, name, first, corpora) for name in mechanisms],
         title="Best guess right for half of the words",
         note="ε and nats under the first embedding; nats as in its own table. Then "
         "the balanced accuracy of a classifier trained on noisy text, the mean of "
@@ -146,38 +146,20 @@ def truth(of: str, kind: str) -> np.ndarray:
     return corpus(of).labels[kind][1]
 
 
-def against(draws: Draws) -> dict[tuple[str, str, str], tuple[float, ...]]:
-    """Gain of each mechanism over the reference, its limits, and Holm's p."""
+def differing(draws: Draws) -> dict[tuple[str, str, str], bool]:
+    """Whether each differs from the reference: p < 0.05 after Holm's correction."""
     gains = {
         (name, *what): found - draws[REFERENCE, *what]
         for (name, *what), found in draws.items()
         if name not in ("clear", REFERENCE)
     }
     p = holm([two_sided(gain) for gain in gains.values()])
-    return {
-        key: (*limits(gain), float(corrected))
-        for (key, gain), corrected in zip(gains.items(), p, strict=True)
-    }
-
-
-def use_row(
-    draws: Draws, gains: dict[Any, tuple[float, ...]], name: str, of: str
-) -> dict[str, object]:
-    row: dict[str, object] = {"mechanism": name}
-    for kind in corpus(of).labels:
-        row[kind] = bracketed(*limits(draws[name, of, kind]))
-        if name in FIELD and name != REFERENCE:
-            value, low, high, p = gains[name, of, kind]
-            row[f"{kind}, less {REFERENCE}"] = (
-                f"{value:+.3f} [{low:+.3f}, {high:+.3f}], "
-                f"p {f'{p:.2f}' if p >= 0.01 else '< 0.01'}"
-            )
-    return row
+    return dict(zip(gains, p < 0.05, strict=True))
 
 
 def summary_row(
     draws: Draws,
-    gains: dict[Any, tuple[float, ...]],
+    differs: dict[tuple[str, str, str], bool],
     name: str,
     table: str,
     corpora: list[str],
@@ -189,11 +171,11 @@ def summary_row(
     if name != REPLACED:
         found = words(name, table)
     row: dict[str, object] = {"mechanism": name} | {k: found.get(k) for k in keys}
-    differs = []
+    where = []
     for of in corpora:
         for kind in corpus(of).labels:
             mine = draws.get((name, of, kind))
             row[f"{of}: {kind}"] = None if mine is None else float(mine[0])
-            if gains.get((name, of, kind), (0.0, 0.0, 0.0, 1.0))[3] < 0.05:
-                differs.append(f"{of}: {kind}")
-    return row | {f"differs from {REFERENCE}": ", ".join(differs) or None}
+            if differs.get((name, of, kind)):
+                where.append(f"{of}: {kind}")
+    return row | {f"differs from {REFERENCE}": ", ".join(where) or None}

@@ -131,7 +131,7 @@ def fitted(problem: str) -> dict[str, Any]:
 def papers(scene: Scene) -> dict[str, Any]:
     """Those of the paper with another representation."""
     # from the table's vectors on, as the paper from those of Wikipedia
-    model = FastTextClassifier(scene.embedding, pretrained=True, random_state=0)
+    model = FastTextClassifier(scene.embedding)
     return {
         "DRauth": koppel(scene, scene.known),
         "DRtopic": model.fit(scene.training, scene.problem.training_topic),
@@ -169,7 +169,7 @@ def informed_topic(problem: str, epsilon: float) -> dict[str, Any]:
     topics = load_problem(problem).training_topic
     mine = np.flatnonzero(np.isin(everything, np.unique(topics)))
     bags = training_release(epsilon)[mine]
-    model = FastTextClassifier(load_embedding(), pretrained=True, random_state=0)
+    model = FastTextClassifier(load_embedding())
     return {
         "DRtopic informed": model.fit(bags, topics),
         "linear topic informed": linear().fit(bags, topics),

@@ -50,20 +50,3 @@ def holm(p: Any) -> np.ndarray:
     corrected = np.empty_like(flat)
     corrected[order] = np.minimum(np.maximum.accumulate(steps), 1)
     return corrected.reshape(p.shape)
-
-
-def resampled_interval(
-    values: Any, *, test_over_train: float, level: float = 0.95
-) -> tuple[float, float]:
-    """Mean and half width of its interval, over repeated random splits.
-
-    Splits of one data set overlap, so the plain interval is too narrow. The variance
-    is taken (1/n + test/train) times that of the values (Nadeau and Bengio, 2003).
-    """
-    values = np.asarray(values, float)
-    n = len(values)
-    if n < 2:
-        raise ValueError(f"an interval needs at least 2 repeats, got {n}")
-    factor = np.sqrt(1 / n + test_over_train)
-    width = stats.t.ppf((1 + level) / 2, n - 1) * factor * values.std(ddof=1)
-    return float(values.mean()), float(width)

@@ -10,6 +10,8 @@ from experiments.paper.deniability import DIRECTION
 from experiments.paper.plan import EPSILONS, VECTORS, Plan, vocabulary
 from experiments.paper.utility import LINEAR, MAIN, METRICS, NAIVE_BAYES, WMD
 
+from skdptext.utils import half_width
+
 Rows = list[dict[str, Any]]
 LETTERS = dict(zip(DIRECTION, ("N_w", "S_w"), strict=True))
 
@@ -130,8 +132,10 @@ def together(found: list[utility.Scores]) -> dict[tuple[str, str, str], np.ndarr
 
 
 def interval(values: np.ndarray) -> tuple[float, float]:
+    """Mean and half width of its interval, over random splits, which overlap."""
     ratio = utility.TEST_SIZE / (1 - utility.TEST_SIZE)
-    return significance.resampled_interval(values, test_over_train=ratio)
+    wide = half_width(values.std(ddof=1), len(values), test_over_train=ratio)
+    return values.mean(), wide
 
 
 def _text(values: np.ndarray) -> str:
@@ -184,17 +188,18 @@ def _unchanged(scores: dict[tuple[str, str, str], np.ndarray]) -> str:
     return f"{100 * scores['', '', 'unchanged'].mean():.1f}"
 
 
-def at_epsilon(plan: Plan, name: str, epsilon: float, lam: float) -> Any:
+def at_epsilon(
+    plan: Plan, name: str, epsilon: float, lam: float, n: int | None = None
+) -> Any:
     """The scores of all repeats at an ε."""
-    every = range(plan.repeats)
+    every = range(n or plan.repeats)
     return together([utility.noisy(plan, name, epsilon, lam, i) for i in every])
 
 
 def at_share(plan: Plan, name: str, share: float, lam: float) -> Any:
     """The same where a share of the draws leaves words unchanged."""
     epsilon = deniability.equal_epsilon(plan, lam, share)
-    every = range(plan.equal_repeats)
-    return together([utility.noisy(plan, name, epsilon, lam, i) for i in every])
+    return at_epsilon(plan, name, epsilon, lam, plan.equal_repeats)
 
 
 def losses(plan: Plan) -> Rows:
