@@ -241,7 +241,7 @@ def test_pairs_and_frames(corpus):
     ({"remove": ["code"]}, r"remove must be .*'examples'.*got 'code'"),
     ({"min_words": 0}, r"min_words must be an integer >= 1, got 0"),
     ({"min_words": 10**9}, r"No document is left.*min_words=1000000000"),
-    ({"as_frame": "yes"}, r"as_frame must be True or False, got 'yes'"),
+    ({"as_frame": "yes"}, r"as_frame must be one of True, False, got 'yes'"),
 )
 def test_bad_parameters_are_named(kwargs):
     load_docstrings(**kwargs)
