@@ -2,27 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from textwrap import fill
 from typing import Any
 
 import numpy as np
 
-from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection._drawing import add_labels, add_legend, make_axes, style
-from skdptext.metrics import (
-    identified_scorer,
-    privacy_utility_scoring,
-    words_changed_scorer,
-)
+from skdptext.metrics import privacy_utility_scoring
 from skdptext.model_selection import search_results
 from skdptext.utils import check_option, check_real
 
 # With fewer splits, intervals are too wide to be worth drawing: the quantile of
 # Student's distribution is 4.3 for three, and 2.8 for five.
 _FEWEST_SPLITS = 5
-_OURS = {words_changed_scorer: "changed", identified_scorer: "identified"}
-# Labels of known scores on an axis.
+# Labels of known scores on an axis, by the name of the score or of its scorer.
 _WORDS = {
     "changed": "words changed (more noise →)",
     "identified": "documents identified (← more noise)",
@@ -114,8 +107,8 @@ class PrivacyUtilityDisplay:
         cls,
         search: Any,
         *,
-        privacy: str | None = None,
-        utility: str | None = None,
+        privacy: str = "changed",
+        utility: str = "accuracy",
         chance: float | None = None,
     ) -> "PrivacyUtilityDisplay":
         """Make the display of a search that has a privacy and a utility score.
@@ -124,13 +117,11 @@ class PrivacyUtilityDisplay:
         ----------
         search : fitted search
             ``GridSearchCV`` or a similar one.
-        privacy : str, default=None
-            Name of the score on the horizontal axis. If None, that of
-            `~skdptext.metrics.words_changed_scorer`; without one, that of
-            `~skdptext.metrics.identified_scorer`, for which less is more private.
-        utility : str, default=None
-            Name of the score on the vertical axis. If None, the only one of another
-            scorer.
+        privacy : str, default="changed"
+            Name of the score on the horizontal axis.
+        utility : str, default="accuracy"
+            Name of the score on the vertical axis. The defaults are the names that
+            `~skdptext.metrics.privacy_utility_scoring` gives.
         chance : float, default=None
             The utility of guessing, such as the share of the most frequent label for
             ``"accuracy"``. If None, it is known for ``"balanced_accuracy"``, one over
@@ -146,23 +137,29 @@ class PrivacyUtilityDisplay:
         Raises
         ------
         InvalidParameterError
-            If a parameter breaks a rule, the search lacks a score, ε or λ, or scores
-            must be named because several could be meant.
+            If a parameter breaks a rule, or the search lacks a score, ε or λ.
         """
         results = search_results(search)
-        kinds = {name: _kind(search, name) for name in results.scores}
-        privacy = _asked("privacy", privacy, kinds)
-        utility = _asked("utility", utility, kinds)
+        for parameter, name in (("privacy", privacy), ("utility", utility)):
+            check_option(parameter, name, list(results.scores))
+        scorers = getattr(search, "scoring", None)
+        scorers = scorers if isinstance(scorers, Mapping) else {}
         scores = results.scores[utility]
         # Intervals are those of the search: they allow for splits that share documents.
         interval = np.stack([scores.low, scores.high], axis=1)
         if chance is not None:
             chance = check_real("chance", chance)
-        elif kinds[utility] == "balanced_accuracy" and hasattr(search, "classes_"):
+        elif scorers.get(utility) == "balanced_accuracy" and hasattr(
+            search, "classes_"
+        ):
             chance = 1 / len(search.classes_)
         # Only our rule, `best_under_constraint`, has bounds.
         bounds = getattr(getattr(search, "refit", None), "subject_to", {})
         axes = {"privacy": privacy, "utility": utility}
+        labels = {
+            f"{axis}_label": _WORDS.get(name, _WORDS.get(str(scorers.get(name)), name))
+            for axis, name in axes.items()
+        }
         return cls(
             epsilon=results.params["epsilon"],
             privacy=results.scores[privacy].mean,
@@ -173,9 +170,8 @@ class PrivacyUtilityDisplay:
             chosen=results.chosen,
             chance=chance,
             wanted={axis: bounds[x] for axis, x in axes.items() if x in bounds},
-            privacy_label=_WORDS.get(kinds[privacy], privacy),
-            utility_label=_WORDS.get(kinds[utility], utility),
-            note=_note(search, results, kinds, privacy),
+            note=_note(results, scorers) if privacy == "changed" else "",
+            **labels,
         )
 
     @classmethod
@@ -345,50 +341,20 @@ def _said(value: float, scores: np.ndarray) -> str:
     return f"{value:.0%}" if _are_shares(scores) else f"{value:.3g}"
 
 
-def _kind(search: Any, name: str) -> str:
-    """Get the kind of a score: one of our scorers, of scikit-learn's, or its name."""
-    scoring = getattr(search, "scoring", None)
-    if isinstance(scoring, Mapping):
-        scoring = scoring.get(name)
-    scorer = scoring.func if isinstance(scoring, partial) else scoring
-    if isinstance(scorer, str):
-        return scorer
-    return _OURS.get(scorer, name) if callable(scorer) else name
-
-
-def _asked(parameter: str, name: str | None, kinds: Mapping[str, str]) -> str:
-    """Get the score of an axis: the given name, or the only possible one."""
-    if name is not None:
-        check_option(parameter, name, list(kinds))
-        return name
-    ours = [name for ours in _OURS.values() for name in kinds if kinds[name] == ours]
-    meant = ours[:1] if parameter == "privacy" else [n for n in kinds if n not in ours]
-    if len(meant) != 1:
-        raise InvalidParameterError(
-            f"{parameter} must name one of the scores {list(kinds)}: without a name, "
-            "privacy is the score by words_changed_scorer or identified_scorer, and "
-            "utility the only other one."
-        )
-    return meant[0]
-
-
-def _note(search: Any, results: Any, kinds: Mapping[str, str], privacy: str) -> str:
-    """State how many documents are identified, if the axis does not show it."""
+def _note(results: Any, scorers: Mapping[str, Any]) -> str:
+    """State how many documents are identified, which the axis does not show."""
     # A figure of changed words alone looks like privacy. The note says that changing
     # words does not hide documents.
-    if kinds[privacy] != "changed":
-        return ""
-    name = next((n for n, kind in kinds.items() if kind == "identified"), None)
-    if name is None:
+    if "identified" not in results.scores:
         return _NO_HIDING
-    found, chosen = results.scores[name].mean, results.chosen
+    found, chosen = results.scores["identified"].mean, results.chosen
     ends = (np.nanmin(found), np.nanmax(found)) if chosen is None else [found[chosen]]
-    n = getattr(search.scoring[name], "keywords", {}).get("n_candidates", 100)
+    options = getattr(scorers.get("identified"), "keywords", {})
     return (
         "An attacker who knows the mechanism identifies "
         f"{' to '.join(f'{share:.0%}' for share in ends)} of the documents"
-        f"{'' if chosen is None else ' at the chosen setting'} (among {n} candidates, "
-        "or all of a split if these are fewer)."
+        f"{'' if chosen is None else ' at the chosen setting'} (among "
+        f"{options.get('n_candidates', 100)} candidates, or all of a split if fewer)."
     )
 
 

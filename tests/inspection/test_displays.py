@@ -29,7 +29,6 @@ from skdptext.metrics import (
     identified_scorer,
     plausible_deniability,
     privacy_utility_scoring,
-    words_changed_scorer,
 )
 from skdptext.model_selection import best_under_constraint, search_results_frame
 from tests.expected import leaks_allowed, refusals, refused
@@ -221,34 +220,32 @@ def test_nothing_that_is_written_collides(privacy, chosen):
     assert display.figure_.bbox.x0 <= title.x0 <= title.x1 <= display.figure_.bbox.x1
 
 
-def test_scores_are_found_by_their_scorers():
-    named = dict(zip(("kept", "right", "seen"), SCORES.values(), strict=True))
+def test_scores_are_found_by_name():
+    names = "kept", "right", "identified"
+    scores = dict(zip(names, SCORES.values(), strict=True))
     scoring = {
         "right": "balanced_accuracy",
-        "kept": words_changed_scorer,
-        "seen": partial(identified_scorer, n_candidates=20),
+        "identified": partial(identified_scorer, n_candidates=20),
     }
-    display = PrivacyUtilityDisplay.from_search(searched(scoring=scoring, **named))
+    search = searched(scoring=scoring, **scores)
+    display = PrivacyUtilityDisplay.from_search(search, privacy="kept", utility="right")
     np.testing.assert_array_equal(display.privacy, SCORES["changed"])
     np.testing.assert_array_equal(display.utility, SCORES["accuracy"])
-    assert display.chance == 1 / 2
-    assert "80%" in display.note
-    assert "20 candidates" in display.note
-    every = searched(chosen=None, scoring=scoring, **named)
-    assert "30% to 100%" in PrivacyUtilityDisplay.from_search(every).note
-    del scoring["kept"], named["kept"]
-    display = PrivacyUtilityDisplay.from_search(searched(scoring=scoring, **named))
-    np.testing.assert_array_equal(display.privacy, SCORES["identified"])
-    assert display.note == ""
-    two = {"f1": SCORES["accuracy"], "auc": SCORES["accuracy"]}
-    for scores, options, message in (
-        ({"changed": SCORES["changed"], **two}, {}, "utility must name one of the"),
-        (two, {"utility": "f1"}, "privacy must name one of the scores"),
-        ({}, {"utility": "f1"}, "utility must be one of 'changed'"),
-        ({}, {"chance": "half"}, "chance must be a"),
+    assert (display.chance, display.note, display.privacy_label) == (1 / 2, "", "kept")
+    assert display.utility_label == "documents labeled correctly (balanced)"
+    scores["changed"] = scores["kept"]
+    for chosen, said in ((2, "80% of"), (None, "30% to 100% of")):
+        search = searched(chosen=chosen, scoring=scoring, **scores)
+        note = PrivacyUtilityDisplay.from_search(search, utility="right").note
+        assert said in note
+        assert "20 candidates" in note
+    for options, message in (
+        ({}, "utility must be one of 'kept'"),
+        ({"privacy": "loss"}, "privacy must be one of 'kept'"),
+        ({"utility": "right", "chance": "half"}, "chance must be a"),
     ):
         with refused(message):
-            PrivacyUtilityDisplay.from_search(searched(**scores), **options)
+            PrivacyUtilityDisplay.from_search(search, **options)
 
 
 @leaks_allowed

@@ -72,18 +72,14 @@ def test_conclusions_follow_the_amount(value, amount):
         assert ("100%" in shown) == (value > 0.95)
 
 
-@pytest.mark.parametrize(
-    ("low", "chance", "found"),
-    [
-        (0.083, 0.081, False),  # certain, of many words, and of no use
-        (0.087, 0.081, True),
-        (0.0014, 0.001, False),
-        (0.0016, 0.001, True),  # among a thousand
-        (1e-6, 0.0, True),  # of what no honest release holds
-        (0.08, 0.081, False),
-    ],
-)
-def test_a_find_is_more_than_a_certain_trifle(low, chance, found):
+# Certain, and of no use; and what matters, as among a thousand, or where chance is 0.
+TRIFLES = [(0.083, 0.081), (0.0014, 0.001), (0.08, 0.081)]
+FINDS = [(0.087, 0.081), (0.0016, 0.001), (1e-6, 0.0)]
+
+
+@pytest.mark.parametrize(("low", "chance"), TRIFLES + FINDS)
+def test_a_find_is_more_than_a_certain_trifle(low, chance):
+    found = (low, chance) in FINDS
     score = Score("words", "reading", low + 0.001, low, low + 0.01, chance, 10_000)
     assert score.is_above == found
     assert ("SOMETHING IS LEFT" in said(score).verdict) == found
@@ -392,12 +388,6 @@ def test_people_are_identified_by_their_other_texts():
     assert fewer.scores["person"].chance == 1 / 30
     assert fewer.scores["person"].n_documents == 30
     assert any("the people of 60 releases" in n for n in fewer.notes)
-    empty = ["!", *released[1:40]]  # it leaves its person among the candidates
-    given = {"background": people(40, seed=1)[0], "background_ids": range(40)}
-    fewer = release_report(empty, empty, authors=range(40), **given)
-    assert fewer.scores["person"].chance == 1 / 40
-    assert fewer.scores["person"].n_documents == 20
-    assert fewer.scores["person"].low > 0.3
 
 
 @pytest.mark.no_cover
@@ -458,20 +448,13 @@ def test_a_model_that_remembers_is_told_from_one_that_never_saw(prose):
 
 @refusals(
     ({"released": CLEAR[:3]}, "equal length.*got 4 and 3 texts"),
-    ({"released": [*CLEAR[:3], float("nan")]}, "as document 3"),
-    ({"original": np.eye(4)}, "got a count matrix"),
     ({"released": np.zeros((4, 2, 2))}, "released must hold a number or a vector"),
-    ({"original": ["a"], "released": ["a"]}, "at least 2 texts with words"),
     ({"original": [*"!a.", ""]}, "at least 2 texts with words, got 1"),
     ({"authors": ["a", "b"]}, r"authors must hold one label per document \(4\)"),
-    ({"authors": ["a"] * 4}, "authors must hold at least 2 different"),
     ({"labels": ["a"]}, "labels must map names"),
     ({"labels": {"words": list("aabb")}}, "that no other score has"),
     ({"labels": {"age": list("aab")}}, r"labels must hold one label per docu.* \(4\)"),
-    ({"n_candidates": 1}, "n_candidates must be an integer >= 2"),
-    ({"max_documents": 1}, "max_documents"),
     ({"original": None}, "background must come with background_ids"),
-    ({"background_ids": ["b"]}, "background must come with background_ids"),
     ({"original": None, "background": ["a"], "authors": "ab"}, "come with backg"),
     ({"background": ["a", "b"], "background_ids": [0, 1]}, "come with background_ids"),
     ({"background": ["a", "b"], "background_ids": ["x", "y"], "authors": range(4)},
