@@ -33,6 +33,7 @@ exit status:
 
 import argparse
 import inspect
+import json
 import math
 import re
 import sys
@@ -40,6 +41,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -55,15 +57,15 @@ _FLAGS = {
     "y": "label",
 }  # fmt: skip
 _LIKE_AUTHOR = re.compile(
-    r"author|user|person|people|patient|customer|client|writer|speaker|sender|"
-    r"reviewer|owner|account|e-?mail|handle",
-    re.IGNORECASE,
+    r"(?i)author|user|person|people|patient|customer|client|writer|speaker|sender|"
+    r"reviewer|owner|account|e-?mail|handle"
 )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command, and return the exit status; see ``skdptext --help``."""
     given = _parser().parse_args(arguments)
+    given.verbose = int(sys.stderr.isatty())
 
     def warn(message: Warning | str, *_: Any, **__: Any) -> None:
         _tell(f"Warning: {_in_flags(str(message), given)}")
@@ -316,13 +318,8 @@ def _release(given: Any) -> None:
         )
     columns = _options(given, "text id author keep")
     release = DocumentRelease(releaser, key, given.name, **columns)
-    manifest = release_files(
-        given.source,
-        given.out,
-        release,
-        verbose=int(sys.stderr.isatty()),
-        **_options(given, "format n_jobs"),
-    )
+    options = _options(given, "format n_jobs verbose")
+    manifest = release_files(given.source, given.out, release, **options)
     _tell(
         f"Released {manifest['documents']:,} documents to {given.out}. Its "
         f"_release.json states:\n\n{manifest['guarantee']['words']}\n\nVerify the "
@@ -360,9 +357,6 @@ def _learn(given: Any) -> None:
     Noise is added once, to one sum over the people. Every run is another release, and
     their ε add up. Nothing is overwritten.
     """
-    import json
-    from hashlib import sha256
-
     import pandas as pd
 
     from skdptext.learning import DPTextClassifier
@@ -378,12 +372,9 @@ def _learn(given: Any) -> None:
         flags = ["text", "label"] + ["author"] * (given.author is not None)
         columns = _read(given, "source", *flags)
         _hint_at_author(given)
-        options = "epsilon delta classes n_expected n_rarest priors allow_shared_texts"
+        options = "epsilon delta classes n_expected n_rarest priors allow_shared_texts "
         model = DPTextClassifier(
-            public,
-            embedding=_embedding(given),
-            verbose=int(sys.stderr.isatty()),
-            **_options(given, options),
+            public, embedding=_embedding(given), **_options(given, options + "verbose")
         )
         guarantee = model.fit(*columns).guarantee()
         rows = dict(zip((given.text, given.label), model.sample(), strict=True))
@@ -405,8 +396,6 @@ def _report(given: Any) -> int:
     author and its words. With --background, they identify the person of each text, and
     no originals are needed; with --control, the texts that were used.
     """
-    import json
-
     from skdptext.release import claimed
 
     # The page is claimed before the texts are read, because attacks take minutes.
