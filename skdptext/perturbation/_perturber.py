@@ -125,8 +125,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         Σ. Other mechanisms document their own meaning.
     document_length : int, default=None
         Release exactly this many words of each document. None releases the number of
-        known words of each document, with a `PrivacyLeakWarning`; a row of counts may
-        then have at most 10^8 words.
+        known words of each document, with a `PrivacyLeakWarning`.
     resize : {"sample", "truncate"}, default=None
         How documents are brought to `document_length`. ``"sample"``, also the meaning
         of None, draws words with replacement, from the whole vocabulary if a document

@@ -600,8 +600,8 @@ def as_labels(
     """Convert labels of any library to a sortable array, of `n` labels if given.
 
     Labels that only look alike are refused, because one thing would count as two: those
-    that differ in case, in blanks, in invisible characters or in the form of Unicode.
-    For `people`, blank names, and numbers that may have been rounded
+    that differ in blanks, in invisible characters or in the form of Unicode, and for
+    `people` also in case. Blank names of people, and numbers that may have been rounded
     to the same value, are also refused, because they would count as one person. With
     `partly`, labels may be missing: if some are, all are objects, and the missing ones
     are None. An error names the position of a bad label.
@@ -693,8 +693,11 @@ def _is_missing(label: Any) -> bool:
 
 
 def _check_told_apart(name: str, labels: list[Any], of: str, people: bool) -> None:
-    """Refuse texts that only look alike, and blank names of several `people`."""
-    seen: dict[str, str] = {}
+    """Refuse texts that only look alike, and blank names of several `people`.
+
+    Texts that differ in case are one person, but two labels, of which a warning tells.
+    """
+    alike, same_but_case = dict[str, str](), dict[str, str]()
     for label in dict.fromkeys(x for x in labels if isinstance(x, str)):
         bare = _bare(label)
         if people and not bare:
@@ -702,15 +705,23 @@ def _check_told_apart(name: str, labels: list[Any], of: str, people: bool) -> No
                 f"{name} must hold no blank names, which would count as one person, "
                 f"got one for {of} {labels.index(label)}."
             )
-        twin = seen.setdefault(bare.casefold(), label)
+        twin = alike.setdefault(bare.casefold() if people else bare, label)
         if twin != label:
             who, loss = ("person", " and lose twice the ε") if people else ("label", "")
             raise InvalidParameterError(
                 f"{name} must be told apart by more than looks, but those of {of}s "
-                f"{labels.index(twin)} and {labels.index(label)} differ only in case, "
-                "blanks, invisible characters, or forms of Unicode: one "
-                f"{who} would count as two{loss}. Write them alike, or number those "
-                "that are different."
+                f"{labels.index(twin)} and {labels.index(label)} differ only in "
+                f"{'case, ' if people else ''}blanks, invisible characters, or forms "
+                f"of Unicode: one {who} would count as two{loss}. Write them alike, or "
+                "number those that are different."
+            )
+        twin = same_but_case.setdefault(bare.casefold(), label)
+        if twin != label:
+            warn_once(
+                f"{name} of {of}s {labels.index(twin)} and {labels.index(label)} "
+                "differ only in case, and count as two.",
+                UserWarning,
+                name,
             )
 
 
