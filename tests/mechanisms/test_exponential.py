@@ -124,6 +124,38 @@ def test_no_larger_rate_would_do(seed):
         assert per_distance(losses(law(D, larger)), D) > 2.0
 
 
+def lost_at(D, rate):
+    """The largest loss per unit of distance, by the ratios of all normalizers."""
+    logs = np.logaddexp.reduce(-rate * D, axis=1)
+    apart = D > 0
+    return rate + np.abs(np.subtract.outer(logs, logs)[apart] / D[apart]).max()
+
+
+TABLES = {
+    "clusters": random_table(200, 3, 0),
+    "even": named(np.random.default_rng(1).normal(size=(150, 10))),
+    "a grid": named(np.indices((12, 9)).reshape(2, -1).T * [0.5, 2.0]),
+}
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize("lam", [0.0, 0.7])
+@pytest.mark.parametrize("epsilon", [0.5, 4.0])
+@pytest.mark.parametrize("name", TABLES)
+def test_the_rate_by_trying_many_in_12_settings(name, epsilon, lam):
+    """The largest of 200 rates that holds, and bisection up to the next one."""
+    D = distances(TABLES[name], lam)
+    rates = np.linspace(epsilon / 2, epsilon, 200)
+    lost = np.array([lost_at(D, rate) for rate in rates])
+    last = np.flatnonzero(lost <= epsilon).max(initial=0)
+    low, high = rates[last], rates[min(last + 1, 199)]
+    for _ in range(30):
+        middle = (low + high) / 2
+        low, high = (middle, high) if lost_at(D, middle) <= epsilon else (low, middle)
+    rate = Exponential().prepare(TABLES[name], epsilon, lam).rate
+    assert rate == pytest.approx(low, rel=1e-5)
+
+
 def test_calibration_does_not_depend_on_its_blocks():
     table = random_table(300, 10, 3, [(5, "equal"), (9, "equal")])
     rates = []
