@@ -1,7 +1,5 @@
 """DPWordPerturber.log_likelihood against its definition, and against releases."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn import config_context

@@ -1,7 +1,5 @@
 """transitions_of against quadrature, known laws and its own standard errors."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np
@@ -120,22 +118,6 @@ def test_a_known_law_is_taken_as_it_is():
         np.testing.assert_allclose(law_of(perturber, PRIOR), law, rtol=1e-6)
         two = law_of(perturber, words=["f", "b"])
         np.testing.assert_allclose(two, law[[5, 1]], rtol=1e-6)
-
-
-@pytest.mark.no_cover
-def test_it_is_unbiased_and_varies_less_than_counts():
-    """Two words in one dimension, by small simulations of which many are averaged."""
-    line = WordEmbedding(["a", "b"], [[0.0], [1.0]])
-    perturber = fitted(line, epsilon=1.0)
-    law = 1 - np.exp(-0.5) / 2  # of a word to stay, for it is Laplace's noise
-    repeats = [law_of(perturber, random_state=i) for i in range(100)]
-    stay = np.array([f[0, 0] for f in repeats])
-    error = stay.std(ddof=1)
-    # normalised, so biased by 1/n of its variance at most
-    assert abs(stay.mean() - law) < 5 * error / np.sqrt(len(stay)) + error**2
-    # averages of posteriors vary less than counts do, whose variance is p(1 − p)/n,
-    # for half of the 4,000 draws
-    assert error < 0.75 * np.sqrt(law * (1 - law) / 2000)
 
 
 def test_without_a_density_it_counts():

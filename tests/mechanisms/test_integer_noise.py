@@ -1,7 +1,5 @@
 """Noise in whole numbers: its law, seeded mistakes, and what it promises."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Privacy losses as distributions: never below the exact δ(t), and hardly above it."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import math
@@ -259,12 +257,11 @@ def test_infinite_losses():
     assert certain.exponent(0.999) == math.inf
     assert none.exponent(0.0) == 0.0
     assert none.delta(-1.0) == pytest.approx(1 - math.exp(-1))
-    for both in (certain.plus(none), none.plus(certain), certain.times(3)):
-        assert both.exponent(0.5) == math.inf
-    assert LossDistribution.mixture([certain, certain], [0.5, 0.5]).infinite == 1
     dust = LossDistribution.of(np.zeros(1), np.array([1e-31]), 1.0)
-    assert dust.infinite == 1
-    assert dust.exponent(0.5) == math.inf
+    both = LossDistribution.mixture([certain, certain], [0.5, 0.5])
+    for sure in (certain.plus(none), none.plus(certain), certain.times(3), dust, both):
+        assert sure.infinite == 1
+        assert sure.exponent(0.5) == math.inf
     rare = LossDistribution.mixture([certain, none], [0.01, 0.99])
     assert rare.exponent(0.009) == math.inf
     assert rare.exponent(0.011) == 0.0

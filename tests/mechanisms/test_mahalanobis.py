@@ -1,7 +1,5 @@
 """The noise follows the stated law; wrong samplers are in `tests/audit/test_law.py`."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -3,8 +3,6 @@
 Laws are enumerated, and the audit is shown to find what the enumeration finds.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -3,8 +3,6 @@
 Draws and exponents of those with probabilities are in `test_mechanisms`.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

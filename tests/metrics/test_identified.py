@@ -1,7 +1,5 @@
 """The share of documents that an attacker identifies, computed in several ways."""
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """Distances between documents as users ask for them."""
 
-from __future__ import annotations
-
 import numpy as np
 import ot
 import pandas as pd

@@ -1,7 +1,5 @@
 """Shares of words changed, and the scorers that find the perturber."""
 
-from __future__ import annotations
-
 import joblib
 import numpy as np
 import pandas as pd

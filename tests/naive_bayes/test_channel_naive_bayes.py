@@ -1,7 +1,5 @@
 """ChannelNaiveBayes against the posterior by hand, and classifiers without the law."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.naive_bayes import MultinomialNB

@@ -1,8 +1,5 @@
 """Fresh noise by default, repeatable releases under a seed, nothing replayed."""
 
-from __future__ import annotations
-
-import copy
 import json
 import math
 import numbers
@@ -203,20 +200,16 @@ def test_other_words_get_other_noise():
 
 
 def test_words_and_documents_do_not_share_noise(monkeypatch):
+    """By the key, even with equal labels; not with a key that forgets its purpose."""
+    labels = lambda *_: lambda position, content: b"same"  # noqa: E731
+    monkeypatch.setattr(NoiseStreams, "labeller", labels)
+
     def independent():
-        perturber = DPWordPerturber(
-            one_dimension(), epsilon=1.0, output="tokens", random_state=3
-        ).fit([])
-        monkeypatch.setattr(
-            NoiseStreams, "labeller", lambda *_: lambda position, content: b"same"
-        )
-        words = perturber.perturb_words(["a"], 3000)[0]
+        perturber = make(one_dimension(), epsilon=1.0, random_state=3)
         (document,) = perturber.transform([["a"] * 3000])
-        return replay_is_absent(words == "b", np.array(document) == "b")
+        return replay_is_absent(flips(perturber, 3000), np.array(document) == "b")
 
     assert independent()
-    # The mistake, seeded: a key that forgets what the noise is for. Only with equal
-    # labels is it the key that tells the two apart.
     streams = DPWordPerturber._streams
     monkeypatch.setattr(DPWordPerturber, "_streams", lambda s, _, r: streams(s, "", r))
     assert not independent()
@@ -265,13 +258,9 @@ def test_equal_documents_of_different_ids_get_independent_noise(perturber, ids):
 
 @refusals(
     ("ab", "document_ids must be an iterable of str, int or bytes, got str"),
-    (3, "must be an iterable .* got int"),
-    ([1.5, 2], "must be str, int or bytes, got float at position 0"),
-    ([1, None], "got NoneType at position 1"),
-    ([1, True], "got bool at position 1"),
+    ([1, True], "must be str, int or bytes, got bool at position 1"),
     (["a", "a"], "must differ, .* positions 0 and 1 hold the same"),
     (["a"], "must hold one id per document [(]2[)], got 1"),
-    (["a", "b", "c"], "must hold one id per document [(]2[)], got 3"),
 )
 @pytest.mark.parametrize("random_state", [None, 2**100])
 def test_bad_ids(perturber, random_state, ids):
@@ -299,9 +288,7 @@ def search(perturber):
 
 HOLDERS = {
     "fitted": lambda p: p.fit([]),
-    "set later": lambda p: clone(p).set_params(random_state=SEED),
     "of NumPy": lambda p: p.set_params(random_state=np.int64(SEED % 2**62)),
-    "deep copy": copy.deepcopy,
     "unpickled": lambda p: pickle.loads(pickle.dumps(p)),
     "search": lambda p: search(p).fit(DOCUMENTS, [0, 1, 0, 1]),
 }

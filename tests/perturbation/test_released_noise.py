@@ -1,7 +1,5 @@
 """Releases follow the exact law of their noise, in whichever way they are made."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,9 +1,6 @@
 """DPWordPerturber: what it reads and gives back, what it says of leaks, `prepare`."""
 
-from __future__ import annotations
-
 import pickle
-import weakref
 
 import numpy as np
 import pandas as pd
@@ -43,10 +40,8 @@ def faithful(small_embedding):
     [
         DOCUMENTS,
         np.array(DOCUMENTS, dtype=object),
-        pd.Series(DOCUMENTS),
         pl.Series(DOCUMENTS),
         [np.array(tokens) for tokens in TOKENS],
-        tuple(map(tuple, TOKENS)),
         (text for text in DOCUMENTS),
         pa.array(DOCUMENTS),
         pa.array(TOKENS),
@@ -55,41 +50,6 @@ def faithful(small_embedding):
 )
 def test_kinds_of_documents(faithful, documents):
     assert faithful().transform(documents) == TOKENS
-
-
-class Document(list):
-    """Weak references can be made of it."""
-
-
-@pytest.mark.parametrize("random_state", [None, 0])
-def test_a_generator_is_streamed(faithful, random_state):
-    made = []
-
-    def stream():
-        for _ in range(500):
-            document = Document(["w1", "w2"])
-            made.append(weakref.ref(document))
-            assert sum(each() is not None for each in made[-9:]) <= 3
-            yield document
-
-    assert len(faithful(random_state=random_state).transform(stream())) == 500
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"stop_words": "english"},
-        {"lowercase": False, "token_pattern": r"[A-Za-z]+"},
-        {"tokenizer": str.split, "token_pattern": None},
-    ],
-    ids=str,
-)
-def test_strings_are_cut_as_scikit_learn_cuts_them(options):
-    text, analyze = np.linalg.__doc__, CountVectorizer(**options).build_analyzer()
-    words = sorted(set(analyze(text)))
-    table = WordEmbedding(words, np.arange(len(words) * 1.0)[:, None])
-    perturber = DPWordPerturber(table, epsilon=1e9, lam=0, output="tokens", **options)
-    assert perturber.fit([]).transform([text]) == [analyze(text)]
 
 
 # -- outputs -------------------------------------------------------------------
@@ -189,22 +149,6 @@ def test_the_noise_is_that_of_fit(small_embedding):
             assert (perturber.transform(texts) != noisy).nnz == 0
             assert perturber.guarantee().epsilon == claim
             perturber.set_params(mechanism=None)
-
-
-@pytest.mark.parametrize(
-    ("changed", "expected"),
-    [
-        ({"stop_words": ["w2"]}, [["w1", "w3"], ["w4", "w5", "w5"]]),
-        ({"token_pattern": r"w\d", "lowercase": False}, [TOKENS[0], ["w5", "w5"]]),
-        ({"document_length": 2, "resize": "truncate"}, [["w1", "w2"], ["w4", "w5"]]),
-    ],
-)
-def test_how_documents_are_read_may_change_after_fit(faithful, changed, expected):
-    perturber = faithful()
-    assert perturber.transform(DOCUMENTS) == TOKENS
-    perturber.set_params(**changed)
-    assert perturber.transform(DOCUMENTS) == expected
-    assert perturber.known_words(DOCUMENTS) == expected
 
 
 def test_one_hot_learns_its_words():
@@ -338,8 +282,6 @@ def test_the_draw_is_not_that_of_a_release():
     # two draws of 4,000 words are equal with probability 0.006 each
     noisy = release.transform(texts[:2]).toarray()
     assert (noisy != bags[:2]).any()
-    other = clone(release).set_params(random_state=2**100 + 1).fit([])
-    assert (other.prepare(texts[:2]).toarray() != bags[:2]).any()
-    fresh = clone(release).set_params(random_state=None).fit([])
-    first, second = fresh.prepare(["tea press tea"] * 2).toarray()
-    assert (first != second).any()
+    for state in (2**100 + 1, None):
+        other = clone(release).set_params(random_state=state).fit([])
+        assert (other.prepare(texts[:2]).toarray() != bags[:2]).any()
