@@ -16,6 +16,7 @@ from skdptext.attacks._scores import (
 from skdptext.attacks._words import (
     copied,
     documents_of as documents_of,
+    has_words as has_words,
     known_words as known_words,
     of_other_rows as of_other_rows,
     rows_of as rows_of,

@@ -16,6 +16,7 @@ from skdptext.attacks._words import (
     by_parts,
     by_words,
     documents_of,
+    has_words,
     numbers_of,
     rows_of,
     texts_of,
@@ -98,7 +99,7 @@ def label_attack(
     (1.0, 0.5)
     """
     released = documents_of("released", released, numbers=True)
-    noisy = [text if words_of(text) else _NOTHING for text in texts_of(released)]
+    noisy = [text if has_words(text) else _NOTHING for text in texts_of(released)]
     views = {"releases": noisy}
     if original is not None:
         original = documents_of("original", original)

@@ -15,6 +15,7 @@ from skdptext.attacks._words import (
     by_parts,
     by_words,
     documents_of,
+    has_words,
     numbers_of,
     texts_of,
     words_of,
@@ -131,7 +132,7 @@ def linkage_attack(
     released = documents_of("released", released, numbers=True)
     clear, noisy = texts_of(original), texts_of(released)
     paired = truth is not None or len(clear) == len(noisy)
-    if not paired or min(len(clear), len(noisy)) < 2 or not any(map(words_of, clear)):
+    if not paired or min(len(clear), len(noisy)) < 2 or not any(map(has_words, clear)):
         raise InvalidParameterError(
             "original and released must be of equal length unless truth is given, and "
             "hold at least 2 texts, and original words, got "

@@ -28,7 +28,7 @@ _SIGNS = (
     "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f"  # accents, Hebrew, Arabic
     "\u0900-\u0963\u0966-\u0dff"  # the scripts of India
 )
-_OTHER = re.compile(rf"(?:(?![{_ALONE}])[\w{_SIGNS}])+")
+_OTHER = re.compile(rf"(?:[^\W{_ALONE}]+|[{_SIGNS}]+)+")
 _WORD = re.compile(rf"[{_ALONE}]|{_OTHER.pattern}")
 # Single characters distinguish few texts, but pairs distinguish many.
 _PAIR = re.compile(rf"(?=([{_ALONE}]{{2}}))")
@@ -91,6 +91,11 @@ def rows_of(documents: Any, rows: Any) -> Any:
 def words_of(text: str) -> list[str]:
     """Get the words of a text in any script, in lower case."""
     return _WORD.findall(_folded(text))
+
+
+def has_words(text: str) -> bool:
+    """Check whether a text has a word, which is quicker than to get all."""
+    return _WORD.search(text) is not None
 
 
 def _folded(text: str) -> str:

@@ -349,12 +349,12 @@ def _note(results: Any, scorers: Mapping[str, Any]) -> str:
         return _NO_HIDING
     found, chosen = results.scores["identified"].mean, results.chosen
     ends = (np.nanmin(found), np.nanmax(found)) if chosen is None else [found[chosen]]
-    options = getattr(scorers.get("identified"), "keywords", {})
+    n = getattr(scorers.get("identified"), "keywords", {}).get("n_candidates", 100)
     return (
         "An attacker who knows the mechanism identifies "
         f"{' to '.join(f'{share:.0%}' for share in ends)} of the documents"
-        f"{'' if chosen is None else ' at the chosen setting'} (among "
-        f"{options.get('n_candidates', 100)} candidates, or all of a split if fewer)."
+        f"{'' if chosen is None else ' at the chosen setting'} (among {n} candidates, "
+        "or all of a split if these are fewer)."
     )
 
 

@@ -265,8 +265,7 @@ def _matched(
                 "original and released must be of equal length, got "
                 f"{len(original)} and {n} texts."
             )
-        texts = texts_of(original)
-        kept = np.flatnonzero([bool(attacks.words_of(text)) for text in texts])
+        kept = np.flatnonzero(list(map(attacks.has_words, texts_of(original))))
     if len(kept) < 2:
         raise InvalidParameterError(
             f"original must hold at least 2 texts with words, got {len(kept)}."
