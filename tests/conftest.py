@@ -40,6 +40,7 @@ if _begun:
 import hypothesis
 import numpy as np
 import pytest
+from _pytest.runner import runtestprotocol
 
 if _begun:
     _begun.start()
@@ -199,12 +200,17 @@ def unwatched(config: pytest.Config) -> Iterator[None]:
         watching.resume()
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport() -> Iterator[None]:
-    """Without what -k selects by: workers send three reports of each test."""
-    report = yield
-    report.keywords = {}
-    return report
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
+    """One report of a test instead of three: workers send each to the main process."""
+    log = item.ihook
+    log.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or not report.passed or report.duration > 0.1:
+            report.keywords = {}  # what -k selects by
+            log.pytest_runtest_logreport(report=report)
+    log.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
 
 
 @pytest.hookimpl(wrapper=True)
