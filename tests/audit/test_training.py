@@ -181,6 +181,11 @@ MORE_FITS = (
     "half the noise, released twice, ten draws, noise cut, floating point, few seeds, "
     "noise on means"
 )
+LIKE_OTHERS = (
+    "words share noise, classes share Gaussian noise, noise twice in one array, "
+    "largest class, number of rows, idf of X, kept in a dict, epsilon for scale"
+)
+IN_SLOW = f"{MORE_FITS}, {LIKE_OTHERS}"
 SOME_MORE = "scale of the data, noise of fewer dimensions"
 ALONE_SHOWS = "classes of y, scale of the data, threshold reads, floating point"
 
@@ -194,7 +199,7 @@ def audited(fault="none", person="Eve", kind=Sums, strength=1.0, **options):
 @pytest.mark.parametrize(
     "fault",
     [
-        pytest.param(fault, marks=pytest.mark.slow if fault in MORE_FITS else [])
+        pytest.param(fault, marks=pytest.mark.slow if fault in IN_SLOW else [])
         for fault in FAULTS
     ],
 )
@@ -292,14 +297,8 @@ MISTAKES = {
 }  # fmt: skip
 
 
-@pytest.mark.no_cover
-@pytest.mark.parametrize(
-    "mistake",
-    [
-        pytest.param(m, marks=[] if m == "rows for people" else pytest.mark.slow)
-        for m in MISTAKES
-    ],
-)
+@pytest.mark.slow  # the same mistakes in sums of a test's own are above
+@pytest.mark.parametrize("mistake", MISTAKES)
 def test_mistakes_seeded_in_the_classifier_are_caught(mistake, monkeypatch):
     # noise of its own, whichever tests ran before
     monkeypatch.setattr(sys.modules[__name__], "_twice", itertools.count())

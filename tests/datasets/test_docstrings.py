@@ -106,7 +106,7 @@ digest = hashlib.sha256("\\0".join(map(str, parts)).encode()).hexdigest()
 """
 
 
-@pytest.mark.no_cover
+@pytest.mark.slow
 def test_repeats_in_a_fresh_process_in_silence(tmp_path, monkeypatch):
     """Whatever the hash seed, and what SciPy documents otherwise by its array API."""
     monkeypatch.setenv("SKDPTEXT_CACHE", str(tmp_path / "here"))

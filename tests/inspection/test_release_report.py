@@ -390,14 +390,9 @@ def test_people_are_identified_by_their_other_texts():
     assert any("the people of 60 releases" in n for n in fewer.notes)
 
 
-@pytest.mark.no_cover
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("tool", "published"),
-    [
-        pytest.param("ner3", 0.7, marks=pytest.mark.slow),
-        pytest.param("word2vec_t=0.25", 0.26, marks=pytest.mark.slow),
-        ("manual", 0.1),
-    ],
+    ("tool", "published"), [("ner3", 0.7), ("word2vec_t=0.25", 0.26), ("manual", 0.1)]
 )
 def test_actors_are_found_more_often_than_is_published(data_file, tool, published):
     """By TRIR, of its test bed: 50 actors, whose articles attackers hold."""

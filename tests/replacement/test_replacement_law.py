@@ -155,7 +155,10 @@ def test_honest_releases_follow_the_law(replacer, output, seed, block, n, monkey
     assert_answers_follow(replacer, ["cat", "dog", "tea", "star"], n)
 
 
-@pytest.mark.parametrize("output", ["text", "vector", "bow"])
+@pytest.mark.parametrize(
+    "output",
+    ["vector", *(pytest.param(x, marks=pytest.mark.slow) for x in ("text", "bow"))],
+)
 def test_honest_releases_of_many_stand_ins_follow_the_law(public, output):
     """Most of them are released seldom or never, which is no evidence."""
     texts = [f"{text} n{i}" for i, text in enumerate(public[0] * 20)]
