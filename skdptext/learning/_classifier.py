@@ -52,6 +52,7 @@ _FEW = 100.0
 # the differences between classes.
 _COPIES, _DROWNED = 0.2, 0.5
 _PRIORS = ("equal", "released")
+_MOST_DRAWS = 10**8
 
 # Caveats of a guarantee if classes come from `y`, the noise is repeatable, the encoder
 # was already fitted, or private texts may be public.
@@ -603,7 +604,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         check_is_fitted(self, "noisy_sums_")
         if n_samples is None:
             return list(self.public_), self.predict(self.public_)
-        n = check_integer("n_samples", n_samples, low=1)
+        n = check_integer("n_samples", n_samples, low=1, high=_MOST_DRAWS)
         log, rng = self._log_proba(self.public_, "released"), check_rng(random_state)
         at, numbers = draw_corpus(log, self._said.shares, n, rng)
         return [self.public_[i] for i in at.tolist()], self.classes_[numbers]

@@ -454,6 +454,8 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
             As in `transform`.
         """
         groups = self._check_ready()
+        rule = "authors must be an iterable of one author per document"
+        check_kind(authors, Iterable, rule)
         streams = NoiseStreams(self.random_state, self._context())
         # An author's answer needs all of their documents, so nothing is answered before
         # the last document was seen.

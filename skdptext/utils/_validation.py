@@ -7,7 +7,6 @@ import math
 import re
 import unicodedata
 from collections.abc import (
-    Callable,
     Collection,
     Iterable,
     Iterator,
@@ -18,7 +17,7 @@ from collections.abc import (
 from contextlib import contextmanager, suppress
 from decimal import Decimal
 from numbers import Integral, Number, Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -369,18 +368,6 @@ def is_count_matrix(
     return True
 
 
-def check_matrix(X: Any) -> None:
-    """Refuse anything but a matrix of numbers, before other libraries quote it."""
-    expected = "X must be a matrix of word weights"
-    if isinstance(X, str | bytes) or not is_count_matrix(X, expected):
-        raise InvalidParameterError(
-            f"{expected}, got {kind_of(X)} that is none. Reshape your data if it is "
-            "one document: [X]. Count the words of texts first: CountVectorizer("
-            "vocabulary=embedding.words).fit_transform(texts), with lowercase=False if "
-            "the embedding has capitals."
-        )
-
-
 @contextmanager
 def parameter_errors() -> Iterator[None]:
     """Raise an error of scikit-learn as ours, without the values that it quotes.
@@ -400,7 +387,14 @@ def validated(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
     """Check weights of words, and labels if given, as scikit-learn does."""
     # These checks come first: scikit-learn's errors would quote what is no number, and
     # labels that cannot become an array.
-    check_matrix(X)
+    expected = "X must be a matrix of word weights"
+    if isinstance(X, str | bytes) or not is_count_matrix(X, expected):
+        raise InvalidParameterError(
+            f"{expected}, got {kind_of(X)} that is none. Reshape your data if it is "
+            "one document: [X]. Count the words of texts first: CountVectorizer("
+            "vocabulary=embedding.words).fit_transform(texts), with lowercase=False if "
+            "the embedding has capitals."
+        )
     for labels in y:
         as_array(labels, "y must hold one label per document")
     with parameter_errors():
@@ -457,14 +451,6 @@ class SecretSeed:
     def __init__(self, value: Any) -> None:
         self._value = int(value)
 
-    @classmethod
-    def of(cls, random_state: Any) -> Any:
-        """Wrap an integer as a secret; leave anything else unchanged."""
-        given = isinstance(random_state, Integral)
-        if not given or isinstance(random_state, bool | np.bool_ | cls):
-            return random_state
-        return cls(random_state)
-
     def __int__(self) -> int:
         return self._value
 
@@ -489,14 +475,11 @@ class SecretSeed:
 class CheckedParameters:
     """Mixin for estimators that store an integer `random_state` as a secret."""
 
-    _stored_as: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
-        "random_state": SecretSeed.of
-    }
-
     def __setattr__(self, name: str, value: Any) -> None:
         # Properties would hide the values from `vars`, where scikit-learn looks.
-        form = self._stored_as.get(name)
-        super().__setattr__(name, value if form is None else form(value))
+        if name == "random_state" and isinstance(value, Integral):
+            value = value if isinstance(value, bool | SecretSeed) else SecretSeed(value)
+        super().__setattr__(name, value)
 
 
 def check_noise_state(random_state: Any) -> RandomState:

@@ -206,7 +206,7 @@ def test_heads(make, private):
     # 5 standard deviations of the draw, and the noise on the counts
     assert (drawn == "pets").mean() == pytest.approx(share, abs=0.08)
     assert set(documents) <= set(model.public_)
-    for wrong in (0, 1.5, "3"):
+    for wrong in (0, 1.5, "3", 10**10):
         with pytest.raises(InvalidParameterError, match="n_samples"):
             model.sample(wrong)
 

@@ -316,6 +316,12 @@ def test_bad_authors(authors):
     replacer().transform(["cat paw", "tea"], authors=authors)
 
 
+def test_bad_authors_of_files():
+    for authors in (object(), ["a"], ["a", None]):
+        with refused("authors must"):
+            replacer().person_answers(["cat paw", "tea"], authors)
+
+
 @refusals(
     ({"document_ids": ["x"], "authors": ["a", "b"]}, "document_ids must hold one id"),
     ({"document_ids": ["ann", "ann"]}, "pass authors instead"),
