@@ -369,9 +369,8 @@ class RandomizedResponse(TableMechanism):
         return np.where(uniforms < self._moved, others + (others >= words), words)
 
     def log_proba(self, words: np.ndarray) -> np.ndarray:
-        everything = np.arange(len(self.embedding))
-        stays = math.log1p(-self._moved)
-        return stays - self.epsilon * np.not_equal.outer(words, everything)
+        moved = np.not_equal.outer(words, np.arange(len(self.embedding)))
+        return math.log1p(-self._moved) - self.epsilon * moved
 
     def exponents(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return self.epsilon * np.not_equal.outer(x, y)

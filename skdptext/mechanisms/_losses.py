@@ -349,12 +349,10 @@ class LossDistribution:
             return 0.0
         # The bisection points are the same for every delta. Rounding in δ(t) can
         # therefore not make the result grow with delta.
-        return bisect(
-            lambda t: self.delta(t) <= delta,
-            float(self._losses[-1]),
-            0.0,
-            precision=1e-10,
-        )[0]
+        highest = float(self._losses[-1])
+        return bisect(lambda t: self.delta(t) <= delta, highest, 0.0, precision=1e-10)[
+            0
+        ]
 
     # -- the grid --------------------------------------------------------------
 

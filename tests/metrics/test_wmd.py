@@ -1,7 +1,6 @@
 """Distances between documents as users ask for them."""
 
 import numpy as np
-import ot
 import pandas as pd
 import pytest
 import scipy.sparse as sp
@@ -25,21 +24,6 @@ def bags(small_embedding):
     X[np.arange(40), rng.integers(0, 200, 40)] += 1
     X[7] = 2 * X[3]  # a duplicate, once normalised
     return X
-
-
-def by_emd2(X, Y, vectors):
-    costs = cdist(vectors.astype(float), vectors.astype(float))
-    X = X / X.sum(axis=1, keepdims=True)
-    Y = Y / Y.sum(axis=1, keepdims=True)
-    return np.array([[ot.emd2(x, y, costs) for y in Y] for x in X])
-
-
-def test_pairwise_equals_emd2(bags, small_embedding):
-    got = pairwise_word_movers_distances(
-        sp.csr_array(bags[:12]), bags[12:20], embedding=small_embedding
-    )
-    want = by_emd2(bags[:12], bags[12:20], small_embedding.vectors)
-    np.testing.assert_allclose(got, want, rtol=0, atol=1e-11)
 
 
 @pytest.mark.no_cover
