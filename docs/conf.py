@@ -218,15 +218,14 @@ def _visit_math(translator, node):
 def _complete(app, page, template, context, doctree):
     """What messengers show of a page, and where its source is; some pages are made."""
     tags = context.get("metatags") or ""
-    if said := re.search(r'<meta content="([^"]*)" name="description"', tags):
+    said = re.search(r'<meta content="([^"]*)" name="description"', tags)
+    if said and "og:title" not in tags:
         title = re.sub("<[^>]+>", "", context["title"])
         shown = {"title": f"{title} - {project}", "description": said[1]}
         shown |= {"type": "article", "site_name": project}
         for name, value in shown.items():
             tags += f'<meta property="og:{name}" content="{value}" />\n'
-    if (
-        page == "404" and CANONICAL
-    ):  # it is shown at any depth, so its links need a base
+    if page == "404" and CANONICAL:  # a server shows it at any depth
         tags += f'<base href="{html.escape(CANONICAL)}404.html" />\n'
     context["metatags"] = tags
     if page.startswith("notebooks/"):

@@ -53,12 +53,9 @@ def report(quick: bool) -> None:
     folder, tables = figures_folder("paper"), all_tables(plan)
     for name, rows in tables.items():
         with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(columns(rows))
-            for row in rows:
-                writer.writerow(
-                    cell(row[key]) if key in row else "" for key in columns(rows)
-                )
+            writer = csv.DictWriter(file, columns(rows), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows({key: cell(row[key]) for key in row} for row in rows)
     figures.draw_all(plan, folder)
     record(
         "paper_claims",
