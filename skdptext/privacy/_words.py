@@ -90,25 +90,26 @@ class WordPart(Part):
         return self.reader.embedding
 
     @cached_property
+    def _stated(self) -> tuple[MahalanobisMetric | None, float]:
+        own, epsilon = self.mechanism.metric, self.mechanism.epsilon
+        if self.converted is None or own is None:
+            return own, epsilon
+        lam, by = self.converted
+        metric = MahalanobisMetric(lam, own.spectrum)
+        if lam == own.lam:  # Lemma 3 would enlarge ε even here
+            return metric, epsilon
+        widest = metric.eigenvalues if by == "eigenvalues" else lemma3_widest(lam, own)
+        return metric, float(epsilon / math.sqrt((own.eigenvalues / widest).min()))
+
+    @property
     def metric(self) -> MahalanobisMetric | None:
         """The metric that bounds the privacy loss; None where there is none."""
-        own = self.mechanism.metric
-        if not self.converted or own is None:
-            return own
-        return MahalanobisMetric(self.converted[0], own.spectrum)
+        return self._stated[0]
 
-    @cached_property
+    @property
     def epsilon(self) -> float:
         """ε of one release, in the units of the metric."""
-        epsilon, own = self.mechanism.epsilon, self.mechanism.metric
-        metric = self.metric
-        # Lemma 3 would enlarge ε even between a metric and itself.
-        if not self.converted or not own or not metric or metric.lam == own.lam:
-            return epsilon
-        squares = own.eigenvalues / metric.eigenvalues
-        if self.converted[1] == "lemma3":
-            squares = own.eigenvalues / lemma3_widest(metric.lam, own)
-        return float(epsilon / math.sqrt(squares.min()))
+        return self._stated[1]
 
     @property
     def n_words(self) -> int | None:
@@ -140,18 +141,14 @@ class WordPart(Part):
 
     @staticmethod
     def epsilon_of_all(parts: "Sequence[WordPart]") -> float | None:
-        if len({part._ruler for part in parts}) > 1:
-            return None
-        return Part.epsilon_of_all(parts)
-
-    @property
-    def _ruler(self) -> Hashable:
-        """Key of the units of ε; parts with equal keys may add up their ε."""
-        if self.metric is None:
-            return self.mechanism.options_fingerprint
-        # The Euclidean metric does not depend on Σ.
-        sigma = self.metric.spectrum.covariance.tobytes() if self.metric.lam else b""
-        return self.metric.lam, sigma
+        # ε adds up in one metric. Without a metric, it does for one mechanism.
+        units = {
+            part.metric.factor.tobytes()
+            if part.metric
+            else part.mechanism.options_fingerprint
+            for part in parts
+        }
+        return Part.epsilon_of_all(parts) if len(units) == 1 else None
 
     @staticmethod
     def of_person(parts: "Sequence[WordPart]", n_documents: int) -> tuple[float, float]:
@@ -159,24 +156,16 @@ class WordPart(Part):
 
     # -- files -----------------------------------------------------------------
 
-    @property
-    def _reading(self) -> dict[str, Any]:
-        """Options of the reader; a tokenizer is stored by its name."""
-        options = self.reader.options
-        if not isinstance(options["stop_words"], str | None):
-            options["stop_words"] = sorted(options["stop_words"])
-        return {name: _plain(value) for name, value in options.items()}
-
     def options(self) -> dict[str, Any]:
         given = self.mechanism.get_params(deep=False)
         names = {each: name for name, each in MECHANISMS.items()}
         return {
             "mechanism": names.get(type(self.mechanism), repr(type(self.mechanism))),
-            "options": {name: _plain(value) for name, value in given.items()},
+            "options": _plain(given),
             "epsilon": float(self.mechanism.epsilon),
             "lam": float(self.mechanism.lam),
             "embedding": self.embedding.fingerprint.hex(),
-            "reading": self._reading,
+            "reading": _plain(self.reader.options),
             "ordered": self.ordered,
             "n_words": self.size,
             "relative_to": list(self.converted) if self.converted else None,
@@ -535,12 +524,17 @@ def as_document(document: Any, embedding: WordEmbedding) -> Any:
     return row
 
 
-def _plain(value: Any) -> Any:
-    """Convert an option to a JSON value; anything else is stored by its name."""
-    value = value.item() if isinstance(value, np.generic) else value
-    if isinstance(value, str | bool | int | float | list | None):
-        return value
-    return getattr(value, "__qualname__", repr(value))
+def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Convert options to JSON values; what is none of these is stored by its name."""
+    plain = {}
+    for name, value in options.items():
+        value = value.item() if isinstance(value, np.generic) else value
+        if name == "stop_words" and not isinstance(value, str | None):
+            value = sorted(value)
+        if not isinstance(value, str | bool | int | float | list | None):
+            value = getattr(value, "__qualname__", repr(value))
+        plain[name] = value
+    return plain
 
 
 # -- how far typical words of an embedding are apart ----------------------------------
