@@ -283,8 +283,8 @@ class PrivacyGuarantee:
         if self.kind not in kinds or self.unit is None:
             raise InvalidParameterError(
                 f"{what} is for guarantees of {' or '.join(kinds)} and one unit, got "
-                f"{self.kind or 'several kinds'} and {self.unit or 'several units'}: "
-                "ask each of .guarantees, as numbers of different units do not add up."
+                f"kind {self.kind!r} and unit {self.unit!r} (None: several). Ask each "
+                "of .guarantees, as numbers of different units do not add up."
             )
         return type(self.parts[0])
 

@@ -140,11 +140,12 @@ def statement_of(guarantee: Any) -> Statement:
 
 def _in_short(tables: Iterable[tuple[str, list[dict[str, Any]]]]) -> list[Any]:
     """Show each of several tables by its heading, its first and its last row."""
-    rows = []
-    for heading, table_rows in tables:
-        bounds = [row for row in table_rows if len(row) > 1]  # no headings
-        rows += [{"what": heading}, bounds[0], bounds[-1]]
-    return rows
+    shown = []
+    for heading, rows in tables:
+        # A table with headings is short already.
+        short = any(len(row) == 1 for row in rows)
+        shown += [{"what": heading}, *(rows if short else (rows[0], rows[-1]))]
+    return shown
 
 
 def _of_person(guarantee: Any) -> str:

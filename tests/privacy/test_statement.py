@@ -231,8 +231,12 @@ def test_rows_and_verdicts_are_the_bounds():
 
 
 def test_guarantees_side_by_side():
-    stand_in, model = stand_ins(1.23456, 3), sums(1.0)
-    both = stand_in.compose(model)
+    words = perturber().guarantee()
+    both = stand_ins(1.23456, 3).compose(sums(1.0))
     printed = re.findall(r"ε = ([\d.]+)", str(both))
     for n, epsilon in zip((1, 10), printed, strict=False):
         assert float(epsilon) >= both.epsilon_of(n)[0] * EXACT
+    # each part of words has its rows
+    told = both.compose(words).compose(perturber(epsilon=5.0).guarantee()).rows()
+    nearest = [row["exponent"] for row in told if "its nearest" in row["what"]]
+    assert nearest[1] == pytest.approx(2.5 * nearest[0])
