@@ -15,15 +15,14 @@ from skdptext.attacks._scores import Scores, check_adversaries, pair_interval, s
 from skdptext.attacks._words import (
     by_parts,
     by_words,
-    documents_of,
     has_words,
     numbers_of,
+    paired,
     rows_of,
     texts_of,
     words_of,
 )
 from skdptext.base import fitted_releaser
-from skdptext.exceptions import InvalidParameterError
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.utils import as_labels, check_integer, quiet
 
@@ -98,29 +97,22 @@ def label_attack(
     >>> scores["author"].value, scores["author"].chance
     (1.0, 0.5)
     """
-    released = documents_of("released", released, numbers=True)
+    original, released = paired(original, released)
     noisy = [text if has_words(text) else _NOTHING for text in texts_of(released)]
-    views = {"releases": noisy}
-    if original is not None:
-        original = documents_of("original", original)
-        views = {"originals": texts_of(original)} | views
+    views = {} if original is None else {"originals": texts_of(original)}
+    views["releases"] = noisy
     custom = check_adversaries(
         adversaries, "classifiers", "fit", "predict", "get_params"
     )
-    n, first = len(released), next(iter(views.values()))
-    if len(first) != n:
-        raise InvalidParameterError(
-            "original and released must be of equal length, got "
-            f"{len(first)} and {n} texts."
-        )
     check_integer("random_state", random_state, low=0)
+    n = len(noisy)
     known = as_labels("labels", labels, n, n_different=2)
     most = int(np.unique(known, return_counts=True)[1].max())
     n_splits = min(check_integer("n_splits", n_splits, low=2), max(2, most))
     if groups is None:
         # Copies of a text must not be both learned and inferred: the label would be
         # read off.
-        groups = [" ".join(words_of(text)) for text in first]
+        groups = [" ".join(words_of(text)) for text in next(iter(views.values()))]
         groups = groups if len(set(groups)) >= n_splits else np.arange(n)
     groups = as_labels("groups", groups, n, n_different=n_splits)
     svm = LinearSVC(tol=1e-2, random_state=random_state)

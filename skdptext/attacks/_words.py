@@ -61,6 +61,20 @@ def documents_of(name: str, documents: Any, numbers: bool = False) -> Any:
     return list(read_documents(documents, expected=rule, name=name))
 
 
+def paired(original: Any, released: Any) -> tuple[Any, Any]:
+    """Read originals, which may be None, and as many releases."""
+    released = documents_of("released", released, numbers=True)
+    if original is None:
+        return None, released
+    original = documents_of("original", original)
+    if len(original) != len(released):
+        raise InvalidParameterError(
+            "original and released must be of equal length, got "
+            f"{len(original)} and {len(released)} texts."
+        )
+    return original, released
+
+
 def texts_of(documents: Any) -> list[str]:
     """Convert `documents_of` to texts; a number is a word, and a vector is empty."""
     if isinstance(documents, np.ndarray):

@@ -255,16 +255,12 @@ def _matched(
 ) -> tuple[Any, Any, dict[str, np.ndarray]]:
     """Match originals with words, their releases and labels, in one order."""
     first = released if original is None else original
-    released = documents_of("released", _by_index("released", released, first), True)
+    original, released = attacks.paired(
+        original, _by_index("released", released, first)
+    )
     n, known = len(released), {}
     kept = np.arange(n)
     if original is not None:
-        original = documents_of("original", original)
-        if len(original) != n:
-            raise InvalidParameterError(
-                "original and released must be of equal length, got "
-                f"{len(original)} and {n} texts."
-            )
         kept = np.flatnonzero(list(map(attacks.has_words, texts_of(original))))
     if len(kept) < 2:
         raise InvalidParameterError(

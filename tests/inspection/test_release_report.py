@@ -28,16 +28,15 @@ def documents(n: int, length: int = 20, seed: int = 0) -> list[str]:
 
 
 CLEAR = documents(40)
-PAIRED = [f"a{i // 2}" for i in range(40)]
 
 
 def said(*scores: Score, **fields: object) -> ReleaseReport:
     return ReleaseReport(Scores(scores), [], **fields)
 
 
-def of(question: str, value: float, chance: float = 0.01, by: str = "") -> Score:
+def of(question: str, value: float, chance: float = 0.01) -> Score:
     low, high = max(0.0, value - 0.04), min(1.0, value + 0.04)
-    return Score(question, by, value, low, high, chance, 300)
+    return Score(question, "", value, low, high, chance, 300)
 
 
 # -- conclusions -----------------------------------------------------------------------
