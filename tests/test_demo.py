@@ -18,7 +18,7 @@ def printed(built_in, tmp_path_factory):
     folder = tmp_path_factory.mktemp("demo")
     text = io.StringIO()
     every, topics = demo.load_docstrings(topics=demo.TOPICS, return_X_y=True)
-    some = [" ".join(text.split()[:100]) for text in every[::2]], topics[::2]
+    some = [" ".join(text.split()[:100]) for text in every[::3]], topics[::3]
     with (
         contextlib.redirect_stdout(text),
         warnings.catch_warnings(),

