@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from skdptext.base import check_word_releaser, transitions_of
-from skdptext.documents import some_word_ids
+from skdptext.documents import word_ids
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
     DocLinked,
@@ -138,7 +138,7 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
         )
         self._released = fitted.fit([]).embedding_
         words = None if self.words is None else list(self.words)
-        self.classes_ = self._released.word_array[some_word_ids(words, self._released)]
+        self.classes_ = self._released.word_array[word_ids(words, self._released)]
         self.prior_ = check_prior(
             self.prior, len(self.classes_), "word of the embedding", zeros=True
         )

@@ -11,7 +11,7 @@ from scipy.special import log_softmax, softmax
 from sklearn.preprocessing import normalize
 
 from skdptext.base._noise import apply_draws, check_draws
-from skdptext.documents import some_word_ids
+from skdptext.documents import word_ids
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import (
     NoiseMechanism,
@@ -103,7 +103,7 @@ def transitions_of(
     *Privacy.* All of this follows from public data: embedding, mechanism, ε and λ. An
     adversary can compute it.
     """
-    ids = some_word_ids(words, mechanism.embedding).astype(np.intp)
+    ids = word_ids(words, mechanism.embedding).astype(np.intp)
     p = check_prior(prior, len(ids), "word of the embedding", zeros=True)
     return _released(mechanism, ids, p, None, n_draws, random_state)
 

@@ -495,10 +495,12 @@ def words_of(document: Any) -> list[str]:
 
 
 def word_ids(words: Iterable[str] | None, embedding: WordEmbedding) -> np.ndarray:
-    """Get int32 indices of single words, which must be known; None means all words."""
+    """Get int32 indices of one or more known words; None means all words."""
     if words is None:
         return np.arange(len(embedding), dtype=np.int32)
     tokens = list(plain_words(words))
+    if not tokens:
+        raise InvalidParameterError("words must hold at least one word, got none.")
     ids = embedding.find(tokens)
     unknown = np.flatnonzero(ids < 0)
     if len(unknown):
@@ -518,14 +520,6 @@ def read_release(releases: Any, embedding: WordEmbedding) -> EncodedDocuments:
     """
     reader = DocumentReader(embedding, lowercase=False, tokenizer=str.split)
     return reader.read(releases).known()
-
-
-def some_word_ids(words: Iterable[str] | None, embedding: WordEmbedding) -> np.ndarray:
-    """Get `word_ids` of at least one word."""
-    ids = word_ids(words, embedding)
-    if not len(ids):
-        raise InvalidParameterError("words must hold at least one word, got none.")
-    return ids
 
 
 _ARE_THEY = {"embedding": "is it", "public documents": "are they"}

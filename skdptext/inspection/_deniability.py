@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from skdptext.documents import some_word_ids
+from skdptext.documents import word_ids
 from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.inspection._drawing import add_legend, make_axes, style
 from skdptext.metrics import find_perturber, plausible_deniability
@@ -120,7 +120,7 @@ class PlausibleDeniabilityDisplay:
         """
         source = find_perturber(perturber)
         own, embedding = source.mechanism_at(), source.embedding_
-        words = embedding.word_array[some_word_ids(words, embedding)]
+        words = embedding.word_array[word_ids(words, embedding)]
         given = [own.epsilon] if epsilons is None else epsilons
         eps = np.sort(check_numbers("epsilons", given, low=0, open_low=True))
         given = [own.lam] if lams is None else lams

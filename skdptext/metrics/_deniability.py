@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from skdptext.base import NoiseStreams, draw_words
-from skdptext.documents import some_word_ids
+from skdptext.documents import word_ids
 from skdptext.mechanisms import TableMechanism, probabilities
 from skdptext.metrics._words import find_perturber
 from skdptext.utils import MAX_WORDS, check_integer, import_pandas
@@ -184,7 +184,7 @@ def plausible_deniability(
     """
     source = find_perturber(perturber)
     mechanism = source.mechanism_at()
-    ids = some_word_ids(words, source.embedding_)
+    ids = word_ids(words, source.embedding_)
     n_draws = check_integer("n_draws", n_draws, low=1, high=MAX_WORDS)
     rng = NoiseStreams(random_state, b"plausible_deniability").open(b"noise")
     # A mechanism that states its probabilities gives expected numbers, which are no

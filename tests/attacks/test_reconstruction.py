@@ -162,11 +162,11 @@ def test_releases_add_up_unless_they_are_repeated():
 
 @refusals(
     ({"n_draws": 0}, "n_draws must be an integer >= 1, got 0"),
-    ({"prior": [1.0]}, r"per word of the embedding \(3\), got shape \(1,\)"),
-    ({"prior": ["a", "b", "c"]}, "one number >= 0, .* got a list"),
-    ({"prior": [1.0, -1.0, 0.0]}, ">= 0, not all of them 0, .* from -1.0 to 1.0"),
-    ({"prior": [0.0, 0.0, 0.0]}, ">= 0, not all of them 0, .* from 0.0 to 0.0"),
-    ({"prior": [1.0, np.nan, 0.0]}, ">= 0, .* from nan to nan"),
+    ({"prior": [1.0]}, r"per word of the embedding \(3\), .* got 1 with sum 1"),
+    ({"prior": "aaa"}, "prior must be a sequence of numbers, .* got 'aaa'"),
+    ({"prior": [1.0, -1.0, 0.0]}, r"prior\[1\] must be .* >= 0, got -1.0"),
+    ({"prior": [0.0, 0.0, 0.0]}, "not all of them 0, got 3 with sum 0"),
+    ({"prior": [1.0, np.nan, 0.0]}, r"prior\[1\] must be .* >= 0, got nan"),
 )
 def test_bad_parameters(change):
     make().set_params(**change).fit()
