@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from skdptext import WordEmbedding
 
 # Modules, in which a fault takes the place of a part.
-from skdptext.neighbors import _distance as distance_module
+from skdptext.neighbors import _distance as distance_module  # noqa: F401
 from skdptext.neighbors import _search as search_module
 from skdptext.neighbors import as_bags
 
@@ -50,13 +50,3 @@ class Counted:
             return solve(*given)
 
         monkeypatch.setattr(search_module, "word_movers", counted)
-
-
-__all__ = [
-    "Counted",
-    "crowded",
-    "distance_module",
-    "embedded",
-    "random_bags",
-    "search_module",
-]

@@ -122,23 +122,24 @@ def coverage(n_releases: int, k: int, epsilon: float, n: int) -> np.ndarray:
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize(("k", "epsilon", "n"), [(3, 2.0, 60), (8, 4.0, 400)])
-def test_coverage_over_releases(k: int, epsilon: float, n: int) -> None:
-    """100 releases; 95 or more hold the truth, but for chance (false alarm 1e-6)."""
-    held = coverage(100, k, epsilon, n)
-    assert held.min() >= binom.ppf(1e-6 / k, 100, 0.95)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("k", "epsilon", "n"),
-    [(2, 1.0, 50), (8, 4.0, 10_000), (20, 1.0, 50), (20, 1.0, 10_000)],
+    ("n_releases", "k", "epsilon", "n"),
+    [
+        (100, 3, 2.0, 60),
+        (100, 8, 4.0, 400),
+        *(
+            pytest.param(1000, *each, marks=pytest.mark.slow)
+            for each in ((2, 1.0, 50), (8, 4.0, 10**4), (20, 1.0, 50), (20, 1.0, 10**4))
+        ),
+    ],
 )
-def test_coverage_over_1000_releases(k: int, epsilon: float, n: int) -> None:
+def test_coverage_over_releases(
+    n_releases: int, k: int, epsilon: float, n: int
+) -> None:
     """Of each group (false alarm 1e-6 for all); and no more often than is needed."""
-    held = coverage(1000, k, epsilon, n)
-    assert held.min() >= binom.ppf(1e-6 / k, 1000, 0.95)
-    if n == 10_000:
+    held = coverage(n_releases, k, epsilon, n)
+    assert held.min() >= binom.ppf(1e-6 / k, n_releases, 0.95)
+    if n == 10**4:
         assert held.mean() <= 980
 
 

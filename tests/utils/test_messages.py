@@ -15,25 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
 
-from skdptext import (
-    DPDocumentReplacer,
-    DPWordPerturber,
-    WMDKNNClassifier,
-    WordEmbedding,
-)
-from skdptext.exceptions import OutOfVocabularyWarning, PrivacyLeakWarning
-from skdptext.utils import (
-    bullets,
-    kind_of,
-    page,
-    quiet,
-    shown,
-    table,
-    warn_once,
-)
+from skdptext import DPDocumentReplacer
+from skdptext.exceptions import PrivacyLeakWarning
+from skdptext.utils import bullets, kind_of, page, quiet, shown, table, warn_once
 
 # -- once a process ---------------------------------------------------------------
 
@@ -79,19 +64,6 @@ def test_what_a_warning_is_about_tells_it_from_others():
         warn_once("3 words", UserWarning, "a length")
     assert [str(w.message) for w in caught] == ["0 words", "2 words", "3 words"]
     assert {w.filename for w in caught} == {__file__}
-
-
-def test_a_search_warns_once():
-    table = WordEmbedding(["one", "two", "six"], [[0.0], [1.0], [5.0]])
-    texts = ["one two and more words", "six or more words", ""] * 4
-    steps = DPWordPerturber(table), WMDKNNClassifier(table, n_neighbors=1)
-    search = GridSearchCV(
-        make_pipeline(*steps), {"dpwordperturber__epsilon": [1, 2, 3]}, cv=2
-    )
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.resetwarnings()
-        search.fit(texts, [0, 1, 0] * 4).predict(texts)
-    assert [w.category for w in caught].count(OutOfVocabularyWarning) == 1
 
 
 # -- quiet for a while ------------------------------------------------------------
