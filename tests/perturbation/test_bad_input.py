@@ -35,7 +35,8 @@ PARAMETERS = [
 ]
 
 
-def test_parameters(small_embedding):
+def test_parameters_at_fit_and_set_afterwards(small_embedding):
+    fitted = DPWordPerturber(small_embedding).fit([])
     for name, value, message in PARAMETERS:
         perturber = DPWordPerturber(**{"embedding": small_embedding, name: value})
         with refused(message) as error:
@@ -43,11 +44,6 @@ def test_parameters(small_embedding):
         assert isinstance(error.value, ValueError)
         assert isinstance(error.value, TypeError)
         assert vars(perturber).keys() == DPWordPerturber().get_params().keys()
-
-
-def test_parameters_set_after_fit(small_embedding):
-    fitted = DPWordPerturber(small_embedding).fit([])
-    for name, value, message in PARAMETERS:
         if name != "embedding":
             with refused(message):
                 copy(fitted).set_params(**{name: value}).transform(["w1"])
