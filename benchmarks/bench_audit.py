@@ -68,14 +68,6 @@ PEERS = {
 }
 
 
-class Claimed:
-    """A perturber that claims another ε than it has."""
-
-    def __init__(self, perturber, guarantee):
-        self.perturb_words = perturber.perturb_words
-        self.guarantee = lambda: guarantee
-
-
 class WrongScale(MahalanobisNoise):
     """Noise of another ε than is claimed."""
 
@@ -88,12 +80,13 @@ class WrongScale(MahalanobisNoise):
 
 
 def words_caught(factor: float, times: int, confidence: float, draws: int) -> int:
-    perturber = DPWordPerturber(LINE, epsilon=factor, lam=0, document_length=1)
-    claim = PrivacyGuarantee(MahalanobisNoise().prepare(LINE, 1.0, 0.0))
-    claimed = Claimed(perturber.fit([]), claim)
+    perturber = DPWordPerturber(
+        LINE, mechanism=WrongScale(factor), epsilon=1.0, lam=0, document_length=1
+    ).fit([])
     audit = partial(
-        audit_word_privacy, claimed, [("b", "c")], n_draws=draws, confidence=confidence
-    )
+        audit_word_privacy, perturber, [("b", "c")], n_draws=draws,
+        confidence=confidence,
+    )  # fmt: skip
     return sum(bool(audit().violated.any()) for _ in range(times))
 
 

@@ -5,8 +5,7 @@ One command::
     python benchmarks/bench_perturbation.py [--repeats 11] [--threads 1 2]
 
 Token lists under the 30,000 × 300 table (``w2v_news_fiction_30k_300d.npz`` in the
-folder named by SKDPTEXT_TEST_DATA, or ../shared/data; without it, under a synthetic
-table of the same size, which is said). Documents
+folder named by SKDPTEXT_TEST_DATA, or ../shared/data). Documents
 of 8 words and of 400 take turns with the bare product, with the same number of BLAS
 threads. The ratio is the median of those of a turn and the products just before and
 after it, as the speed of a machine changes. The bare product multiplies the words'

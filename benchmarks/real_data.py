@@ -39,13 +39,8 @@ def absent(*names: str) -> list[str]:
 
 
 def load_table() -> WordEmbedding:
-    """The real table, or a synthetic one of its size, which is said."""
-    path = DATA / W2V
-    if path.exists():
-        print(f"Table: {path.name}")
-        return WordEmbedding.load(path)
-    print("Table: synthetic, 30,000 × 300")
-    return numbered_words(np.random.default_rng(0).normal(size=(30_000, 300)) / 8)
+    """The largest table."""
+    return WordEmbedding.load(DATA / W2V)
 
 
 def numbered_words(vectors: np.ndarray) -> WordEmbedding:

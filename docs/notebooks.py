@@ -66,7 +66,9 @@ def jupyter() -> Iterator[NotebookClient]:
     with tempfile.TemporaryDirectory() as sockets:
         local = {"transport": "ipc", "ip": f"{sockets}/kernel"}
         config = Config({"KernelManager": local})
-        client = NotebookClient(new_notebook(), timeout=None, config=config)
+        client = NotebookClient(
+            new_notebook(), timeout=None, config=config, record_timing=False
+        )
         with client.setup_kernel(env=os.environ | pinned | {"MPLBACKEND": INLINE}):
             yield client
 
@@ -75,24 +77,28 @@ def run(
     path: Path, client: NotebookClient, data: Path
 ) -> tuple[dict[str, Any], dict[str, float]]:
     """A notebook with what its cells show now, and the values of its numbers."""
-    from nbformat import reads
-    from nbformat.v4 import new_code_cell
+    import nbformat
 
-    text = path.read_text("utf-8")
-    notebook, client.nb = json.loads(text), reads(text, as_version=4)
+    notebook = client.nb = nbformat.read(path, as_version=4)
+    cells = notebook.cells
     stated = sorted({expression for _, _, expression in numbers(notebook)})
     values = ", ".join(f"{each!r}: float({each})" for each in stated)
     after = f"import json as _json; print(_json.dumps({{{values}}}))"
     begin = BEFORE.replace("NAME", path.stem).replace("DATA", str(data))
-    before, last = map(new_code_cell, (begin, after))
-    client.nb.cells = [before, *client.nb.cells, last]
+    before, last = map(nbformat.v4.new_code_cell, (begin, after))
+    notebook.cells = [before, *cells, last]
     client.reset_execution_trackers()
-    for index, cell in enumerate(client.nb.cells):
+    for index, cell in enumerate(notebook.cells):
         client.execute_cell(cell, index)
-    both = zip(code_cells(notebook), code_cells(client.nb)[1:-1], strict=True)
-    for number, (cell, done) in enumerate(both, 1):
+    notebook.cells = cells
+    for number, cell in enumerate(code_cells(notebook), 1):
         cell["execution_count"] = number
-        cell["outputs"] = [_tidy(output, number) for output in _joined(done["outputs"])]
+        cell["outputs"] = _joined(cell["outputs"])
+        for output in cell["outputs"]:
+            if "data" in output:
+                output["metadata"] = {}
+            if "execution_count" in output:
+                output["execution_count"] = number
     return notebook, json.loads(last["outputs"][0]["text"])
 
 
@@ -104,27 +110,10 @@ def _joined(outputs: list[dict]) -> list[dict]:
     streams: dict[str, dict] = {}
     for output in outputs:
         if name := output.get("name"):
-            stream = streams.setdefault(name, {**output, "text": ""})
-            stream["text"] += output["text"]
-    others = [dict(output) for output in outputs if "name" not in output]
+            output["text"] = streams.get(name, {"text": ""})["text"] + output["text"]
+            streams[name] = output
+    others = [output for output in outputs if "name" not in output]
     return [*(streams[name] for name in sorted(streams)), *others]
-
-
-def _tidy(output: dict[str, Any], number: int) -> dict[str, Any]:
-    """An output as it is stored: texts as lines, counted from the first cell."""
-    if output["output_type"] == "stream":
-        return output | {"text": output["text"].splitlines(keepends=True)}
-    data = {
-        kind: shown if kind == "image/png" else shown.splitlines(keepends=True)
-        for kind, shown in output["data"].items()
-    }
-    counted = {"execution_count": number} if "execution_count" in output else {}
-    return output | counted | {"data": data, "metadata": {}}
-
-
-def store(path: Path, notebook: dict[str, Any]) -> None:
-    text = json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True)
-    path.write_text(text + "\n", "utf-8")
 
 
 def differing(stored: dict[str, Any], ran: dict[str, Any], values: dict) -> list[str]:
@@ -233,12 +222,14 @@ def _lift(notebook: dict[str, Any]) -> str:
 
 def main(wanted: list[str]) -> None:
     data = Path(os.environ.get("SKDPTEXT_DATA", HERE.parents[1] / "shared" / "data"))
+    import nbformat
+
     off = []
     with jupyter() as client:
         for path in map(Path, wanted or sorted(EXAMPLES.glob("*.ipynb"))):
             print("==", path, flush=True)
             notebook, values = run(path, client, data.resolve())
-            store(path, notebook)
+            nbformat.write(notebook, path)
             off += [f"{path}: {each}" for each in differing(notebook, notebook, values)]
     if off:
         raise SystemExit("\n".join(["The prose differs from the run:", *off]))
