@@ -6,7 +6,7 @@ JOBS ?= 2
 # A file of pip constraints, as .ci/run names one
 CONSTRAINTS ?=
 # What make test-scale installs, 2 GB with all else, in an environment of its own
-ENGINES ?= pyspark "dask[complete]" "ray[data]" aiohttp duckdb datasets umap-learn
+ENGINES ?= pyspark "dask[complete]" "ray[data]" aiohttp duckdb datasets
 SCALE_VENV ?= $(VENV)-scale
 # Passed on to pytest, as in: make test PYTEST_ARGS="-k wmd -x"
 PYTEST_ARGS ?=

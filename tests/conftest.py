@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import csv
 import fcntl
 import gc
-import gzip
 import hashlib
 import importlib
 import importlib.util
@@ -305,24 +303,6 @@ def data_file():
         return path
 
     return find
-
-
-@pytest.fixture(scope="session")
-def sms(data_file):
-    """(texts, labels) of the SMS spam collection; labels are "ham" and "spam"."""
-    with gzip.open(data_file("sms_spam.tsv.gz"), "rt", encoding="utf-8") as file:
-        pairs = [line.rstrip("\n").split("\t", 1) for line in file]
-    labels, texts = zip(*pairs, strict=True)
-    return list(texts), np.array(labels)
-
-
-@pytest.fixture(scope="session")
-def tweets(data_file):
-    """(texts, labels) of the disaster tweets; labels are 0 and 1."""
-    path = data_file("disaster_tweets.csv.gz")
-    with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    return [row["text"] for row in rows], np.array([int(r["target"]) for r in rows])
 
 
 @pytest.fixture(scope="session")

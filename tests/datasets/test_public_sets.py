@@ -5,7 +5,6 @@ import hashlib
 import io
 import zipfile
 
-import numpy as np
 import pytest
 
 # The checksums in it are those of the real sets, which a test cannot do without.
@@ -135,15 +134,11 @@ def test_files_in_a_folder(web, tmp_path, monkeypatch, variable, name, text):
     assert web[1] == []
 
 
-def test_checksums_are_those_of_the_sets_of_the_paper(
-    data_file, monkeypatch, sms, tweets
-):
-    for fetch, name, (texts, labels), positive, n in (
-        (fetch_sms_spam, "sms_spam.tsv.gz", sms, "spam", 747),
-        (fetch_disaster_tweets, "disaster_tweets.csv.gz", tweets, 1, 3271),
+def test_checksums_are_those_of_the_sets_of_the_paper(data_file, monkeypatch):
+    for fetch, name, n, positive in (
+        (fetch_sms_spam, "sms_spam.tsv.gz", 5574, 747),
+        (fetch_disaster_tweets, "disaster_tweets.csv.gz", 7613, 3271),
     ):
         monkeypatch.setenv("SKDPTEXT_DATA", str(data_file(name).parent))
-        data, target = fetch(return_X_y=True)
-        assert data == texts
-        assert target.sum() == n
-        np.testing.assert_array_equal(target, labels == positive)
+        texts, target = fetch(return_X_y=True)
+        assert (len(texts), target.sum()) == (n, positive)

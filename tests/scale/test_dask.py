@@ -1,7 +1,4 @@
-"""Dask: partitions that are lost with their worker come back with the same words.
-
-And Word Mover's neighbours, partition by partition.
-"""
+"""Dask: partitions that are lost with their worker come back with the same words."""
 
 from __future__ import annotations
 
@@ -11,14 +8,10 @@ import signal
 import time
 import uuid
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from pyarrow import dataset
 
-from skdptext import WordEmbedding
-from skdptext.neighbors import WMDNeighbors
 from tests.releases import secrets_of
 from tests.scale.conftest import (
     check_page,
@@ -88,12 +81,6 @@ def test_a_worker_is_killed(client, released, expected, tmp_path):
     assert len(list((tmp_path / "runs").iterdir())) > n_runs, "nothing was lost"
 
 
-def test_written_then_counted(client, released, expected, tmp_path):
-    released.to_parquet(str(tmp_path / "out"))
-    assert len(released) == 400
-    assert digest(dataset.dataset(tmp_path / "out").to_table()) == expected
-
-
 def test_graphs_are_small_and_no_key_is_in_them_or_in_files(
     client, folder, release, released
 ):
@@ -106,22 +93,6 @@ def test_graphs_are_small_and_no_key_is_in_them_or_in_files(
     for sent in (graph, pickle.dumps(release)):
         assert not any(secret in sent for secret in secrets_of(release))
     assert files_with_the_key(release, folder) == []
-
-
-def test_neighbours_of_partitions(client):
-    """A model by value: any engine can map its queries."""
-    # 100 bags of up to 9 of 60 words in 5 dimensions
-    rng = np.random.default_rng(0)
-    embedding = WordEmbedding([f"w{i}" for i in range(60)], rng.normal(size=(60, 5)))
-    X = np.zeros((100, 60))
-    for row in X:
-        row[rng.integers(0, 60, rng.integers(1, 10))] = 1
-    model = WMDNeighbors(embedding, n_neighbors=3).fit(X)
-    parts = client.map(model.kneighbors, np.split(X, 4))
-    distances, rows = map(np.concatenate, zip(*client.gather(parts), strict=True))
-    want = model.kneighbors(X)
-    assert np.array_equal(distances, want[0])
-    assert np.array_equal(rows, want[1])
 
 
 def test_the_page(client, release, documents, source, tmp_path):

@@ -5,8 +5,6 @@ CI has polars, and runs its test; the others are for `make test-scale`.
 
 from __future__ import annotations
 
-import pickle
-
 import pytest
 from pyarrow import parquet
 
@@ -55,14 +53,3 @@ def test_datasets_keeps_the_texts_in_its_cache_but_no_key(
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", cache)
     run_page("import datasets", release=release, source=str(source), out=str(out))
     assert digest(parquet.read_table(out)) == expected
-
-
-@pytest.mark.scale
-def test_a_pickle_by_cloudpickle_is_small_and_without_the_key(release, tmp_path):
-    cloudpickle = pytest.importorskip(
-        "cloudpickle", reason="cloudpickle is not installed"
-    )
-    (tmp_path / "function").write_bytes(cloudpickle.dumps(lambda it: map(release, it)))
-    (tmp_path / "plain").write_bytes(pickle.dumps(release))
-    assert files_with_the_key(release, tmp_path) == []
-    assert max(path.stat().st_size for path in tmp_path.iterdir()) < 50_000

@@ -117,13 +117,6 @@ def frame(spark, release, source):
     )
 
 
-def test_written_twice(frame, expected, tmp_path):
-    for i in range(2):
-        frame.write.parquet(str(tmp_path / f"out{i}"))
-        assert digest(dataset.dataset(tmp_path / f"out{i}").to_table()) == expected
-    assert frame.count() == 400
-
-
 def test_the_page(spark, release, documents, source, tmp_path):
     block = "documents.mapInArrow"
     check_page(block, release, documents, source, tmp_path, spark=spark)
@@ -149,26 +142,6 @@ def test_an_executor_is_killed_and_a_cache_is_evicted(spark, frame, expected):
     assert digest(cached.toArrow()) == expected
     cached.unpersist()
     assert digest(frame.toArrow()) == expected
-
-
-def test_a_task_is_tried_again(spark, release, source, expected, tmp_path):
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    mark = tmp_path / "failed"
-
-    def fail_once(batches):
-        for batch in batches:
-            released = release(batch)
-            if not mark.exists():
-                mark.touch()
-                raise RuntimeError("the first try fails after the noise was drawn")
-            yield released
-
-    frame = spark.read.parquet(str(source)).mapInArrow(
-        fail_once, from_arrow_schema(release.schema)
-    )
-    assert digest(frame.toArrow()) == expected
-    assert mark.exists()
 
 
 def test_a_slow_task_is_run_on_both_hosts(spark, release, source, expected, tmp_path):
