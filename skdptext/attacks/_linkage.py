@@ -156,15 +156,14 @@ def linkage_attack(
         found["words, more than usual"] = alike - alike.mean(axis=0)
     custom = check_adversaries(adversaries, "functions", "__call__")
     for name, adversary in custom.items():
-        found[name] = np.asarray(adversary(clear, noisy), dtype=float)
-        if (
-            found[name].shape != (len(noisy), len(clear))
-            or not np.isfinite(found[name]).all()
-        ):
+        given = np.asarray(adversary(clear, noisy), dtype=float)
+        if given.shape != (len(noisy), len(clear)) or not np.isfinite(given).all():
             raise InvalidParameterError(
                 "adversaries must return finite numbers, an array of shape "
-                f"({len(noisy)}, {len(clear)}), got {found[name].shape}."
+                f"({len(noisy)}, {len(clear)}), got {given.shape}."
             )
+        # Ties are a matter of scale: probabilities may be tiny.
+        found[name] = given / (np.abs(given).max() or 1)
     if len(noisy) >= _FEWEST_PAIRS:
         if truth is None:
             found |= _translations(clear, released) | _word_for_word(clear, noisy)

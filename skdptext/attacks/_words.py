@@ -196,7 +196,7 @@ def copied(original: Any, released: Any) -> Scores:
     clear, noisy = (list(map(words_of, side)) for side in (texts, releases))
     texts_with = Counter(word for text in clear for word in set(text))
     rare = {word for word, n in texts_with.items() if n == 1}
-    left, half, rows = list(map(set, noisy)), max(1, len(clear) // 2), [copies]
+    left, half, rows = list(map(set, noisy)), max(1, len(clear) // 2), []
     for question, parts, found in (
         ("words", list(map(set, clear)), left),
         ("rare words", [set(text) & rare for text in clear], left),
@@ -207,7 +207,7 @@ def copied(original: Any, released: Any) -> Scores:
         )
         if len(own):
             rows.append(gain(question, own, other))
-    return Scores(rows)
+    return Scores([*rows, copies])
 
 
 def shares_left(parts: Iterable[set[Any]], found: Iterable[set[Any]]) -> np.ndarray:
