@@ -89,20 +89,14 @@ def test_values_come_out_as_they_went_in(released, suffix, content, keep, kept):
     assert [row["k"] for row in rows] == kept
 
 
-def test_formats_that_cannot_hold_a_column(refused, make_release, tmp_path):
-    given = lines({"id": "1", "text": "word1", "tags": ["a"]})
-    assert "format must be" in refused("jsonl", given, keep="tags", form="csv")
-    write(
-        pa.table({"id": ["1"], "text": [""], "k": [b"\xff"]}), tmp_path / "raw.parquet"
-    )
-    for form in ("jsonl", "csv"):
-        with pytest.raises(InvalidParameterError, match="format must be"):
-            release_files(
-                tmp_path / "raw.parquet",
-                tmp_path / "out",
-                make_release(keep="k"),
-                format=form,
-            )
+@pytest.mark.parametrize(
+    ("value", "form"), [(["a"], "csv"), (b"\xff", "csv"), (b"\xff", "jsonl")]
+)
+def test_formats_that_cannot_hold_a_column(make_release, tmp_path, value, form):
+    table = pa.table({"id": ["1"], "text": [""], "k": [value]})
+    source = write(table, tmp_path / "in.parquet")
+    with pytest.raises(InvalidParameterError, match="format must be"):
+        release_files(source, tmp_path / "out", make_release(keep="k"), format=form)
 
 
 def test_what_is_no_number_in_json_is_null(make_release, tmp_path):
@@ -130,46 +124,33 @@ FAULTS = [
     ("csv", GOOD + "2,PRIVATE, word2,4\n", "line 3: a row must have 3 values"),
     ("csv", GOOD + "\n2,PRIVATE\n", "line 4: a row must have 3 values"),
     ("csv", GOOD + '2,"a\nb",3\n3,"PRIVATE,4\n4,d,5\n', "line 5: from here on, quotes"),
-    ("csv", 'id,text\n1,"PRIVATE\n2,def\n', "line 2: from here on, quotes"),
     ("csv", GOOD + '2,"a "PRIVATE" c",3\n', "line 3: from here on, quotes"),
     ("csv", GOOD + '2,"' + "PRIVATE\n" * 100_000, "line 3: from here on"),
     ("csv", GOOD.replace("\n", "\r") + "PRIVATE\r", "line 3: a row must have 3"),
     ("csv", "id,text\n1,PRIVATE caf\xe9\n".encode("latin-1"), f"line 2: {UTF8}"),
-    ("csv", (GOOD + "2,PRIVATE,3").encode("utf-16"), f"line 1: {UTF8}"),
     ("csv", "id,text,text\n1,PRIVATE,b\n", "no column, or several, 'text'"),
     ("csv", "id,text,PRIVATE,PRIVATE\n1,a,b,c\n", "two columns have one name"),
-    ("csv", "id;text\n1;PRIVATE, b\n", "must be ',', and seems to be ';'"),
-    ("csv", "id\ttext\n1\tPRIVATE\n", "must be ',', and seems to be '\\t'"),
+    ("csv", "\ufeffid;text\n1;PRIVATE, b\n", "must be ',', and seems to be ';'"),
     ("csv", "1,PRIVATE\n2,PRIVATE\n", "Does the file have a header row?"),
     ("csv", "id,body\n1,PRIVATE\n", "'text'. It has 'id', 'body'."),
-    ("csv", "id,text\n,PRIVATE\n", "id must name a column of strings"),
-    ("csv", "id,text\nPRIVATE,a\nPRIVATE,b\n", "id must be unique"),
     ("csv", "", "must hold documents, got none"),
-    ("csv", "id,text\n", "must hold documents, got none"),
     ("jsonl", "\n \n", "must hold documents, got none"),
     ("jsonl", OBJECT + '["PRIVATE", 2]\n', f"line 2: {JSON}"),
-    ("jsonl", OBJECT + '"PRIVATE"\n', f"line 2: {JSON}"),
-    ("jsonl", OBJECT + "{'id': '2', 'text': 'PRIVATE'}\n", f"line 2: {JSON}"),
     ("jsonl", OBJECT + "\n" + '{"id": "PRIVATE"\n', f"line 3: {JSON}"),
     ("jsonl", OBJECT + "[" * DEEP + "]" * DEEP, f"line 2: {JSON}"),
     ("jsonl", OBJECT + '{"id": ["PRIVATE"], "text": "a"}', "'id' must be a column"),
     ("jsonl", late({}, {"text": "PRIVATE\ud800"}), "'text' must be a column of values"),
     ("jsonl", late({"text": "PRIVATE"}, {"text": 7}), f"another at position {MANY}"),
-    ("jsonl", lines({"id": "1", "text": {"PRIVATE": 1}}), "is of struct"),
-    ("jsonl", lines({"id": {"PRIVATE": 1}, "text": ""}), "is of struct"),
-    ("jsonl", (OBJECT + '{"id": "2", "text": "PRIVATE \xe9"}').encode("latin-1"),
-     f"line 2: {UTF8}"),
     ("jsonl", lines({"n": 1, "body": "PRIVATE"}), "It has 'n', 'body'."),
     ("csv.gz", gzip.compress(GOOD.encode())[:-9], DAMAGED),
     ("csv.gz", "PRIVATE" + GOOD, DAMAGED),
-    ("parquet", "PRIVATE" + GOOD, DAMAGED),
     ("parquet", WHOLE[: len(WHOLE) // 2], DAMAGED),
     ("parquet", WHOLE[:4] + b"\xff" * 40 + WHOLE[44:], DAMAGED),
     ("xlsx", "", "A spreadsheet can be saved as CSV"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("suffix", "content", "problem"), FAULTS, ids=range(38))
+@pytest.mark.parametrize(("suffix", "content", "problem"), FAULTS, ids=range(26))
 def test_faults_are_told_with_their_place_and_no_content(
     refused, suffix, content, problem
 ):
@@ -177,7 +158,7 @@ def test_faults_are_told_with_their_place_and_no_content(
         content = content.encode()
     message = refused(suffix, content.replace(b"PRIVATE", MARK.encode()))
     assert problem in message
-    assert "in." in message or "got none" in message or "must be unique" in message
+    assert "in." in message or "got none" in message
     assert MARK not in message
 
 
@@ -205,53 +186,14 @@ STRUCT = pa.array([{MARK: MARK}] * 2)
 @pytest.mark.parametrize("kind", ["file", "batch"])
 def test_columns_that_are_refused(make_release, tmp_path, columns, problem, kind):
     table = pa.table({"id": ["a", "b"], "text": [MARK, "y"], "n": [1, 2], **columns})
-    release = make_release(keep={"n": pa.int64()})
-
-    def use():
-        if kind == "batch":
-            return release(table)
-        source = write(table, tmp_path / "in.parquet")
-        return release_files(source, tmp_path / "out", release)
-
+    release, out = make_release(keep={"n": pa.int64()}), tmp_path / "out"
     if kind == "batch" and "unique" in problem:
         problem = "document_ids must differ"
+    source = write(table, tmp_path / "in.parquet")
     with pytest.raises(InvalidParameterError, match=problem) as caught:
-        use()
+        release(table) if kind == "batch" else release_files(source, out, release)
     assert MARK not in "".join(traceback.format_exception(caught.value, limit=0))
-    assert not (tmp_path / "out").exists()
-
-
-# What the small files of `cases` are: the texts that are read, or the problem.
-CASES = {
-    "authors.csv": 5,
-    "bom_semicolon.csv": "must be ',', and seems to be ';'",
-    "decimals.jsonl": 3,
-    "empty.csv": "must hold documents, got none",
-    "header_only.csv": "must hold documents, got none",
-    "labels.csv": 4,
-    "latin1.csv": f"line 2: {UTF8}",
-    "nul.csv": ["the bus\0 was late", "a warm soup"],
-    "quoted_newlines.csv": ['first line\nsecond line, with "quotes"', "plain"],
-    "same_rows.csv": 7,
-}
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_tables_that_went_wrong_once(make_release, data_file, tmp_path, name):
-    source, right = data_file(f"cases/{name}"), CASES[name]
-    keep = ["score"] * (name == "decimals.jsonl")
-    release, out = make_release(keep=keep), tmp_path / "out"
-    if isinstance(right, str):
-        with pytest.raises(InvalidParameterError) as caught:
-            release_files(source, out, release)
-        assert right in str(caught.value)
-        assert not out.exists()
-        return
-    (read,) = read_columns(source, ["text"])
-    assert right in (read, len(read))
-    assert release_files(source, out, release)["documents"] == len(read)
-    if keep:
-        assert read_columns(out, keep) == [[1, 2.5, 3]]
+    assert not out.exists()
 
 
 @pytest.mark.parametrize(
