@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 import measuring
 import numpy as np
-from real_data import SMS, STORIES, TWEETS, absent, read_sms, read_stories, read_tweets
+from real_data import read_sms, read_stories, read_tweets
 from results import record
 
 from skdptext import DPDocumentReplacer
@@ -27,16 +27,15 @@ LONGEST = 1000  # characters of a text
 
 
 def corpora() -> dict[str, list[str]]:
-    """Texts of the real data that is here, without equal ones."""
+    """Texts of the real data, without equal ones."""
     sets = {
-        "fan fiction": (STORIES, lambda: [story["text"] for story in read_stories()]),
-        "SMS": (SMS, lambda: read_sms()[0]),
-        "tweets": (TWEETS, lambda: read_tweets()[0]),
+        "fan fiction": [story["text"] for story in read_stories()],
+        "SMS": read_sms()[0],
+        "tweets": read_tweets()[0],
     }
     return {
-        name: list(dict.fromkeys(text[:LONGEST] for text in read()))
-        for name, (file, read) in sets.items()
-        if not absent(file)
+        name: list(dict.fromkeys(text[:LONGEST] for text in texts))
+        for name, texts in sets.items()
     }
 
 
