@@ -231,7 +231,7 @@ def test_true_claims_are_not_refuted(right, epsilon):
     assert audit.claimed == epsilon
 
 
-@pytest.mark.no_cover
+@pytest.mark.slow
 def test_what_attains_the_claim_shows_most_of_it():
     audit = audited(n_fits=1000)
     assert 0.3 < audit.lower_bound <= 1

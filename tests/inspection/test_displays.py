@@ -205,8 +205,9 @@ def test_what_was_chosen_and_what_was_wanted():
     assert "100 candidates" in display.note
 
 
-@pytest.mark.parametrize("privacy", ["changed", "identified"])
-@pytest.mark.parametrize("chosen", [None, 0, 1])
+@pytest.mark.parametrize(
+    ("privacy", "chosen"), [("changed", None), ("identified", 0), ("changed", 1)]
+)
 def test_nothing_that_is_written_collides(privacy, chosen):
     display = PrivacyUtilityDisplay.from_search(
         searched(chosen=chosen), privacy=privacy

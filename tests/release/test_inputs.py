@@ -215,7 +215,9 @@ def test_texts_of_every_kind_are_read_as_they_are(tmp_path):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize(
+    "form", ["csv", "parquet", pytest.param("jsonl", marks=pytest.mark.slow)]
+)
 def test_memory_does_not_grow_with_the_documents(make_release, tmp_path, form):
     """Neither that of Python nor that of Arrow, but by 8 bytes for an id."""
     ids = [str(i) for i in range(3000)]
