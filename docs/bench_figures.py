@@ -247,7 +247,7 @@ def learn(rows: Rows) -> Any:
         guess = 1 / labels["topic"]
         axes.axhline(guess, color=GREY, linestyle=":", label="guessing, or majority")
         axes.set(title=corpus, ylim=(max(0, guess - 0.1), 1), xscale="log")
-        axes.set_xticks([0.5, 1, 2], ["0.5", "1", "2"])
+        axes.set_xticks([0.5, 1, 2, 4, 8], ["0.5", "1", "2", "4", "8"])
         axes.minorticks_off()
         axes.tick_params(labelbottom=True)
         grid(axes)

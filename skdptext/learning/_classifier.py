@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
+from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._metadata_requests import RequestMethod
 from sklearn.utils.validation import check_is_fitted
@@ -107,9 +108,9 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
     embedding : WordEmbedding, default=None
         Public word vectors, which relate words to each other.
     n_components : int >= 1 or "auto", default="auto"
-        Number of directions of topics, and of word vectors. "auto" is a fifth of
-        `n_rarest` times `epsilon`, and of no more than its default; from 20 to 80, and
-        up to a tenth of the public documents.
+        Number of directions of topics, and of word vectors. "auto" is two fifths of
+        `n_rarest` times `epsilon`, and of no more than its default, shared by both
+        kinds; from 20 to 80 of each, and up to a tenth of the public documents.
     n_groups : int >= 2 or "auto", default="auto"
         Number of public groups, if groups are summed. "auto" chooses fewer groups if
         `n_expected` and `epsilon` are small, because noise would fill more of them.
@@ -209,7 +210,8 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
     document belongs to each class: for vectors, by linear discriminant analysis with
     the public covariance and with means shrunk according to the noise. A student model,
     logistic regression on words, learns these weights; it predicts, and labels the
-    corpus. This is post-processing.
+    corpus. For vectors, the discriminant analysis has a say in this, too, and more if
+    less of the sums is noise. This is post-processing.
 
     *Scores.* ``score`` returns accuracy, which a rare class hardly changes: use
     `sklearn.metrics.balanced_accuracy_score` for skewed classes.
@@ -414,7 +416,8 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         if not grouped:
             # too large a number would cost more than one that is too small
             few = min(rarest, guess) * self.epsilon
-            d = directions(few, n_public, self.n_components)
+            kinds = 1 if self.embedding is None else 2
+            d = directions(few / kinds, n_public, self.n_components)
             return default_features(public, False, self.embedding, d)
         if self.n_groups != "auto" and self.n_groups > len(public):
             raise InvalidParameterError(
@@ -524,7 +527,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         # From here on, only the noisy sums are used: everything below is
         # post-processing.
         self.noisy_sums_ = (sums + noise) / GRID
-        self.encoder_ = features.encoder
+        self._features, self.encoder_ = features, features.encoder
         self._said = said_by(self.noisy_sums_, part.scale / GRID, features)
         self._student: Any = None
         if self._said.signal < _DROWNED:
@@ -574,11 +577,20 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         parts = [self._log_proba(block, self.priors) for block in blocks]
         return np.exp(np.concatenate([np.empty((0, len(self.classes_))), *parts]))
 
-    def _log_proba(self, documents: list[Any], priors: str) -> np.ndarray:
+    def _log_proba(
+        self, documents: list[Any], priors: str, public: bool = False
+    ) -> np.ndarray:
+        said, features = self._said, self._features
         if self._student is None:
-            self._student = train_student(self.public_, self._said.weights)
+            self._student = train_student(self.public_, said.weights(features.public))
         log = np.asarray(self._student.predict_log_proba(documents))
-        return by_shares(log, self._said.shares) if priors == "released" else log
+        if features.names is None:
+            # The student knows single words, but only public documents, from which
+            # others may differ. The sums know where the private texts are.
+            rows = features.public if public else features.rows(documents)
+            weight = max(said.signal, 0) ** 2 / 2
+            log = log_softmax(log + weight * said.log_likelihood(rows, public), axis=1)
+        return by_shares(log, said.shares) if priors == "released" else log
 
     def sample(
         self, n_samples: int | None = None, *, random_state: Any = None
@@ -603,9 +615,11 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         """
         check_is_fitted(self, "noisy_sums_")
         if n_samples is None:
-            return list(self.public_), self.predict(self.public_)
+            log = self._log_proba(self.public_, self.priors, public=True)
+            return list(self.public_), self.classes_[log.argmax(axis=1)]
         n = check_integer("n_samples", n_samples, low=1, high=_MOST_DRAWS)
-        log, rng = self._log_proba(self.public_, "released"), check_rng(random_state)
+        rng = check_rng(random_state)
+        log = self._log_proba(self.public_, "released", public=True)
         at, numbers = draw_corpus(log, self._said.shares, n, rng)
         return [self.public_[i] for i in at.tolist()], self.classes_[numbers]
 

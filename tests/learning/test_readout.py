@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.integrate import quad
-from scipy.special import log_softmax
+from scipy.special import log_softmax, softmax
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 
-from skdptext import DPTextClassifier
-from skdptext.exceptions import InvalidParameterError
-from skdptext.learning._features import directions
+from skdptext import DPTextClassifier, WordEmbedding
+from skdptext.learning._features import CONSTANT, directions
 from skdptext.learning._readout import (
     by_shares,
     denoised,
@@ -20,7 +19,8 @@ from skdptext.learning._readout import (
     said_by_vectors,
     train_student,
 )
-from tests.learning.conftest import PETS, kept
+from tests.expected import refused
+from tests.learning.conftest import FOOD, PETS, kept
 
 # -- which sums ------------------------------------------------------------------------
 
@@ -45,8 +45,8 @@ def test_few_of_a_class_are_counted_in_groups(public, private, options, grouped)
 
 def test_directions_are_more_where_the_rarest_class_outweighs_their_noise():
     for given, expected in (
-        ((100, 5000), 20),
-        ((300, 5000), 60),
+        ((50, 5000), 20),
+        ((150, 5000), 60),
         ((10**6, 5000), 80),
         ((10**6, 400), 40),  # the covariance of few public documents is not known
         ((10**6, 10), 20),
@@ -87,7 +87,8 @@ def test_what_noise_alone_makes_of_a_cell_says_little():
     cells = np.zeros((2, 200))
     cells[0, :10], cells[1, 10:20] = 40.0, 40.0
     cells += rng.laplace(size=cells.shape)
-    said = np.exp(said_by_groups(cells, 1.0, np.arange(200)).log_likelihood)
+    said = said_by_groups(cells, 1.0).log_likelihood(np.arange(200))
+    said = softmax(said / 2, axis=1)  # likelihoods of groups are sharpened
     assert said[:10, 0].mean() > 0.9
     assert said[10:20, 1].mean() > 0.9
     # a group of noise is taken for a sure one where it is read as a count
@@ -108,10 +109,15 @@ def mixture(rng, n, k=6, apart=0.45):
 
 
 def sums_of(rows, labels):
-    return np.eye(2)[labels].T @ rows, np.bincount(labels).astype(float)
+    """Without noise, as they are released."""
+    rows = np.hstack(
+        [rows * np.sqrt(1 - CONSTANT**2), np.full((len(rows), 1), CONSTANT)]
+    )
+    return np.eye(2)[labels].T @ rows
 
 
-def balanced(guess, truth):
+def balanced(scores, truth):
+    guess = scores.argmax(axis=1)
     return np.mean([(guess[truth == c] == c).mean() for c in (0, 1)])
 
 
@@ -122,49 +128,55 @@ def test_classes_of_vectors_are_found_by_their_sums(moved):
     rng = np.random.default_rng(1)
     (private, labels), (public, truth) = mixture(rng, 3000), mixture(rng, 3000)
     clear = LinearDiscriminantAnalysis(priors=[0.5, 0.5]).fit(private, labels)
-    clear = balanced(clear.predict(public), truth)
-    sums, counts = sums_of(private + moved, labels)
-    said = said_by_vectors(sums, counts, 1e-9, 1e-9, public)
-    np.testing.assert_allclose(said.shares, counts / 3000)
-    assert balanced(said.log_likelihood.argmax(axis=1), truth) > clear - 0.01
-    noisy = sums + rng.normal(0, 4.0, sums.shape), counts + rng.normal(0, 4.0, 2)
-    said = said_by_vectors(*noisy, 4.0, 4.0, public)
-    assert balanced(said.log_likelihood.argmax(axis=1), truth) > clear - 0.02
-    # classes in the wrong order, or sums read as means, would not do
-    swapped = said_by_vectors(sums[::-1], counts, 1e-9, 1e-9, public)
-    assert balanced(swapped.log_likelihood.argmax(axis=1), truth) < 0.5
+    clear = balanced(clear.predict_proba(public), truth)
+    sums = sums_of(private + moved, labels)
+    said = said_by_vectors(sums, 1e-9, public)
+    np.testing.assert_allclose(said.shares, np.bincount(labels) / 3000)
+    assert balanced(said.log_likelihood(public), truth) > clear - 0.01
+    # others lie where the private ones do
+    assert (
+        balanced(said.log_likelihood(public + moved, public=False), truth)
+        > clear - 0.01
+    )
+    said = said_by_vectors(sums + rng.normal(0, 4.0, sums.shape), 4.0, public)
+    assert balanced(said.log_likelihood(public), truth) > clear - 0.02
+    # classes in the wrong order would not do
+    swapped = said_by_vectors(sums[::-1], 1e-9, public)
+    assert balanced(swapped.log_likelihood(public), truth) < 0.5
 
 
 def test_vectors_are_read_as_by_discriminant_analysis_of_rows():
     """Without noise, where public and private texts are the same: but for shrinkage."""
     rows, labels = mixture(np.random.default_rng(1), 3000)
-    said = said_by_vectors(*sums_of(rows, labels), 1e-9, 1e-9, rows)
+    said = said_by_vectors(sums_of(rows, labels), 1e-9, rows)
     clear = LinearDiscriminantAnalysis(solver="lsqr").fit(rows, labels)
     log = log_softmax(clear.predict_log_proba(rows) - np.log(clear.priors_), axis=1)
-    np.testing.assert_allclose(np.exp(said.log_likelihood), np.exp(log), atol=0.02)
+    for public in (True, False):
+        found = np.exp(said.log_likelihood(rows, public))
+        np.testing.assert_allclose(found, np.exp(log), atol=0.02)
 
 
 def test_noise_that_drowns_the_classes_is_known():
     rng = np.random.default_rng(2)
     public, labels = mixture(rng, 3000)
+    sums = sums_of(public, labels)
     for share, low, high in ((0.01, -9, 0.5), (1.0, 0.9, 1)):
-        sums, n = (share * part for part in sums_of(public, labels))
-        noisy = sums + rng.normal(0, 8, (20, *sums.shape))
-        signals = [said_by_vectors(x, n, 8.0, 8.0, public).signal for x in noisy]
+        noisy = share * sums + rng.normal(0, 8, (20, *sums.shape))
+        signals = [said_by_vectors(x, 8.0, public).signal for x in noisy]
         assert low < np.mean(signals) < high
     cells = rng.laplace(size=(2, 30), scale=20)
-    assert said_by_groups(cells + 50, 20.0, np.arange(30)).signal < 0.5
+    assert said_by_groups(cells + 50, 20.0).signal < 0.5
 
 
 def test_no_release_breaks_the_readout():
     for cells in (np.zeros((3, 5)), np.full((3, 5), -40.0), np.eye(3, 5) * 1e9):
         for scale in (1e-6, 1.0, 1e4):
-            weights = said_by_groups(cells, scale, np.arange(5)).weights
-            assert np.isfinite(weights).all()
-            assert (weights >= 0).all()
-    for sums, counts in ((0.0, 0.0), (-3.0, -50.0), (1e6, 1.0)):
-        given = np.full((2, 4), sums), np.full(2, counts), 2.0, 2.0
-        assert np.isfinite(said_by_vectors(*given, np.eye(4)).weights).all()
+            for weights in (
+                said_by_groups(cells, scale).weights(np.arange(5)),
+                said_by_vectors(cells, scale, np.eye(4)).weights(np.eye(4)),
+            ):
+                assert np.isfinite(weights).all()
+                assert (weights >= 0).all()
 
 
 # -- student and corpus --------------------------------------------------------------
@@ -189,6 +201,18 @@ def test_the_student_is_logistic_regression_with_weights():
     assert (alike.predict(TEXTS) == 0).all()
 
 
+def test_words_of_no_public_document_are_related_by_the_sums(public, private):
+    """By their vectors; the student does not know them."""
+    rng = np.random.default_rng(4)
+    names = [*PETS, "kitten", *FOOD, "soup"]
+    table = rng.normal(size=(10, 6)) + np.repeat([[3.0], [-3.0]], 5, axis=0)
+    given = {"n_components": 3, "n_rarest": 10**6, "epsilon": 9.0}
+    model = DPTextClassifier(
+        public, embedding=WordEmbedding(names, table), classes=["food", "pets"], **given
+    ).fit(*private[:2])
+    assert model.predict(["kitten", "soup"]).tolist() == ["pets", "food"]
+
+
 def test_heads(make, private):
     """Released shares make the frequent class likelier."""
     rows = (private[1] == "pets") | (np.arange(200) % 4 == 0)
@@ -207,8 +231,10 @@ def test_heads(make, private):
     assert (drawn == "pets").mean() == pytest.approx(share, abs=0.08)
     assert set(documents) <= set(model.public_)
     for wrong in (0, 1.5, "3", 10**10):
-        with pytest.raises(InvalidParameterError, match="n_samples"):
+        with refused("n_samples"):
             model.sample(wrong)
+    with refused("priors must be one of"):  # which may have changed since fit
+        model.set_params(priors="Released").predict(TEXTS)
 
 
 def test_a_corpus_is_drawn_by_shares_and_fit():

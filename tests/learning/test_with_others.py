@@ -109,16 +109,21 @@ FORMS = {
 
 @pytest.mark.parametrize("name", FORMS)
 def test_the_corpus_has_the_form_of_the_texts(public, private, name):
-    form = FORMS[name]
+    form, sums = FORMS[name], []
+    options = {"classes": ["food", "pets"], "epsilon": 9.0, "random_state": 2**80}
     for documents in (public, [text.split() for text in public]):
-        model = DPTextClassifier(documents, classes=["food", "pets"], epsilon=9.0)
-        found, labels = model.fit_resample(form(private[0]), private[1])
+        model = DPTextClassifier(documents, **options)
+        found, labels = model.fit_resample(form(private[0]), form(private[1].tolist()))
+        sums.append(model.noisy_sums_)
         expected = form(documents)
         assert type(found) is type(expected)
         assert getattr(found, "name", None) == getattr(expected, "name", None)
         assert len(found) == len(labels) == 80
         if documents is public:
             assert list(read_documents(found)) == public
+    words = [text.split() for text in private[0]]
+    assert np.array_equal(model.fit(words, private[1]).noisy_sums_, sums[1])
+    assert np.array_equal(*sums)
 
 
 @pytest.mark.parametrize("name", list(FORMS)[:5])

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from experiments.learn.corpora import CASES, REAL, SPLITS, Case, names
+from experiments.learn.corpora import CASES, EPSILONS, REAL, SPLITS, Case, names
 from experiments.learn.measure import (
     by_diffprivlib,
     in_clear,
@@ -27,6 +27,7 @@ from results import bracketed, record
 
 from skdptext.utils import half_width
 
+OTHERS = [0.5, 1.0, 2.0]  # ε of the others
 SCORES = ("balanced", "accuracy", "precision")
 MILLION = {"quick": 20_000, "full": 1_000_000}
 NOTE = (
@@ -56,12 +57,8 @@ def cases(quick: bool) -> list[Case]:
     return [case for case in CASES if case.corpus in chosen(quick)]
 
 
-def epsilons(name: str) -> list[float]:
-    return sorted({case.epsilon for case in CASES if case.corpus == name})
-
-
 def peer(name: str, seed: int) -> dict[str, Any]:
-    return by_diffprivlib(name, epsilons(name), seed)
+    return by_diffprivlib(name, OTHERS, seed)
 
 
 def units(quick: bool) -> dict[str, Callable[[], None]]:
@@ -85,7 +82,7 @@ def others(name: str, quick: bool) -> None:
     for seed in seeds(quick):
         in_clear(name, seed)
         peer(name, seed)
-        for epsilon in epsilons(name):
+        for epsilon in OTHERS:
             noisy_counts(name, epsilon, seed)
 
 
@@ -106,6 +103,7 @@ def interval(by_split: Iterable[float]) -> tuple[float, float, float]:
 
 def report(quick: bool) -> None:
     report_goals(quick)
+    report_growth(quick)
     report_others(quick)
     report_million(quick)
 
@@ -154,12 +152,36 @@ def report_goals(quick: bool) -> None:
     record("learn_goals", rows, title="A model of private text and labels", note=NOTE)
 
 
+def report_growth(quick: bool) -> None:
+    """Whether more ε ever costs accuracy: means over all corpora."""
+    rows: list[dict[str, Any]] = []
+    before: dict[str, float] = {}
+    for epsilon in EPSILONS:
+        now = {}
+        for name in chosen(quick):
+            splits = [learned(Case(name, epsilon), seed) for seed in seeds(quick)]
+            found = [mean_scores(row["equal"] for row in split) for split in splits]
+            clear = [in_clear(name, seed)["clear"] for seed in seeds(quick)]
+            reached, known = (sum(x["balanced"] for x in xs) for xs in (found, clear))
+            now[name] = reached / known
+        row: dict[str, Any] = {"ε of a person": epsilon} | now
+        row["mean"] = float(np.mean(list(now.values())))
+        if before:
+            row["mean, more than at half of ε"] = row["mean"] - rows[-1]["mean"]
+            row["least of a corpus"] = min(now[name] - before[name] for name in now)
+        rows.append(row)
+        before = now
+    record("learn_growth", rows, title="Share of the accuracy in clear", note=NOTE)
+
+
 def report_others(quick: bool) -> None:
     """The same test thirds, by others."""
     rows = []
     for case in cases(quick):
         # they know no authors
         if case.authors or not case.vectors or case.guess or case.corpus == REAL:
+            continue
+        if case.epsilon not in OTHERS:
             continue
         row: dict[str, Any] = {"texts": case.corpus, "ε": case.epsilon}
         for priors in ("equal", "released"):
