@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import json
 import pickle
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from joblib.externals.loky import get_reusable_executor
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.pipeline import Pipeline
 
@@ -20,25 +20,25 @@ from skdptext.embeddings import one_hot_embedding
 from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.release import DocumentRelease, ReleaseKey, release_files, verify
 from tests.expected import no_warning, refusals, refused, unknown_words
-from tests.releases import KEY as SECRET_KEY
-from tests.releases import contents
+from tests.releases import contents, write_key
 from tests.replacement.conftest import ALL_WORDS
 
 pytestmark = unknown_words
-KEY = ReleaseKey("env:TEST_KEY")
+# Of a file and not of the environment, which workers that are running would not see
+_FOLDER = tempfile.TemporaryDirectory()
+KEY = ReleaseKey(f"file:{write_key(Path(_FOLDER.name, 'key'))}")
 AUTHORS = [f"author {i % 7}" for i in range(24)]  # of rows of both files
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch, private):
-    """Two private files, and a key."""
+    """Two private files."""
     monkeypatch.chdir(tmp_path)
     rows = list(zip(range(24), *private, AUTHORS, strict=True))
     for name, content in (("one", rows[:12]), ("two", rows[12:])):
         with open(f"{name}.csv", "w", newline="") as file:
             header = ["id", "said", "topic", "who"]
             csv.writer(file).writerows([header, *content])
-    monkeypatch.setenv("TEST_KEY", SECRET_KEY.hex())
 
 
 def released(out="out"):
@@ -92,7 +92,6 @@ def test_files_are_released_as_transform_does(public, private, author):
     assert released() == dict(enumerate(expected))
     assert verify("out") == []
     if author:
-        get_reusable_executor().shutdown()  # workers of other tests have no key
         assert release_files(inputs, "again", release, n_jobs=2) == manifest
         assert contents(Path("again")) == contents(Path("out"))
     release_files(inputs[::-1], "reversed", release)
