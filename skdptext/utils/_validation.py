@@ -477,9 +477,9 @@ class CheckedParameters:
 
     def __setattr__(self, name: str, value: Any) -> None:
         # Properties would hide the values from `vars`, where scikit-learn looks.
-        if name == "random_state" and isinstance(value, Integral):
-            value = value if isinstance(value, bool | SecretSeed) else SecretSeed(value)
-        super().__setattr__(name, value)
+        whole = isinstance(value, Integral) and type(value) not in (bool, SecretSeed)
+        secret = whole and name == "random_state"
+        super().__setattr__(name, SecretSeed(value) if secret else value)
 
 
 def check_noise_state(random_state: Any) -> RandomState:
