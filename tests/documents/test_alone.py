@@ -42,12 +42,10 @@ def test_honest_ones_pass(encode, n):
     X = texts_of(n, 1)[0]
     rows, exact = check_rows_alone("encoder", encode, X)
     np.testing.assert_array_equal(rows, encode(X))
-    assert exact or encode in (net, rounded_otherwise)
-
-
-def test_rounding_is_told():
-    X = texts_of(60, 1)[0]
-    assert not check_rows_alone("encoder", rounded_otherwise, X)[1]
+    if encode is rounded_otherwise and n == 60:
+        assert not exact
+    else:
+        assert exact or encode in (net, rounded_otherwise)
 
 
 def ranks(x):

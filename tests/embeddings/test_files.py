@@ -8,14 +8,12 @@ import re
 import stat
 import struct
 import tempfile
-import zipfile
 from pathlib import Path
 from unicodedata import normalize
 
 import numpy as np
 import pytest
 from gensim.models import KeyedVectors
-from gensim.test.utils import datapath
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -167,18 +165,6 @@ def test_npz_of_numpy_is_read(tmp_path, save):
             assert_same(read, FIXED.restrict(n or len(FIXED)))
 
 
-def test_npz_of_earlier_versions_is_read(tmp_path):
-    """They aligned members by an extra field, so that vectors could be mapped."""
-    with zipfile.ZipFile(tmp_path / "t.npz", "w") as archive:
-        for name in ("vectors", "words"):
-            info = zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0))
-            info.extra = b"\x35\xd9\x0b\0" + bytes(11)
-            with archive.open(info, "w", force_zip64=True) as member:
-                array = np.asarray(getattr(FIXED, name))
-                np.lib.format.write_array(member, array, version=(2, 0))
-    assert_same(WordEmbedding.load(tmp_path / "t.npz"), FIXED)
-
-
 # -- paths --------------------------------------------------------------------------
 
 
@@ -276,11 +262,6 @@ def test_binary(tmp_path, fault):
     for content in BINARY[fault]:
         refused(tmp_path / "t.bin", content)
         refused(tmp_path / "t.bin.gz", gzip.compress(content))
-
-
-def test_a_fasttext_model_is_told_how_to_be_read():
-    with pytest.raises(InvalidParameterError, match="load_facebook_model"):
-        WordEmbedding.load(datapath("lee_fasttext_new.bin"))
 
 
 @pytest.mark.parametrize("suffix", [".vec.gz", ".bin.gz", ".npz"])

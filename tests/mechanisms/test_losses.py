@@ -186,9 +186,7 @@ def test_many_answers_by_the_binomial_law(epsilon, n):
 
 @settings(max_examples=50)
 @given(
-    seed=st.integers(0, 2**31),
-    never=st.sampled_from([0.0, 0.2]),
-    n=st.integers(1, 3),
+    seed=st.integers(0, 2**31), never=st.sampled_from([0.0, 0.2]), n=st.integers(1, 3)
 )
 def test_no_law_within_two_exponents_loses_more(seed, never, n):
     p, q = laws(5, np.random.default_rng(seed), never)

@@ -5,21 +5,14 @@ import re
 
 import numpy as np
 import pytest
-from experiments.mechanisms.recipes import (
-    CusText,
-    Diffractor,
-    SanTextPlus,
-)
+from experiments.mechanisms.recipes import CusText, Diffractor, SanTextPlus
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from sklearn import config_context
 
 from skdptext import WordEmbedding
-from skdptext.mechanisms import (
-    Exponential,
-    TableMechanism,
-)
+from skdptext.mechanisms import Exponential, TableMechanism
 from tests.channels import Stated, violated
 from tests.expected import leaks_allowed, refusals
 from tests.laws import assert_counts, hockey_stick, losses, nearest_on_a_line

@@ -72,11 +72,7 @@ def diffractor(epsilon):
 @pytest.mark.parametrize("epsilon", [0.3, 2.0])
 @pytest.mark.parametrize(
     ("name", "formula"),
-    [
-        ("SanText+", santext_plus),
-        ("CusText", custext),
-        ("1-Diffractor", diffractor),
-    ],
+    [("SanText+", santext_plus), ("CusText", custext), ("1-Diffractor", diffractor)],
 )
 def test_probabilities_are_those_of_the_paper(name, formula, epsilon):
     mechanism, expected = TABLES[name].prepare(TABLE, epsilon), formula(epsilon)

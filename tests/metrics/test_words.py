@@ -13,11 +13,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import PrivacyLeakWarning
-from skdptext.metrics import (
-    find_perturber,
-    words_changed_scorer,
-    words_unchanged,
-)
+from skdptext.metrics import find_perturber, words_changed_scorer, words_unchanged
 from tests.expected import no_warning, refused
 
 pytestmark = pytest.mark.filterwarnings(

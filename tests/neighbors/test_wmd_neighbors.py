@@ -6,18 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.neighbors import (
-    KNeighborsRegressor,
-)
+from sklearn.neighbors import KNeighborsRegressor
 
 from skdptext import WordEmbedding
 from skdptext.exceptions import EmptyDocumentWarning
 from skdptext.metrics import pairwise_word_movers_distances
-from skdptext.neighbors import (
-    WMDKNNRegressor,
-    WMDNeighbors,
-    WMDNeighborsTransformer,
-)
+from skdptext.neighbors import WMDKNNRegressor, WMDNeighbors, WMDNeighborsTransformer
 from tests.expected import refusals
 
 N = 40  # documents of the corpus

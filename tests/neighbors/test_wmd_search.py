@@ -12,12 +12,7 @@ from sklearn import config_context
 from skdptext.metrics import pairwise_word_movers_distances
 from skdptext.neighbors import WMDKNNClassifier, WMDNeighbors
 from tests.memory import traced_memory
-from tests.neighbors.inside import (
-    Counted,
-    crowded,
-    embedded,
-    search_module,
-)
+from tests.neighbors.inside import Counted, crowded, embedded, search_module
 
 
 def brute_force(queries, train, embedding, k, itself=False):

@@ -53,10 +53,7 @@ def test_parameters_at_fit_and_set_afterwards(small_embedding):
 
 eye = np.eye(200, dtype=int)[:3]
 DOCUMENTS = [
-    ("w1 w2", r"X must be an iterable of documents, got a single str.*: \[text\]"),
-    ([["w1"], {"w1"}], "as document 1"),
     (pd.Series(["w1", np.nan]), r"as document 1. Fill .* as with X.fillna\(\"\"\)"),
-    (pl.Series(["w1", None]), "got None as document 1"),
     (pd.Series([1, 2]), r"a Series of shape .*Reshape your data"),
     (np.zeros((2, 2, 2), dtype=int), r"ndarray of shape \(2, 2, 2\)"),
     (pl.DataFrame({"a": ["w1"], "b": ["w2"]}), r"of shape \(1, 2\) with other cells"),

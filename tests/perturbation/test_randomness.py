@@ -215,18 +215,6 @@ def test_words_and_documents_do_not_share_noise(monkeypatch):
     assert not independent()
 
 
-def test_global_numpy_state_is_neither_used_nor_changed(small_embedding):
-    draws = []
-    for _ in range(2):
-        np.random.seed(0)  # noqa: NPY002 - it is what must not matter
-        before = np.random.get_state()[1].copy()  # noqa: NPY002
-        noisy = make(small_embedding, epsilon=0.5).perturb_words(["w1"], 200)
-        draws.append(noisy.tolist())
-        after = np.random.get_state()[1]  # noqa: NPY002
-        np.testing.assert_array_equal(before, after)
-    assert draws[0] != draws[1]
-
-
 # -- ids of documents ------------------------------------------------------------------
 
 N = 4000

@@ -1,4 +1,4 @@
-"""TopicWordSelector against scipy's chi-squared test, and before a perturber."""
+"""TopicWordSelector against scipy's chi-squared test."""
 
 from __future__ import annotations
 
@@ -7,10 +7,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from scipy.stats import chisquare
-from sklearn.naive_bayes import MultinomialNB
-from sklearn.pipeline import make_pipeline
 
-from skdptext import DPWordPerturber
 from skdptext.exceptions import PrivacyLeakWarning
 from skdptext.preprocessing import TopicWordSelector
 from tests.expected import no_warning, refusals, refused
@@ -72,23 +69,6 @@ def test_private_text_is_warned_of(bags):
         TopicWordSelector().fit(*bags)
     with no_warning():
         fit(bags).transform(bags[0])
-
-
-def test_before_a_perturber(small_embedding):
-    """The words outside the choice never reach the noise, nor does their number."""
-    rng = np.random.default_rng(2)
-    topic = np.repeat([0, 1], 30)
-    weights = np.ones((60, 200))
-    weights[:30, :10] = weights[30:, 10:20] = 20
-    counts = sp.csr_matrix([rng.multinomial(50, w / w.sum()) for w in weights])
-    options = {"epsilon": 1e6, "document_length": 12}
-    perturber = DPWordPerturber(small_embedding, **options)
-    selector = TopicWordSelector(n_words=20, tuned_on="public")
-    model = make_pipeline(selector, perturber, MultinomialNB()).fit(counts, topic)
-    released = model[:2].transform(counts)
-    assert (released.sum(axis=1) == 12).all()
-    assert released[:, :20].sum() == released.sum()
-    assert model.score(counts, topic) > 0.9
 
 
 @refusals(

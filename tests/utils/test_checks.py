@@ -7,18 +7,11 @@ from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 import scipy.sparse as sp
 
-from skdptext.documents import read_documents
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import (
-    check_real,
-    is_count_matrix,
-    read_bags,
-)
+from skdptext.utils import check_real, read_bags
 from tests.expected import refusals
 
 # -- numbers -------------------------------------------------------------------------
@@ -67,32 +60,3 @@ def test_too_many_words(kind):
     assert read_bags(X[1:], counts=True).sum() == 250_000_000
     with pytest.raises(InvalidParameterError, match="in all, got 250000002: pass few"):
         read_bags(X, counts=True)
-
-
-# -- tables that are no counts ---------------------------------------------------------
-
-SECRET = "Anna has the flu"
-
-
-@refusals(
-    *(
-        (table, r"of shape \(\d, 2\) with other cells.*select the column of texts")
-        for table in (
-            pd.DataFrame({"id": [1, 2], "t": [SECRET, "b"]}),
-            pl.DataFrame({"id": [1, 2], "t": [SECRET, "b"]}),
-            np.array([[1, 2], [1, SECRET]], dtype=object),
-            [[1, 2], [1, {}]],
-            [[1, 2], [1, SECRET]],
-            np.array([[b"a", SECRET.encode()]]),
-            pd.DataFrame({SECRET: ["x"], 1: "y"}),
-        )
-    ),
-    ([[1, 2], SECRET], "got a list"),
-    ([[1, 2], [1]], "got a list"),
-    (["a", SECRET.encode()], "got a bytes as document 1"),
-    (["a", {SECRET: 1}], "got a dict as document 1"),
-    never="Anna",
-)
-def test_a_table_with_text_is_refused_and_not_quoted(X):
-    if not is_count_matrix(X):
-        list(read_documents(X))

@@ -19,22 +19,13 @@ from tests.expected import refused
 # each with what the message must say
 WRONG = [
     ([1, "a", None], "must not be missing, got None for document 2"),
-    (
-        ["a", 2.5, "b"],
-        "got a number for document 1 and text for document 0",
-    ),
+    (["a", 2.5, "b"], "got a number for document 1 and text for document 0"),
     (["a", b"b", "c"], "a text or a number, got a bytes for document 1"),
     (["a", np.nan, "b"], "must not be missing, got nan for document 1"),
     (np.array([0.0, np.nan, 1.0]), "must not be missing, got nan for document 1"),
     (pd.Series(["a", pd.NA, "b"], dtype="string"), "got a NAType for document 1"),
-    (
-        pd.to_datetime(["2020-01-01", None, "2021-01-01"]),
-        "got a Timestamp for",
-    ),
-    (
-        [object(), object(), object()],
-        "a text or a number, got an object for",
-    ),
+    (pd.to_datetime(["2020-01-01", None, "2021-01-01"]), "got a Timestamp for"),
+    ([object(), object(), object()], "a text or a number, got an object for"),
     ([("a", "b"), ("c", "d"), ("e", "f")], "a text or a number, got a tuple for"),
     ([[1, 2], [3, 4], [5, 6]], "a text or a number, got a list for document 0"),
     ([np.arange(2), np.arange(2), np.arange(2)], "text or a number, got a ndarray"),
