@@ -20,7 +20,6 @@ from skdptext.datasets import (
     load_docstrings,
 )
 from tests.expected import refusals, refused
-from tests.processes import run_python
 
 
 @pytest.fixture(scope="module")
@@ -83,39 +82,6 @@ def test_labels_and_texts_of_known_objects(everything):
         assert everything.names[row].endswith(f".{value.__name__}")
         assert everything.target_names[everything.target[row]] == topic
         assert everything.author_names[everything.author[row]] == author
-
-
-# The texts of one library on clustering, without network: the whole takes a minute.
-_DIGEST = """
-import hashlib, importlib, socket
-from unittest import mock
-from skdptext.datasets import load_docstrings
-
-def find(path, real=importlib.import_module):
-    if not path.startswith("sklearn.cluster"):
-        raise ImportError(path)
-    return real(path)
-
-with (
-    mock.patch.object(importlib, "import_module", find),
-    mock.patch.object(socket, "create_connection", None),
-):
-    corpus = load_docstrings(min_words=1, near_copies=True)
-parts = [*corpus.target, *corpus.author, *corpus.names, *corpus.data]
-digest = hashlib.sha256("\\0".join(map(str, parts)).encode()).hexdigest()
-"""
-
-
-@pytest.mark.slow
-def test_repeats_in_a_fresh_process_in_silence(tmp_path, monkeypatch):
-    """Whatever the hash seed, and what SciPy documents otherwise by its array API."""
-    monkeypatch.setenv("SKDPTEXT_CACHE", str(tmp_path / "here"))
-    environment = {"PYTHONHASHSEED": "1", "SCIPY_ARRAY_API": "0"}
-    environment["SKDPTEXT_CACHE"] = str(tmp_path / "fresh")
-    code = f"{_DIGEST}\nprint(digest)"
-    done = run_python("-W", "default", "-c", code, env=environment)
-    exec(_DIGEST, here := {})
-    assert (done.stdout, done.stderr) == (f"{here['digest']}\n", "")
 
 
 @pytest.fixture

@@ -98,18 +98,6 @@ def test_many_ties(seed, k, scale, n_words):
     assert_same(model.kneighbors(), own)
 
 
-@pytest.mark.parametrize("offset", [0.0, 100.0])
-def test_far_from_the_origin(offset):
-    # Plain float32 products are off by more than these distances differ.
-    rng = np.random.default_rng(0)
-    vectors = offset + 0.01 * rng.normal(size=(80, 20))
-    embedding = embedded(vectors)
-    X = rng.poisson(0.06, size=(80, 80)).astype(float)
-    X[np.arange(80), rng.integers(0, 80, 80)] += 1
-    neighbours = fitted(X[:65], embedding, 4).kneighbors(X[65:])
-    assert_same(neighbours, brute_force(X[65:], X[:65], embedding, 4))
-
-
 def test_documents_of_very_different_lengths(small_embedding):
     """Words from 150 on occur in queries only."""
     rng = np.random.default_rng(0)

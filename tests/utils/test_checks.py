@@ -1,4 +1,4 @@
-"""Numbers and bags-of-words: what is taken, as what, and what is refused."""
+"""Numbers: what is taken, as what, and what is refused."""
 
 from __future__ import annotations
 
@@ -8,13 +8,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
-from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_real, read_bags
+from skdptext.utils import check_real
 from tests.expected import refusals
-
-# -- numbers -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -48,15 +44,3 @@ def test_every_real_number_becomes_a_plain_float(value, number):
 )
 def test_what_is_no_finite_number(value, rule):
     check_real("x", value, **rule)
-
-
-# -- sizes -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
-def test_too_many_words(kind):
-    X = kind(np.array([[0.0, 2.0], [5e7, 2e8]]))
-    assert read_bags(X).sum() == 250_000_002  # weights, not words
-    assert read_bags(X[1:], counts=True).sum() == 250_000_000
-    with pytest.raises(InvalidParameterError, match="in all, got 250000002: pass few"):
-        read_bags(X, counts=True)

@@ -164,13 +164,9 @@ def test_options_are_shown_and_what_may_be_text_is_not():
         ("truncate", "'truncate'"),
         ("x" * 25, "a str of 25 characters"),
         ("two\nlines", "a str of 9 characters"),
-        (0.5, "0.5"),
-        (None, "None"),
         (Fraction(1, 3), "Fraction(1, 3)"),
         (10**5000, "an int"),
         ([SECRET], "a list"),
-        (SECRET.encode(), "a bytes"),
-        ({"x": SECRET}, "a dict"),
     ):
         assert shown(value) == text
     assert kind_of("truncate") == "a str of 8 characters"
