@@ -162,7 +162,7 @@ def test_what_is_told_is_found():
     assert MARK in said
 
 
-@pytest.mark.parametrize("share", [4, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("share", [6, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("path", CALLS)
 def test_bad_input_is_refused_and_never_told(path, share):
     """What may be read is all given, or a share of it to each parameter, in turns."""
