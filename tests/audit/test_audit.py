@@ -36,7 +36,7 @@ def audit(perturber, pairs=20, **params):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("repeats", [30, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("repeats", [30, pytest.param(100, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("embedding", "lam", "pairs"),
     [
