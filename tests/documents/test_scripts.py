@@ -53,26 +53,6 @@ def test_words_of_an_embedding(text):
     assert encoder.transform([text]) != encoder.transform(["other"])
 
 
-def test_words_of_the_shared_cases(data_file):
-    """Words that another tokenizer gives are read like those of texts."""
-    lines = data_file("cases/scripts.tsv").read_text("utf-8").splitlines()[1:]
-    for _, *forms, n_words in (line.split("\t") for line in lines):
-        embedding = _embedding(forms[0])
-        lists = [form.split() for form in forms]
-        known = DPWordPerturber(embedding).fit([]).known_words([*forms, *lists])
-        assert known == [list(embedding.words[1:])] * 4
-        assert len(known[0]) == int(n_words)
-        for documents in (forms, lists):
-            public = [*documents, *documents, "other words", "words", "other"]
-            options = {"public_labels": [1] * 4 + [2] * 3, "allow_shared_texts": True}
-            replacer = DPDocumentReplacer(public, **options).fit()
-            assert replacer.groups_of([*forms, *lists]).tolist() == [1] * 4
-            model = DPTextClassifier(public, classes=["a", "b"], n_groups=2)
-            model.set_params(epsilon=50.0, allow_shared_texts=True)
-            model.fit(documents * 20 + ["other"] * 40, ["a"] * 40 + ["b"] * 40)
-            assert model.predict([*forms, *lists]).tolist() == ["a"] * 4
-
-
 @each_script
 def test_words_without_an_embedding(text):
     words = {unicodedata.normalize("NFC", word.lower()) for word in text.split()}

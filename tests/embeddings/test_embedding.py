@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import pickle
 from fractions import Fraction
 from hashlib import blake2b
@@ -15,8 +14,6 @@ import scipy.sparse as sp
 from gensim.models import KeyedVectors
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import clone
-from sklearn.preprocessing import FunctionTransformer
 
 from skdptext import DPWordPerturber, WMDKNNClassifier, WordEmbedding
 from skdptext.embeddings import check_embedding, one_hot_embedding
@@ -188,13 +185,6 @@ def test_fingerprint_depends_on_where_one_word_ends(words, other):
     tables = [WordEmbedding(w, np.zeros((len(w), 1))) for w in (words, other)]
     same = tables[0].fingerprint == tables[1].fingerprint
     assert same == (words == other)
-
-
-def test_copies_are_the_same_object(table):
-    assert copy.copy(table) is table
-    assert copy.deepcopy([table])[0] is table
-    estimator = FunctionTransformer(kw_args={"embedding": table})
-    assert clone(estimator).kw_args["embedding"] is table
 
 
 # -- Unicode ------------------------------------------------------------------------

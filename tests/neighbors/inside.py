@@ -39,6 +39,14 @@ def crowded(seed, n_bags, n_words, scale):
     return X, embedded(places)
 
 
+def nearest_of(D, k, itself=False):
+    """Distances and numbers of the k nearest in each row, the first of equal ones."""
+    if itself:
+        D = np.where(np.eye(len(D), dtype=bool), np.inf, D)
+    rows = np.argsort(D, axis=1, kind="stable")[:, :k]
+    return np.take_along_axis(D, rows, axis=1), rows
+
+
 class Counted:
     """A search that counts the problems it solves."""
 

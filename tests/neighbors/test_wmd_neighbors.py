@@ -13,6 +13,7 @@ from skdptext.exceptions import EmptyDocumentWarning
 from skdptext.metrics import pairwise_word_movers_distances
 from skdptext.neighbors import WMDKNNRegressor, WMDNeighbors, WMDNeighborsTransformer
 from tests.expected import refusals
+from tests.neighbors.inside import nearest_of
 
 N = 40  # documents of the corpus
 N_WORDS = 7
@@ -20,11 +21,6 @@ GRID = WordEmbedding(
     [f"w{i}" for i in range(N_WORDS)],
     [[0, 0], [0, 1], [1, 0], [1, 1], [2, 0], [0, 2], [2, 2]],
 )
-
-
-def brute(D, k):
-    rows = np.argsort(D, axis=1, kind="stable")[:, :k]
-    return np.take_along_axis(D, rows, axis=1), rows
 
 
 @pytest.fixture(scope="module")
@@ -72,8 +68,7 @@ def test_as_brute_force(embedding, seed, n, k, radius):
         if asked is None:
             np.fill_diagonal(D, np.inf)
         n = min(k, len(X) - (asked is None))
-        for got, want in zip(model.kneighbors(asked, n), brute(D, n), strict=True):
-            assert np.array_equal(got, want)
+        np.testing.assert_equal(model.kneighbors(asked, n), nearest_of(D, n))
         distances, rows = model.radius_neighbors(asked, sort_results=True)
         graph = model.radius_neighbors_graph(asked, mode="distance")
         alone = model.radius_neighbors(asked, return_distance=False)
@@ -120,7 +115,7 @@ def test_transformer(corpus, small_embedding, all_distances, mode):
     step = WMDNeighborsTransformer(small_embedding, mode=mode, n_neighbors=3)
     graph = step.fit_transform(corpus)
     k = 4 if mode == "distance" else 3
-    distances, rows = brute(all_distances, k)  # itself is among the nearest
+    distances, rows = nearest_of(all_distances, k)  # itself is among the nearest
     assert np.array_equal(graph.indices.reshape(N, k), rows)
     data = distances if mode == "distance" else np.ones_like(distances)
     assert np.array_equal(graph.data.reshape(N, k), data)

@@ -8,23 +8,17 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import config_context
+from sklearn.feature_extraction.text import CountVectorizer
 
 from skdptext.metrics import pairwise_word_movers_distances
 from skdptext.neighbors import WMDKNNClassifier, WMDNeighbors
 from tests.memory import traced_memory
-from tests.neighbors.inside import Counted, crowded, embedded, search_module
+from tests.neighbors.inside import Counted, crowded, embedded, nearest_of, search_module
 
 
 def brute_force(queries, train, embedding, k, itself=False):
     D = pairwise_word_movers_distances(queries, train, embedding=embedding)
     return nearest_of(D, k, itself)
-
-
-def nearest_of(D, k, itself=False):
-    if itself:
-        D = np.where(np.eye(len(D), dtype=bool), np.inf, D)
-    rows = np.argsort(D, axis=1, kind="stable")[:, :k]
-    return np.take_along_axis(D, rows, axis=1), rows
 
 
 def assert_same(neighbours, expected):
@@ -38,8 +32,8 @@ def fitted(X, embedding, k, **params):
 
 
 @pytest.fixture(scope="module")
-def prose_bags(labelled_prose):
-    return labelled_prose[0]
+def prose_bags(prose, built_in):
+    return sp.csr_array(CountVectorizer(vocabulary=built_in.words).transform(prose[0]))
 
 
 @pytest.fixture(scope="module")
