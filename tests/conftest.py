@@ -14,11 +14,9 @@ import os
 import pkgutil
 import random
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import coverage.collector
 
@@ -38,7 +36,6 @@ if _begun:
 import hypothesis
 import numpy as np
 import pytest
-from _pytest.runner import runtestprotocol
 
 if _begun:
     _begun.start()
@@ -143,35 +140,10 @@ def pytest_report_header() -> str:
     return f"noise: SKDPTEXT_TEST_SEED={_SEED}"
 
 
-def pytest_collection_modifyitems(
-    config: pytest.Config, items: list[pytest.Item]
-) -> None:
-    """Begin to train the built-in embedding; files that need it come at the end.
-
-    Else two workers would come to it together, and one wait for the other. A process of
-    its own trains it: where coverage watches, that takes half as long again.
-    """
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path in _UNWATCHED:
             item.add_marker(pytest.mark.no_cover)
-    paths = {item.path for item in items if _takes_built_in(item)}
-    items.sort(key=lambda item: item.path in paths)
-    if not paths or getattr(config, "workerinput", {}).get("workerid") != "gw0":
-        return
-    train = "from skdptext.datasets import load_docstring_embedding as load; load()"
-    with contextlib.suppress(BlockingIOError), _lock(wait=False) as lock:
-        running = subprocess.Popen(
-            [sys.executable, "-c", train],
-            env={**os.environ, "SKDPTEXT_CACHE": str(_CACHE)},
-            pass_fds=[lock.fileno()],  # it is locked until the process ends
-        )
-        config.add_cleanup(running.wait)
-
-
-def _takes_built_in(item: pytest.Item) -> bool:
-    """By its fixtures; or its file reads the corpus, which training keeps on disk."""
-    reads = "load_docstrings" in vars(getattr(item, "module", None) or object)
-    return reads or "built_in" in getattr(item, "fixturenames", ())
 
 
 def _watching(config: pytest.Config) -> Any:
@@ -198,19 +170,6 @@ def unwatched(config: pytest.Config) -> Iterator[None]:
         watching.resume()
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
-    """One report of a test instead of three: workers send each to the main process."""
-    log = item.ihook
-    log.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-    for report in runtestprotocol(item, log=False, nextitem=nextitem):
-        if report.when == "call" or not report.passed or report.duration > 0.1:
-            report.keywords = {}  # what -k selects by
-            log.pytest_runtest_logreport(report=report)
-    log.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
-    return True
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
     """pytest-cov sees to calls that are not watched: here to fixtures of whole files.
@@ -221,14 +180,6 @@ def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
     whole = item.path in _UNWATCHED
     with unwatched(item.config) if whole else contextlib.nullcontext():
         yield
-
-
-def _lock(wait: bool = True) -> IO[str]:
-    """A locked file: one process at a time trains the built-in embedding."""
-    _CACHE.mkdir(parents=True, exist_ok=True)
-    file = (_CACHE / "built_in.lock").open("w")
-    fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    return file
 
 
 @pytest.hookimpl(wrapper=True)
@@ -265,7 +216,8 @@ def built_in(data_home, pytestconfig) -> WordEmbedding:
     """The embedding that comes with the library, where gensim is there to train it."""
     if not importlib.util.find_spec("gensim"):
         pytest.skip("gensim has no wheel for this Python")
-    with _lock(), unwatched(pytestconfig):
+    with (data_home / "built_in.lock").open("w") as lock, unwatched(pytestconfig):
+        fcntl.flock(lock, fcntl.LOCK_EX)  # one process at a time trains it
         return load_docstring_embedding()
 
 

@@ -48,7 +48,7 @@ ROWS = [
 ]
 
 
-def test_what_is_recorded_is_what_was_measured(load, tmp_path, capsys):
+def test_what_is_recorded_is_what_was_measured(load, tmp_path):
     results = load("results")
     results.record("speed", ROWS, title="Speed", note="One thread.")
     assert list(tmp_path.iterdir()) == [tmp_path / "speed.json"]
@@ -62,24 +62,6 @@ def test_what_is_recorded_is_what_was_measured(load, tmp_path, capsys):
     assert record["versions"]["numpy"] == np.__version__
     assert record["machine"]["cores"] == os.cpu_count()
     assert str(ROOT) not in record["command"]
-    heading, table, note = capsys.readouterr().out.strip().split("\n\n")
-    assert (heading, note) == ("## Speed", "One thread.")
-    assert table.splitlines()[2:] == [
-        "| one, two | 30,000 | 1.5 | – |",
-        "| two lines | – | – | yes |",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0.0, "0"), (1 / 3, "0.333"), (0.00012, "1.2e−04"), (67.46, "67.5"),
-        (233.4, "233"), (12345.6, "12,346"), (2.5e12, "2.5e+12"), (-5, "-5"),
-        (False, "no"), (None, "–"), ("1 word", "1 word"),
-    ],
-)  # fmt: skip
-def test_a_cell_has_the_digits_that_count(load, value, text):
-    assert load("results").cell(value) == text
 
 
 def test_a_figure_out_of_its_tolerance_is_named(load, tmp_path, monkeypatch, capsys):
@@ -100,16 +82,3 @@ def test_a_figure_out_of_its_tolerance_is_named(load, tmp_path, monkeypatch, cap
     capsys.readouterr()
     assert record.compared(now) == 2
     assert capsys.readouterr().out.count("LEFT") == 2
-
-
-def test_no_adversary_is_expected_to_find_more_than_is_proved():
-    """What was drawn may be above the bound by chance; what is expected never is."""
-    record = json.loads(
-        (BENCHMARKS / "results" / "replacement_found.json").read_text("utf-8")
-    )
-    rows = record["rows"]
-    assert len(rows) == 27
-    assert all(row["expected"] <= row["at most"] for row in rows)
-    # of draws, as often as intervals of 95 % allow (binomial, false alarm 1e-3)
-    missed = sum(not row["low"] <= row["expected"] <= row["high"] for row in rows)
-    assert missed <= 5

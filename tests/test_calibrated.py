@@ -2,10 +2,10 @@
 
 Each public function that returns an interval is given what has nothing to do with each
 other, so that the truth is known, and its interval must hold it in 95 % of the trials.
-`TRIALS` lists them: a new one joins it. Slow tests count 200 trials of each, in which
-one that misses in 20 % is found with 0.98; quick ones five or more, where these take a
-second: that finds what misses nearly always. Four misses of four are no alarm yet.
-False alarms: 1e-6 for each, at a rate of exactly 5 %.
+`TRIALS` lists them: a new one joins it; shares of topics have tests of their own. Slow
+tests count 200 trials of each, in which one that misses in 20 % is found with 0.98;
+quick ones five, where these take a second: that finds what misses nearly always. Four
+misses of four are no alarm yet. False alarms: 1e-6 for each, at a rate of exactly 5 %.
 """
 
 from __future__ import annotations
@@ -18,12 +18,11 @@ from scipy.stats import binom
 from sklearn.model_selection import KFold, ShuffleSplit, cross_val_score
 from sklearn.naive_bayes import MultinomialNB
 
-from skdptext import DPDocumentReplacer, DPWordPerturber
+from skdptext import DPWordPerturber
 from skdptext.attacks import linkage_attack
 from skdptext.datasets import make_embedding
 from skdptext.inspection import release_report
 from skdptext.model_selection import search_results
-from skdptext.replacement import topic_shares
 from tests.expected import leaks_allowed
 
 pytestmark = [leaks_allowed, pytest.mark.no_cover]
@@ -108,19 +107,6 @@ def of_a_search(seed):
         yield type(cv).__name__, found.low[0], 0.5, found.high[0]
 
 
-def of_topic_shares(seed):
-    """Groups that are all noise but for a little."""
-    truth = np.repeat([0, 1, 2], [5, 25, 70])
-    source = DPDocumentReplacer(
-        ["cat", "tea", "star"], public_labels=[0, 1, 2], epsilon=0.5, output="group",
-        allow_shared_texts=True,
-    ).fit()  # fmt: skip
-    texts = np.array(["cat", "tea", "star"])[truth].tolist()
-    found = topic_shares(source.transform(texts), source.guarantee(), groups=[0, 1, 2])
-    for k in range(3):
-        yield f"group {k}", found.low[k], np.mean(truth == k), found.high[k]
-
-
 # With each, how many trials quick tests count; none of those that take longest.
 TRIALS = {
     "linkage_attack": (of_linkage, 5),
@@ -129,7 +115,6 @@ TRIALS = {
     "release_report, control": (of_control, 5),
     "release_report, copies": (of_copies, 5),
     "search_results": (of_a_search, 5),
-    "topic_shares": (of_topic_shares, 20),
 }
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -73,14 +72,11 @@ CALIBRATE = ["calibrate", *VECTORS, *PUBLIC_FLAGS]
 REPORT = ["report", "in.csv", "in.csv", "--text", "said"]
 
 
-def test_a_key_is_new_secret_and_read_by_the_library(files, capsys):
+def test_a_key_is_new_and_read_by_the_library(files, capsys):
     assert main(["key", "new"]) == 0
     assert capsys.readouterr().out == f"--key file:{files / 'new'}\n"
-    assert os.stat("new").st_mode & 0o777 == 0o600
-    assert len(ReleaseKey("file:new").derive(b"")) == 32
-    before = Path("new").read_text()
+    assert ReleaseKey("file:new").derive(b"") != ReleaseKey("file:key").derive(b"")
     assert main(["key", "new"]) == 2
-    assert Path("new").read_text() == before != Path("key").read_text()
 
 
 @pytest.mark.parametrize("kind", ["words", "stand-ins"])
@@ -133,9 +129,7 @@ def test_a_corpus_and_what_it_promises(files, capsys, more):
     stated = json.loads(Path("c.json").read_text())
     guarantee = PrivacyGuarantee.from_json(stated)
     assert (guarantee.unit, guarantee.epsilon) == ("person", 1000.0)
-    assert stated["classes"] == ["drinks", "pets"] or stated["classes"] == [
-        "pets", "drinks"
-    ]  # fmt: skip
+    assert sorted(stated["classes"]) == ["drinks", "pets"]
     digest = hashlib.sha256(Path("c.csv").read_bytes()).hexdigest()
     assert stated["files"] == {"c.csv": digest}
     said = Path("c.csv").read_text() + Path("c.json").read_text()
@@ -194,28 +188,26 @@ def test_a_report_matches_rows_by_ids_and_tells_of_columns(files, capsys):
 
 
 def test_a_report_with_a_background_a_control_and_a_guarantee(files, capsys):
-    rng, words = np.random.default_rng(0), np.array([f"w{i}" for i in range(500)])
-    own = rng.choice(words, (24, 6))
-    drawn = [[" ".join([*row, *rng.choice(words, 6)]) for row in own] for _ in "ab"]
-    drawn.append([" ".join(rng.choice(words, 12)) for _ in range(24)])
-    people = [f"person {i}" for i in range(24)]
-    for name, texts in zip(("used", "profiles", "others"), drawn, strict=True):
-        write(f"{name}.csv", ["said", "user"], zip(texts, people, strict=True))
-    text = ["--text", "said", "--json"]
-    background = ["--background", "profiles.csv", "--author", "user"]
-    assert main(["report", "used.csv", *text, *background]) == 0
-    assert json.loads(capsys.readouterr().out)["scores"]["person"]["value"] > 0.9
-    control = ["report", "used.csv", "used.csv", "--control", "others.csv", *text]
-    assert main(control) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["scores"]["training texts copied"]["value"] == 1
-    assert main(LEARN) == 0
-    assert main(["report", "used.csv", "c.csv", "--control", "others.csv", *text]) == 0
-    assert "Proved: ε is at most 1" in capsys.readouterr().out.replace("\\u03b5", "ε")
-    assert main(STAND_INS) == 0
+    words = np.array([f"w{i}" for i in range(500)])
+    drawn = np.random.default_rng(0).choice(words, (2, 24, 12))
+    for name, texts in zip(("used", "others"), drawn.tolist(), strict=True):
+        rows = [(" ".join(text), f"person {i}") for i, text in enumerate(texts)]
+        write(f"{name}.csv", ["said", "user"], rows)
+
+    def scores(*command):
+        assert main(["report", *command, "--text", "said", "--json"]) == 0
+        return json.loads(capsys.readouterr().out)["scores"]
+
+    background = ["--background", "used.csv", "--author", "user"]
+    assert scores("used.csv", *background)["person"]["value"] == 1
+    control = ["--control", "others.csv"]
+    found = scores("used.csv", "used.csv", *control)
+    assert found["training texts copied"]["value"] == 1
+    assert main(LEARN) == main(STAND_INS) == 0
     capsys.readouterr()
-    assert main(["report", "in.csv", "out", "--text", "said", "--id", "row"]) == 0
-    assert "Proved" in capsys.readouterr().out
+    for pair in (["used.csv", "c.csv", *control], ["in.csv", "out", "--id", "row"]):
+        assert main(["report", *pair, "--text", "said"]) == 0
+        assert "Proved" in capsys.readouterr().out
 
 
 # Commands, and what the message says.
@@ -223,37 +215,22 @@ REFUSED = [
     ([], "required: command"),
     ([*NOISY, "--epsilon", "4,5"], "argument --epsilon: invalid float value: '4,5'"),
     (NOISY[:-2], "must have a --document-length"),
-    ([*STAND_INS, "--output", "bow"], "--embedding must be a WordEmbedding"),
-    ([*NOISY, "--id", "gone"], "--id"),
     ([*NOISY, "--key", "key"], 'must be "env:NAME" or "file:PATH"'),
     ([*NOISY, "--embedding", "none.npz"], "none.npz"),
     ([*NOISY, "--author", "user"], "--author must not be given without --public"),
-    ([*NOISY, "--output", "bow"], "--format must be"),
     ([*NOISY, "-o", "in.csv"], "--out must be"),
     (["release", "empty.csv", *NOISY[2:]], "source must hold documents, got none"),
-    (
-        ["report", "empty.csv", *REPORT[2:]],
-        "source must hold documents, got none in empty.csv",
-    ),
-    (
-        [*CALIBRATE, "--public", "empty.csv"],
-        "source must hold documents, got none in empty.csv",
-    ),
-    (["release", "in.xlsx", *NOISY[2:]], "source must .*spreadsheet"),
+    (["report", "empty.csv", *REPORT[2:]], "got none in empty.csv"),
     (["release", *COMMON, "--epsilon", "1"], "--embedding must name a file"),
     ([*STAND_INS, "--document-length", "3"], "--document-length must not be given"),
-    ([*STAND_INS, "--public", "gone.csv"], "source must name files .* got 'gone.csv'"),
-    ([*LEARN, "--delta", "1"], "--delta must be"),
     ([*LEARN, "--label", "row"], "--label must .* got 120 for 120 documents"),
     ([*LEARN, "--label", "user"], "--label must .* got the authors"),
     ([*LEARN, "--label", "gone"], "--label.* must name columns"),
     ([*LEARN, "--classes", "pets", "tea"], "--label must hold labels of classes"),
     ([*LEARN, "-o", "c.txt"], "--out must end in .csv"),
-    ([*LEARN, "-o", "gone/c.csv"], "--out must be in a folder that can be written"),
     ([*REPORT, "--fail-above", "0.1"], "--fail-above: must be scores and limits"),
     ([*REPORT, "--fail-above", "linkage=nan"], "limits from 0 to 1"),
     ([*REPORT, "--html", "in.csv"], "--html must be new, because nothing is overwritt"),
-    ([*REPORT, "--html", "new.html", "--label", "gone"], "--label.* must name columns"),
     ([*REPORT, "--id", "user"], "repeated ids"),
     ([*REPORT, "--control", "in.csv", "--author", "user"], "--control must come with"),
     ([*REPORT, "--background", "in.csv"], "--background must come with"),

@@ -85,32 +85,3 @@ def test_a_claim_ends_with_its_process(tmp_path):
         assert not file.exists()
         file.touch()
     assert os.listdir(tmp_path) == ["out"]
-
-
-def try_once(place, start, outcomes):
-    start.wait()
-    try:
-        with claimed(place) as (file,):
-            file.write_text(str(os.getpid()))
-        outcomes.put(os.getpid())
-    except ValueError:
-        outcomes.put(0)
-
-
-@pytest.mark.no_cover
-def test_of_many_at_once_one_writes(tmp_path):
-    for i in range(4):
-        start, outcomes = FORK.Event(), FORK.SimpleQueue()
-        place = tmp_path / str(i)
-        writers = [
-            FORK.Process(target=try_once, args=(place, start, outcomes))
-            for _ in range(6)
-        ]
-        for writer in writers:
-            writer.start()
-        start.set()
-        done = [outcomes.get() for _ in writers]
-        for writer in writers:
-            writer.join()
-        assert sum(map(bool, done)) == 1
-        assert place.read_text() == str(max(done))

@@ -12,13 +12,22 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
+from sklearn.cluster import KMeans
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from skdptext import DPDocumentReplacer, DPWordPerturber
+from skdptext.documents import topic_encoder
 from skdptext.embeddings import one_hot_embedding
 from skdptext.exceptions import PrivacyLeakWarning
-from skdptext.release import DocumentRelease, ReleaseKey, release_files, verify
+from skdptext.release import (
+    DocumentRelease,
+    ReleaseKey,
+    read_columns,
+    release_files,
+    verify,
+)
 from tests.expected import no_warning, refusals, refused, unknown_words
 from tests.releases import contents, write_key
 from tests.replacement.conftest import ALL_WORDS
@@ -43,31 +52,17 @@ def folder(tmp_path, monkeypatch, private):
 
 def released(out="out"):
     """Stand-ins by id."""
-    found = {}
-    for path in Path(out).glob("*.csv"):
-        with open(path, newline="") as file:
-            found |= {int(row["id"]): row["said"] for row in csv.DictReader(file)}
-    return found
-
-
-class Grouper(ClassifierMixin, BaseEstimator):
-    """With settings that nobody else should see, as those of a client of a service."""
-
-    def __init__(self, api_key=None):
-        self.api_key = api_key
-
-    def fit(self, X, y):
-        self.classes_ = np.unique(y)
-        return self
-
-    def predict(self, X):
-        return self.classes_[[len(x) % 2 for x in X]]
+    ids, texts = read_columns(out, ["id", "said"])
+    return dict(zip(map(int, ids), texts, strict=True))
 
 
 def test_options_of_a_grouper_are_not_in_the_manifest(public):
+    """Nobody else should see these, as those of a client of a service."""
     secret = "sk-canary"
-    grouper = Pipeline([(secret, Grouper({secret: [secret]}))])
-    replacer = DPDocumentReplacer(public[0], grouper, public_labels=public[1]).fit()
+    client = FunctionTransformer(lambda X, **key: X, kw_args={secret: [secret]})
+    grouper = Pipeline([(secret, client), *topic_encoder(public[0], 2).steps])
+    grouper.steps.append(("groups", KMeans(2, random_state=0)))
+    replacer = DPDocumentReplacer(public[0], grouper).fit()
     assert secret not in json.dumps(DocumentRelease(replacer, KEY, "q4").manifest())
 
 
@@ -84,11 +79,8 @@ def test_files_are_released_as_transform_does(public, private, author):
     manifest = release_files(inputs, "out", release)
     seed = int.from_bytes(KEY.derive(b"noise:q4"), "little")
     by_hand = clone(replacer).set_params(random_state=seed).fit()
-    expected = by_hand.transform(
-        private[0],
-        document_ids=[f"{i}" for i in range(24)],
-        authors=AUTHORS if author else None,
-    )
+    ids, authors = [f"{i}" for i in range(24)], AUTHORS if author else None
+    expected = by_hand.transform(private[0], document_ids=ids, authors=authors)
     assert released() == dict(enumerate(expected))
     assert verify("out") == []
     if author:

@@ -81,15 +81,6 @@ def test_losses_are_those_of_all_answers(k):
         )
 
 
-def test_a_coin_over_many_groups_takes_no_matrix_of_them():
-    """4,096 groups took 128 MB, as each was a word with a vector of its own."""
-    with traced_memory() as memory:
-        coin = ExactResponse(4096, 2.0)
-        coin.apply(np.arange(4096), coin.draw(np.random.default_rng(0), 4096))
-        coin.losses(3, 4)
-    assert memory.peak < 2**20
-
-
 def test_the_ratio_between_documents_is_that_of_the_guarantee(replacer, public):
     """Probabilities of all public documents, enumerated."""
     replacer.set_params(output="index").fit()

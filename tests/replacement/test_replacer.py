@@ -22,7 +22,6 @@ from sklearn.pipeline import make_pipeline
 
 from skdptext import DPDocumentReplacer
 from skdptext.embeddings import one_hot_embedding
-from skdptext.privacy import PrivacyGuarantee
 from tests.expected import no_warning, refusals, refused
 from tests.replacement.conftest import ALL_WORDS, texts_of
 
@@ -404,15 +403,11 @@ def test_who_says_that_all_are_public_says_it_wherever_the_promise_is():
         assert len(replacer.transform(texts)) == 12
     said = "Public documents may be among the documents to be released"
     for unit in ("document", "person"):
-        guarantee = replacer.guarantee(unit)
-        stored = PrivacyGuarantee.from_json(guarantee.to_json())
-        for each in (guarantee, stored, guarantee.compose(2)):
-            assert said in " ".join(str(each).split())
-            assert said in " ".join(each._repr_html_().split())
+        assert said in " ".join(str(replacer.guarantee(unit)).split())
     replacer.set_params(allow_shared_texts=False)
     with refused("allow_shared_texts was changed after fit"):
         replacer.guarantee()
-    assert said not in str(replacer.fit().guarantee())
+    assert said not in " ".join(str(replacer.fit().guarantee()).split())
 
 
 # -- bad input -----------------------------------------------------------------------

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
-import socket
 import subprocess
 import sys
-import time
-import urllib.request
-from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 from pyarrow import dataset
@@ -27,12 +23,6 @@ from tests.scale.conftest import (
 pytestmark = pytest.mark.scale
 
 
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("spark")
@@ -40,69 +30,36 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def spark(folder):
-    """A session on two hosts of one core each: speculation needs a second host."""
+    """A session on two workers of one core each."""
     pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed")
     try:
         subprocess.run(["java", "-version"], capture_output=True, check=True)
     except OSError:
         pytest.skip("Spark needs Java 17: apt-get install openjdk-17-jre-headless")
-    with pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
+    (folder / "events").mkdir()
+    for part in ("bin", "jars"):
+        (folder / part).symlink_to(Path(pyspark.__file__).parent / part)
+    with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("PYTHONPATH", os.pathsep.join(p for p in sys.path if p))
+        patch.setenv("SPARK_HOME", str(folder))  # where the workers' logs are
         # starts in half the time
         patch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-        home = os.path.dirname(pyspark.__file__)
-        environment = {**os.environ, "SPARK_HOME": home}
-        environment |= {"SPARK_LOCAL_DIRS": str(folder / "local")}
-        environment["PYTHONPATH"] = os.pathsep.join(p for p in sys.path if p)
-        port, page = free_port(), free_port()
-
-        def start(kind, *given):
-            command = [os.path.join(home, "bin", "spark-class")]
-            command += [f"org.apache.spark.deploy.{kind}", *map(str, given)]
-            log = stack.enter_context(open(folder / f"{given[1]}.log", "ab"))
-            process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
-            stack.callback(process.kill)
-
-        start(
-            "master.Master",
-            *("--host", "127.0.0.1", "--port", port, "--webui-port", page),
-        )
-        for host in ("127.0.0.1", "127.0.0.2"):
-            start(
-                "worker.Worker",
-                *("--host", host, "--cores", 1, "--memory", "1g", "--webui-port", 0),
-                *("--work-dir", folder / "work", f"spark://127.0.0.1:{port}"),
-            )
-        alive, deadline = 0, time.monotonic() + 600
-        while alive < 2:
-            assert time.monotonic() < deadline, "no workers came"
-            time.sleep(0.5)
-            try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{page}/json/") as answer:
-                    alive = len(re.findall(rb'"state" : "ALIVE"', answer.read()))
-            except OSError:
-                pass
-        (folder / "events").mkdir()
         session = (
-            pyspark.sql.SparkSession.builder.master(f"spark://127.0.0.1:{port}")
+            pyspark.sql.SparkSession.builder.master("local-cluster[2,1,1024]")
             .config("spark.driver.host", "127.0.0.1")
             .config("spark.ui.enabled", "false")
             .config("spark.executor.memory", "512m")
-            .config("spark.executor.cores", "1")
             .config("spark.eventLog.enabled", "true")
             .config("spark.eventLog.dir", (folder / "events").as_uri())
             .config("spark.local.dir", str(folder / "local"))
-            .config("spark.speculation", "true")
-            .config("spark.speculation.interval", "100ms")
-            .config("spark.speculation.multiplier", "1.1")
-            .config("spark.speculation.quantile", "0.3")
             .config("spark.sql.shuffle.partitions", "2")
             .config("spark.sql.files.maxPartitionBytes", "4096")
             .getOrCreate()
         )
-        stack.callback(session.stop)
         session.sparkContext.setLogLevel("ERROR")
         yield session
+        session.stop()
 
 
 @pytest.fixture
@@ -142,36 +99,6 @@ def test_an_executor_is_killed_and_a_cache_is_evicted(spark, frame, expected):
     assert digest(cached.toArrow()) == expected
     cached.unpersist()
     assert digest(frame.toArrow()) == expected
-
-
-def test_a_slow_task_is_run_on_both_hosts(spark, release, source, expected, tmp_path):
-    from pyspark.sql.pandas.types import from_arrow_schema
-    from pyspark.taskcontext import TaskContext
-
-    seen = tmp_path / "seen"
-    seen.mkdir()
-
-    def slow(batches):
-        context = TaskContext.get()
-        number = f"{context.partitionId()}-{context.attemptNumber()}"
-        for batch in batches:
-            released = release(batch)
-            # Spark may fetch the rows of the two copies in different orders.
-            rows = released.sort_by("id").to_pandas()
-            (seen / number).write_bytes(rows.to_csv().encode())
-            if context.partitionId() == 0 and context.attemptNumber() == 0:
-                time.sleep(15)
-            yield released
-
-    frame = (
-        spark.read.parquet(str(source))
-        .repartition(4)
-        .mapInArrow(slow, from_arrow_schema(release.schema))
-    )
-    assert digest(frame.toArrow()) == expected
-    copies = sorted(path for path in seen.iterdir() if path.name.startswith("0-"))
-    assert len({path.read_bytes() for path in copies}) == 1
-    assert len(copies) == 2, "Spark started no second copy"
 
 
 def test_a_stream_that_fails_after_the_write_is_written_again(
