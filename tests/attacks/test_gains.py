@@ -37,29 +37,22 @@ def scores(rng, n, m, shift=0.0, digits=None):
     return drawn[:n], drawn[n:]
 
 
-def false_finds(n_trials, n, m, digits=None):
-    """How often each number says that members differ from others, who do not."""
+@pytest.mark.parametrize(
+    "n_trials", [20, pytest.param(N_TRIALS, marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize(
+    ("n", "m", "digits"),
+    [(24, 24, None), (60, 200, None), (300, 100, None), (100, 100, 0)],
+)
+def test_nothing_is_found_of_members_like_others(n, m, digits, n_trials):
+    """By each number that would say that they differ."""
     found = np.zeros(3, dtype=int)
     for seed in range(n_trials):
         rng = np.random.default_rng(seed)
         _, right, epsilon = told_apart(*scores(rng, n, m, digits=digits), rng)
         low, high = share_interval(right)
         found += [low > 0.5, high < 0.5, epsilon > 0]
-    return found
-
-
-SIZES = [(24, 24, None), (60, 200, None), (300, 100, None), (100, 100, 0)]
-
-
-@pytest.mark.parametrize(("n", "m", "digits"), SIZES)
-def test_nothing_is_found_of_members_like_others(n, m, digits):
-    assert false_finds(20, n, m, digits).max() <= binom.isf(1e-6, 20, 0.05)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("n", "m", "digits"), SIZES)
-def test_nothing_is_found_in_95_percent(n, m, digits):
-    assert false_finds(N_TRIALS, n, m, digits).max() <= ALLOWED
+    assert found.max() <= binom.isf(1e-6, n_trials, 0.05)
 
 
 def refuted(epsilon, n, m, seed, together):

@@ -84,22 +84,15 @@ def test_equals_a_plain_loop(texts, documents, size, share, most):
     np.testing.assert_allclose(model.predict_proba(documents), expected, atol=1e-12)
 
 
-def test_learns_and_a_seed_fixes_it():
-    first, again, other = (
-        KoppelAuthorClassifier(n_rounds=20, random_state=seed).fit(TEXTS, AUTHORS)
-        for seed in (3, 3, 4)
-    )
-    assert len({tuple(mask) for mask in first._masks.T}) == 20
-    proba = first.predict_proba(TEXTS)
-    np.testing.assert_allclose(proba.sum(axis=1), 1)
-    np.testing.assert_array_equal(proba, again.predict_proba(TEXTS))
-    mixed = ["thou are you"]
-    assert first.predict_proba(mixed).max() < 1
-    assert (first.predict_proba(mixed) != other.predict_proba(mixed)).any()
-    assert first.score(TEXTS, AUTHORS) == 1
-    assert first.predict_proba(["zzzz", ""]).tolist() == [[0.5, 0.5]] * 2
+def test_rounds_see_different_ngrams():
+    model = KoppelAuthorClassifier(n_rounds=20, random_state=3).fit(TEXTS, AUTHORS)
+    assert model.score(TEXTS, AUTHORS) == 1
+    # else all rounds would vote for the same author
+    assert model.predict_proba(["thou are you"]).max() < 1
     tokens = [text.split() for text in TEXTS]
-    np.testing.assert_array_equal(first.predict_proba(iter(tokens)), proba)
+    np.testing.assert_array_equal(
+        model.predict_proba(iter(tokens)), model.predict_proba(TEXTS)
+    )
 
 
 def test_only_the_first_thousand_letters_of_a_word_count():
