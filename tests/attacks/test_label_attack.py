@@ -85,6 +85,11 @@ def test_nothing_is_inferred_of_unrelated_labels():
     assert np.sum(low, axis=0).max() <= binom.isf(1e-6, n_trials, 0.025)
 
 
+def test_no_classifier_draws_from_the_global_state(monkeypatch):
+    monkeypatch.setattr(np.random.mtrand, "_rand", None)
+    assert label_attack(texts(0), texts(1), AUTHORS).rows
+
+
 @refusals(
     ({"labels": ["a", "b"]}, r"one label per document \(40\)"),
     ({"labels": ["a"] * 40}, "at least 2 different labels"),

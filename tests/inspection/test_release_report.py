@@ -161,8 +161,6 @@ def test_synthetic_texts_in_a_code_are_no_all_clear():
         report = release_report(CLEAR[:20], released, control=CLEAR[20:])
         assert report.verdict.startswith("THESE ATTACKERS CANNOT READ THE RELEASES")
         assert report.unread in report.notes
-    readable = release_report(CLEAR[:20], documents(20, seed=9), control=CLEAR[20:])
-    assert readable.verdict.startswith("NOTHING WAS FOUND BEYOND CONTROL")
 
 
 # -- rows that do not belong together --------------------------------------------------
@@ -330,18 +328,6 @@ def test_large_inputs_are_sampled_and_say_so():
     empty = release_report(["", "!", *CLEAR[2:20]], ["", "x", *CLEAR[2:20]])
     assert empty.scores["words"].value == 1
     assert "2 originals hold no word and are left out." in empty.notes
-
-
-def test_labels_and_the_topic_in_the_verdict():
-    """Topics have a word of their own, which the release leaves; all else is hidden."""
-    topics = ["tea", "war"] * 20
-    clear, released = (
-        [f"{text} {topic}" for text, topic in zip(texts, topics, strict=True)]
-        for texts in (CLEAR, documents(40, 3, 9))
-    )
-    report = release_report(clear, released, labels={"topic": topics})
-    assert report.scores["topic"].low > 0.5
-    assert "topic (most: at least" in report.verdict
 
 
 # -- people ----------------------------------------------------------------------------
