@@ -9,26 +9,23 @@ from skdptext import WordEmbedding
 from tests.channels import channel, sample
 from tests.laws import assert_noise_law, metric_matrix
 
-N_DRAWS = 5000  # as many as show the wrong samplers
 
-
-@pytest.fixture(scope="module")
-def rng():
-    # Fixed so that a pass is a pass; the alarm rate below is that of a fresh seed.
-    return np.random.default_rng(20261121)
+def drawn(mechanism):
+    """As many as show the wrong samplers; a fixed seed, so that a pass is a pass."""
+    return sample(mechanism, np.random.default_rng(20261121), 5000)
 
 
 @pytest.mark.no_cover
 @pytest.mark.parametrize("lam", [0, 0.25, 0.7, 1])
 @pytest.mark.parametrize("epsilon", [0.5, 10.0])
-def test_noise_follows_the_law(small_embedding, rng, epsilon, lam):
-    noise = sample(channel(epsilon, lam, small_embedding), rng, N_DRAWS)
+def test_noise_follows_the_law(small_embedding, epsilon, lam):
+    noise = drawn(channel(epsilon, lam, small_embedding))
     assert_noise_law(noise, epsilon, metric_matrix(small_embedding.vectors, lam))
 
 
 @pytest.mark.parametrize("lam", [0, 1])
-def test_noise_follows_the_law_on_a_real_table(built_in, rng, lam):
-    noise = sample(channel(10.0, lam, built_in), rng, N_DRAWS)
+def test_noise_follows_the_law_on_a_real_table(built_in, lam):
+    noise = drawn(channel(10.0, lam, built_in))
     assert_noise_law(noise, 10.0, metric_matrix(built_in.vectors, lam))
 
 
