@@ -52,7 +52,8 @@ def test_the_same_bits_however_it_is_asked(bags, small_embedding, one_hot):
     assert D[3, 7] == 0
     assert np.array_equal(D[3], D[7])
     frame = pd.DataFrame(bags, columns=small_embedding.words)
-    for Y, n_jobs in ((bags, None), (None, 2), (frame, 2), (sp.coo_array(bags), 1)):
+    heavy = sp.coo_array(2.0**40 * bags)  # weights, of which any sum will do
+    for Y, n_jobs in ((bags, None), (None, 2), (frame, 2), (heavy, 1)):
         other = pairwise_word_movers_distances(bags, Y, embedding=table, n_jobs=n_jobs)
         assert np.array_equal(D, other)
     assert D[2, 5] == word_movers_distance(bags[2], bags[5], table)

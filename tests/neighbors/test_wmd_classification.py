@@ -178,7 +178,6 @@ def test_bad_training_data(data, small_embedding, change):
 
 
 @refusals(
-    (lambda model, X: model.predict(X[:, 1:]), "199 features, but .* expecting 200"),
     (lambda model, X: model.predict(sp.csr_array(-X)), "Negative values in data"),
     (lambda model, X: model.kneighbors(X, 41), r"must be <= .* \(40\), got 41"),
     (lambda model, X: model.kneighbors(None, 40), r"must be <= .* \(39\), got 40"),

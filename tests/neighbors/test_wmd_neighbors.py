@@ -126,7 +126,6 @@ def test_transformer(corpus, small_embedding, all_distances, mode):
 
 
 @refusals(
-    (WMDNeighbors, {"radius": -1}, "radius must be a finite number >= 0, got -1"),
     (WMDNeighbors, {"radius": True}, "radius must be a finite number >= 0, got True"),
     (WMDNeighbors, {"n_jobs": 10**40}, "n_jobs must be .* at most 32768, got 10000"),
     (WMDNeighbors, {"n_jobs": 0}, "n_jobs must be None or .* other than 0.*, got 0"),
