@@ -13,9 +13,9 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
     DocLinked,
     as_array,
+    as_shares,
     blocks,
     check_integer,
-    check_prior,
     kind_of,
     shown_words,
 )
@@ -139,7 +139,7 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
         self._released = fitted.fit([]).embedding_
         words = None if self.words is None else list(self.words)
         self.classes_ = self._released.word_array[word_ids(words, self._released)]
-        self.prior_ = check_prior(
+        self.prior_ = as_shares(
             self.prior, len(self.classes_), "word of the embedding", zeros=True
         )
         self.transitions_ = transitions_of(

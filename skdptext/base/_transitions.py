@@ -20,9 +20,9 @@ from skdptext.mechanisms import (
     probabilities,
 )
 from skdptext.utils import (
+    as_shares,
     blocks,
     check_integer,
-    check_prior,
     check_rng,
     read_bags,
     working_memory_bytes,
@@ -104,7 +104,7 @@ def transitions_of(
     adversary can compute it.
     """
     ids = word_ids(words, mechanism.embedding).astype(np.intp)
-    p = check_prior(prior, len(ids), "word of the embedding", zeros=True)
+    p = as_shares(prior, len(ids), "word of the embedding", zeros=True)
     return _released(mechanism, ids, p, None, n_draws, random_state)
 
 

@@ -15,9 +15,9 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
     DocLinked,
     as_labels,
+    as_shares,
     blocks,
     check_option,
-    check_prior,
     check_real,
     is_count_matrix,
     read_bags,
@@ -173,7 +173,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         if isinstance(prior, str):
             check_option("prior", prior, ("frequency", "uniform"))
             prior = np.bincount(numbers) if prior == "frequency" else None
-        self.class_log_prior_ = np.log(check_prior(prior, n_classes, "class"))
+        self.class_log_prior_ = np.log(as_shares(prior, n_classes, "class"))
         if self._of_documents:
             self._documents, self._numbers = X, numbers
             return self

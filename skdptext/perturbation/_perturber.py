@@ -42,7 +42,7 @@ from skdptext.privacy import PrivacyGuarantee
 from skdptext.utils import (
     MAX_WORDS,
     REPEATABLE,
-    check_document_ids,
+    as_ids,
     check_integer,
     check_jobs,
     check_kind,
@@ -449,13 +449,13 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         documents: do not publish them with the release.
         """
         reader = self._check_ready()
-        ids = check_document_ids(document_ids)
+        ids = as_ids(document_ids)
         self._warn_of_leaks(has_ids=ids is not None)
         # The key of the noise is made before any document is read. Documents choose
         # among its streams but do not influence the key.
         streams = self._streams("transform", reader)
         documents = self._read(reader, X, streams.labeller(ids))
-        check_document_ids(ids, len(documents))
+        as_ids(ids, len(documents))
         # We warn once, with two numbers. The unknown words themselves are private text.
         about = "embedding", self.embedding_.fingerprint  # warn once per embedding
         n, n_without = len(documents), documents.n_without

@@ -38,8 +38,8 @@ from skdptext.replacement._answers import (
 from skdptext.replacement._groups import PublicGroups, check_grouper, encoder_of
 from skdptext.utils import (
     REPEATABLE,
+    as_ids,
     as_labels,
-    check_document_ids,
     check_integer,
     check_jobs,
     check_kind,
@@ -400,7 +400,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         without ids, an author's first, second, … document does.
         """
         groups = self._check_ready()
-        ids = check_document_ids(document_ids)
+        ids = as_ids(document_ids)
         names = (
             None
             if authors is None
@@ -409,7 +409,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         told_apart = ids is not None or names is not None
         warn_of_repeats(self.random_state, has_ids=told_apart)
         if names is not None:
-            check_document_ids(ids, len(names))
+            as_ids(ids, len(names))
             released = self.person_answers(X, names).transform(names, ids)
         else:
             streams = NoiseStreams(self.random_state, self._context())
@@ -422,7 +422,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
                     noisy = stand_ins(groups, noisy, streams, keys)
                 answers.append(noisy)
                 n += len(block)
-            check_document_ids(ids, n)
+            as_ids(ids, n)
             released = self._shown(np.concatenate(answers))
         frame = self._container is not None
         if self.output in ("bow", "vector") or not (frame or is_column_of_documents(X)):

@@ -534,7 +534,7 @@ def check_rng(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(random_state)
 
 
-def check_document_ids(document_ids: Any, n: int | None = None) -> list[Any] | None:
+def as_ids(document_ids: Any, n: int | None = None) -> list[Any] | None:
     """Return ids as a list if each is a str, int or bytes, and all of the n differ."""
     if document_ids is None:
         return None
@@ -716,7 +716,7 @@ def _bare(label: str) -> str:
     return " ".join(composed(label).split())
 
 
-def check_prior(prior: Any, n: int, of: str, *, zeros: bool = False) -> np.ndarray:
+def as_shares(prior: Any, n: int, of: str, *, zeros: bool = False) -> np.ndarray:
     """Convert one number for each of `n` to shares with sum 1; equal if None."""
     if prior is None:
         return np.full(n, 1 / n)
