@@ -19,9 +19,10 @@ _SHAPE, _OFFSET = 0.3, 0.25
 _NOBODY = 0.05
 # Log-likelihoods of groups are multiplied by this, because groups understate them.
 _SHARPER = 2.0
-# Candidate strengths of class differences, and powers of the public variance that they
-# may grow with. If noise explains all differences, a weak prior is used.
-_STRENGTHS, _POWERS, _WEAKEST = 10.0 ** np.arange(-4, 2.01, 0.25), (1, 2), 0.01
+# Candidate strengths of class differences, which grow with the square of the public
+# variance: with the variance itself, accuracy on film reviews fell by 0.03 from ε = 4
+# to 8. If noise explains all differences, a weak prior is used.
+_STRENGTHS, _WEAKEST = 10.0 ** np.arange(-4, 2.01, 0.25), 0.01
 # At least this share of the public variance remains within classes in any direction.
 _WITHIN = 0.15
 # Inverse strength of the student's penalty, and the least weight of a document.
@@ -138,17 +139,16 @@ def said_by_vectors(noisy_sums: np.ndarray, scale: float, public: np.ndarray) ->
 def shrunk(means: np.ndarray, variances: np.ndarray, errors: np.ndarray) -> np.ndarray:
     """Shrink class means towards 0, (n_classes, n_axes), by the size of their errors.
 
-    Their prior is normal, with variances that are a multiple of a power of the public
+    Their prior is normal, with variances that are a multiple of the squared public
     ones, chosen to maximize the likelihood of the noisy means. `errors` are variances.
     """
     best, prior = -0.5 * (np.log(errors) + means**2 / errors).sum(), 0 * variances
-    for power in _POWERS:
-        shape = variances**power * (variances.sum() / (variances**power).sum())
-        for strength in _STRENGTHS:
-            total = strength * shape + errors
-            likely = -0.5 * (np.log(total) + means**2 / total).sum()
-            if likely > best:
-                best, prior = likely, strength * shape
+    shape = variances**2 * (variances.sum() / (variances**2).sum())
+    for strength in _STRENGTHS:
+        total = strength * shape + errors
+        likely = -0.5 * (np.log(total) + means**2 / total).sum()
+        if likely > best:
+            best, prior = likely, strength * shape
     if not prior.any():
         prior = _WEAKEST * variances
     return means * prior / (prior + errors)
