@@ -1,5 +1,7 @@
 """audit_document_pair against losses that are enumerated, and claims that are false."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.audit import audit_document_pair
 from skdptext.mechanisms import Exponential, MahalanobisNoise, RandomizedResponse
+from tests.base.test_releaser import Teller
 from tests.expected import refusals
 
 TABLE = WordEmbedding(list("abcd"), [[0.0], [1.0], [2.0], [4.0]])
@@ -119,30 +122,17 @@ def test_false_claims_are_refuted(perturber, n_releases, least):
 # -- what it takes -------------------------------------------------------------------
 
 
-class Coin:
-    """Anybody's object: says which of two documents it was given, at ε of 2."""
-
-    def __init__(self, claimed, form=np.asarray):
-        self.guarantee = lambda: self
-        self.exponent = lambda x, y: claimed
-        self.form = form
-
-    def transform(self, documents):
-        true = np.random.default_rng().random(len(documents)) < 1 / (1 + np.exp(-2))
-        return self.form(np.equal(np.array(documents) == "yes", true).astype(int))
+def test_releases_in_a_frame_are_read():
+    """Of any object with the two methods."""
+    teller = Teller(claimed=1.0).fit()
+    framed = SimpleNamespace(
+        guarantee=teller.guarantee,
+        transform=lambda X: pd.DataFrame({"x": np.equal(teller.transform(X), "long")}),
+    )
+    assert audit_document_pair(framed, "a", "a long one!").violated
 
 
-@pytest.mark.parametrize("form", [np.asarray, lambda said: pd.DataFrame({"x": said})])
-def test_any_object_that_releases_is_taken(form):
-    right = audit_document_pair(Coin(2.0, form), "yes", "no", confidence=1 - 1e-6)
-    assert 0.5 < right.lower_bound <= right.claimed == 2
-    assert audit_document_pair(Coin(1.0, form), "yes", "no").violated
-
-
-class Unsure(Coin):
-    def transform(self, documents):
-        return ["yes"] * len(documents)
-
+class Unsure(Teller):
     def log_likelihood(self, documents, released):
         return np.full((len(released), 2), np.nan)
 
@@ -155,8 +145,8 @@ class Short(DPWordPerturber):
 @refusals(
     (fitted(Short), {}, "one release per document, got 1999 for 2000"),
     (object(), {}, "must have transform and guarantee, got an object"),
-    (Unsure(1.0), {}, r"log_likelihood must return shape \(2000, 2\) without NaN"),
-    (Coin(-1.0), {}, "exponent of the guarantee must be .* >= 0, got -1.0"),
+    (Unsure().fit(), {}, r"log_likelihood must return shape \(2000, 2\) without NaN"),
+    (Teller(claimed=-1.0).fit(), {}, "the guarantee must be .* >= 0, got -1.0"),
 )
 def test_bad_input(releaser, options):
     audit_document_pair(releaser, ["a", "a"], ["b", "b"], **options)

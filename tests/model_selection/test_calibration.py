@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import PrivacyLeakWarning
-from skdptext.mechanisms import Exponential, MahalanobisNoise, RandomizedResponse
+from skdptext.mechanisms import Exponential, RandomizedResponse
 from skdptext.model_selection import calibrate_epsilon
 from tests.expected import leaks_allowed, no_warning, refusals
 from tests.laws import ALPHA
@@ -88,30 +88,6 @@ def test_a_subclass_is_asked_for_its_own_probabilities(small_embedding):
 
 
 # -- documents -------------------------------------------------------------------------
-
-
-@pytest.mark.no_cover
-@pytest.mark.parametrize(
-    ("mechanism", "epsilon"),
-    [(MahalanobisNoise(), 20.0), (Exponential(), 2.0)],
-    ids=["noise", "exponential"],
-)
-def test_the_share_asked_for_is_the_share_changed_in_a_text(
-    mechanism, epsilon, built_in, prose
-):
-    texts = prose[0][:800]
-    perturber = DPWordPerturber(
-        built_in.restrict(600), epsilon=epsilon, lam=0.0, mechanism=mechanism,
-        output="tokens",
-    ).fit([])  # fmt: skip
-    found = calibrate_epsilon(perturber, 0.3, documents=texts, tuned_on="public")
-    perturber.set_params(epsilon=found.epsilon).fit([])
-    before = np.concatenate(perturber.known_words(texts))
-    after = np.concatenate(perturber.transform(texts))
-    # Words change independently, each with a probability of its own: the variance of
-    # a share is at most p(1 − p)/n. The calibration drew 10,000 words.
-    error = np.sqrt(0.21 / len(before) + 0.21 / 10_000)
-    assert abs((before != after).mean() - 0.3) < stats.norm.isf(ALPHA / 2) * error
 
 
 @pytest.mark.parametrize(

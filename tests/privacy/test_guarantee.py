@@ -14,12 +14,11 @@ from scipy.linalg import eigh
 from scipy.optimize import linear_sum_assignment
 from scipy.special import gammainc
 
-from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.documents import DocumentReader
 from skdptext.mechanisms import MahalanobisNoise
 from skdptext.privacy import PrivacyGuarantee
 from tests.channels import channel, guaranteed, sample
-from tests.expected import leaks_allowed, no_warning, refusals
+from tests.expected import no_warning, refusals
 from tests.laws import metric_matrix
 
 words = st.integers(0, 199).map("w{}".format)
@@ -164,16 +163,6 @@ def test_any_metric_to_any_other(small_embedding, lam, other):
     assert exact.relative_to(lam).epsilon == 3.0
 
 
-def test_bounds_of_lemma_3():
-    """Hand-made numbers: Σ of this cross is diag(0.4, 1.6)."""
-    cross = WordEmbedding(
-        list("abcd"), [[1.0, 0.0], [-1.0, 0.0], [0.0, 2.0], [0.0, -2.0]]
-    )
-    guarantee = guaranteed(1.0, 0.5, cross)
-    assert guarantee.euclidean_bounds == pytest.approx((1.3**-0.5, 0.7**-0.5))
-    assert guarantee.lemma3_bounds == pytest.approx((1.5**-0.5, 0.7**-0.5))
-
-
 # -- utility ------------------------------------------------------------------------
 
 
@@ -219,19 +208,6 @@ def test_utility_in_another_metric_is_a_lower_bound(small_embedding, lam, other)
 
 
 # -- from a perturber, in words, refused ---------------------------------------------
-
-
-@leaks_allowed
-@pytest.mark.parametrize("resize", ["sample", "truncate"])
-@pytest.mark.parametrize("output", ["bow", "text"])
-def test_a_perturber_hands_on_what_it_does(small_embedding, resize, output):
-    options = {"document_length": 2, "resize": resize, "output": output}
-    made = DPWordPerturber(small_embedding, **options).fit([]).guarantee()
-    assert (made.ordered, made.n_words) == (output == "text", 2)
-    assert made.resampled == (resize == "sample")
-    swapped = made.exponent(["w1", "w2"], ["w2", "w1"])
-    in_order = made.ordered and not made.resampled
-    assert swapped == pytest.approx(2 * in_order * made.exponent("w1", "w2"))
 
 
 @refusals(
