@@ -57,6 +57,13 @@ def test_what_is_there_is_refused_and_stays(tmp_path, kind):
     assert os.listdir(tmp_path) == ["out"]
 
 
+def test_what_appears_meanwhile_stays(tmp_path):
+    with refused("out must be new"), claimed(tmp_path / "out") as (file,):
+        file.touch()
+        (tmp_path / "out").write_text("theirs")
+    assert (tmp_path / "out").read_text() == "theirs"
+
+
 def test_places_that_cannot_be_written_to(tmp_path):
     (tmp_path / "file").touch()
     for place in (tmp_path / "none" / "out", tmp_path / "file" / "out"):

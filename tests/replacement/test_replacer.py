@@ -449,11 +449,3 @@ def test_bad_public_documents(documents):
 )
 def test_bad_releases(replacer, output, released):
     replacer.set_params(output=output).fit().log_likelihood(["a cat"], released)
-
-
-@refusals(
-    (["a"], "one id per document"),
-    (["a", "a"], "must differ"),
-)
-def test_bad_ids(replacer, ids):
-    replacer.fit().transform(["x", "y"], document_ids=ids)

@@ -8,51 +8,31 @@ import re
 import textwrap
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import dataset, parquet
 from sklearn.base import clone
 
-from skdptext import DPDocumentReplacer, DPWordPerturber, WordEmbedding
+from skdptext import DPDocumentReplacer
 from skdptext.release import DocumentRelease, ReleaseKey, release_files
-from tests.releases import secrets_of, write_key
+from tests.release.conftest import (
+    documents,
+    embedding,
+    embedding_file,
+    key_file,
+    make_release,
+    source,
+)
+from tests.releases import secrets_of
 
-N = 400
+FIXTURES = documents, embedding, embedding_file, key_file, make_release, source
 PAGE = Path(__file__).parents[2] / "docs" / "howto" / "large_files.rst"
 
 
 @pytest.fixture(scope="session")
-def release(tmp_path_factory):
-    """400 words in 10 dimensions, a key in a file, texts of 6 words."""
-    folder = tmp_path_factory.mktemp("release")
-    vectors = np.random.default_rng(0).normal(size=(N, 10))
-    WordEmbedding([f"word{i}" for i in range(N)], vectors).save(folder / "words.npz")
-    embedding = WordEmbedding.load(folder / "words.npz")
-    write_key(folder / "key")
-    perturber = DPWordPerturber(
-        embedding, epsilon=3.0, document_length=6, resize="sample", output="text"
-    )
-    return DocumentRelease(perturber, ReleaseKey(f"file:{folder / 'key'}"), "scale")
-
-
-@pytest.fixture(scope="session")
-def documents():
-    """Of 150 different texts, some null."""
-    rng = np.random.default_rng(1)
-    texts = [
-        " ".join(f"word{i}" for i in rng.integers(0, N, rng.integers(1, 9)))
-        for _ in range(150)
-    ] * 3
-    texts[17] = None
-    return pa.table({"id": [f"document {i}" for i in range(N)], "text": texts[:N]})
-
-
-@pytest.fixture(scope="session")
-def source(documents, tmp_path_factory):
-    path = tmp_path_factory.mktemp("documents") / "in.parquet"
-    parquet.write_table(documents, path, row_group_size=50)
-    return path
+def release(make_release):
+    """Of texts of 4 words."""
+    return make_release()
 
 
 @pytest.fixture(scope="session")
@@ -63,7 +43,7 @@ def expected(release, documents):
 def digest(table):
     """Of ids and words; which rows, and in which order, engines are free in."""
     rows = sorted(repr(sorted(row.items())) for row in table.to_pylist())
-    assert len(rows) == N
+    assert len(rows) == 300
     return hashlib.sha256(repr(rows).encode()).hexdigest()
 
 
@@ -99,17 +79,14 @@ def check_page(block, release, documents, source, folder, **engine):
 
 
 @pytest.fixture(scope="session")
-def by_person(documents, tmp_path_factory):
+def by_person(documents, key_file, tmp_path_factory):
     """A release of stand-ins, a file with 100 authors, and what one process makes."""
     folder = tmp_path_factory.mktemp("persons")
-    write_key(folder / "key")
-    words = (f"word{i}" for i in range(N))
-    replacer = DPDocumentReplacer(
-        [f"{word} public" for word in words], epsilon=2.0, n_groups=4
-    )
-    key = ReleaseKey(f"file:{folder / 'key'}")
+    public = [f"word{i} public" for i in range(60)]
+    replacer = DPDocumentReplacer(public, epsilon=2.0, n_groups=4)
+    key = ReleaseKey(f"file:{key_file}")
     release = DocumentRelease(replacer.fit(), key, "persons", author="author")
-    authors = pa.array([f"person {i % 100}" for i in range(N)])
+    authors = pa.array([f"person {i % 100}" for i in range(300)])
     parquet.write_table(
         documents.append_column("author", authors), folder / "in.parquet"
     )

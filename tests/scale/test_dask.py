@@ -8,7 +8,6 @@ import signal
 import time
 import uuid
 
-import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -62,7 +61,7 @@ def released(client, release, documents, tmp_path):
 
 
 def as_table(frame):
-    return pa.Table.from_pandas(pd.DataFrame(frame[["id", "text"]]))
+    return pa.Table.from_pandas(frame, preserve_index=False)
 
 
 def test_a_worker_is_killed(client, released, expected, tmp_path):
