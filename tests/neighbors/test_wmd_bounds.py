@@ -69,18 +69,6 @@ def test_bounds_never_exceed_the_distance(seed, dim, scale, lattice):
         assert (bounds <= exact + 1e-11).all(), name
 
 
-def test_bounds_are_worth_having():
-    # Each stage closes more of the gap, or the search would solve everything.
-    rng = np.random.default_rng(0)
-    vectors = rng.normal(size=(100, 20)).astype(np.float32)
-    bags, queries = random_bags(rng, 60, 100, 10), random_bags(rng, 10, 100, 10)
-    by_stage, exact = stages(bags, queries, vectors)
-    share = {name: bounds.sum() / exact.sum() for name, bounds in by_stage.items()}
-    assert share["relaxed"] < 0.95
-    assert share["dual"] > 0.98
-    assert share["softened"] > 0.99
-
-
 def costs_between(vectors):
     """The costs of a search in which every word occurs, and their scale."""
     every = as_bags(sp.csr_array(np.ones((1, len(vectors)))))

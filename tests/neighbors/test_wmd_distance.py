@@ -56,25 +56,6 @@ def test_equals_ot_emd2(seed, kind):
     assert kind != "one" or got == 0.0
 
 
-@pytest.mark.no_cover
-@settings(max_examples=40)
-@given(seeds)
-def test_is_a_metric(seed):
-    rng = np.random.default_rng(seed)
-    x, y, z = few_weights(rng, 3)
-    vectors = rng.normal(size=(N_WORDS, 3))
-    d = {
-        (i, j): distance([a, b], vectors)
-        for i, a in enumerate([x, y, z])
-        for j, b in enumerate([x, y, z])
-    }
-    assert all(d[i, i] == 0 for i in range(3))
-    assert all(d[i, j] == d[j, i] >= 0 for i, j in d)  # to the last bit
-    assert d[0, 2] <= d[0, 1] + d[1, 2] + 1e-12
-    if not np.allclose(x / x.sum(), y / y.sum()):
-        assert d[0, 1] > 0
-
-
 @pytest.mark.parametrize("scale", [1e-30, 1e-15, 1e-8, 1.0, 1e8, 1e18])
 def test_does_not_depend_on_the_unit(scale):
     # The solver alone returns a wrong plan, and code 1, for costs near 1e-15.
@@ -95,16 +76,6 @@ def test_masses_over_many_magnitudes():
         got = distance(rows, rng.normal(size=(12, 2)))
         assert np.isfinite(got)
         assert got > 0
-
-
-def test_lone_words_have_a_closed_form():
-    vectors = np.array([[9.0], [0.0], [1.0], [3.0]])
-    for rows, expected in (
-        ([[0, 1, 0, 0], [0, 0, 3, 1]], 0.75 * 1 + 0.25 * 3),
-        ([[0, 1, 1, 0], [0, 1, 0, 1]], 0.5 * 2),
-        ([[2, 2, 0, 0], [2, 0, 1, 1]], 1.0),  # beside a shared one
-    ):
-        assert distance(rows, vectors) == distance(rows[::-1], vectors) == expected
 
 
 def test_code_other_than_optimal_raises(monkeypatch):
