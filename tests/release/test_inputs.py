@@ -29,28 +29,15 @@ MANY = 700
 def released(make_release, tmp_path):
     """The rows of a release of a file, given by its suffix and content."""
 
-    def read(suffix, content, keep=(), form="jsonl"):
+    def read(suffix, content, keep=()):
         path = tmp_path / f"in.{suffix}"
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         out = tmp_path / "out"
-        release_files(path, out, make_release(keep=keep), format=form)
-        text = (out / f"part-00000.{form}").read_text()
+        release_files(path, out, make_release(keep=keep), format="jsonl")
+        text = (out / "part-00000.jsonl").read_text()
         return [json.loads(line) for line in text.splitlines()]
 
     return read
-
-
-@pytest.fixture
-def refused(released, tmp_path):
-    """The message with which a file is refused; nothing is written."""
-
-    def message(*given, **options):
-        with pytest.raises(InvalidParameterError) as caught:
-            released(*given, **options)
-        assert [path.name[:3] for path in tmp_path.iterdir()] == ["in."]
-        return str(caught.value)
-
-    return message
 
 
 def lines(*rows):
@@ -152,11 +139,14 @@ FAULTS = [
 
 @pytest.mark.parametrize(("suffix", "content", "problem"), FAULTS, ids=range(26))
 def test_faults_are_told_with_their_place_and_no_content(
-    refused, suffix, content, problem
+    released, tmp_path, suffix, content, problem
 ):
     if isinstance(content, str):
         content = content.encode()
-    message = refused(suffix, content.replace(b"PRIVATE", MARK.encode()))
+    with pytest.raises(InvalidParameterError) as caught:
+        released(suffix, content.replace(b"PRIVATE", MARK.encode()))
+    assert [path.name[:3] for path in tmp_path.iterdir()] == ["in."]
+    message = str(caught.value)
     assert problem in message
     assert "in." in message or "got none" in message
     assert MARK not in message
