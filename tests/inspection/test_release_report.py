@@ -271,7 +271,7 @@ def test_two_rows_may_have_changed_places():
 
 
 @pytest.mark.no_cover
-def test_texts_of_any_kind_and_script():
+def test_texts_of_any_kind():
     clear, released = CLEAR[:12], [text[: len(text) // 2] for text in CLEAR[:12]]
     expected = release_report(clear, released).to_frame()
     for kind in (pd.Series, pl.Series, pa.array, np.array, iter):
@@ -279,13 +279,10 @@ def test_texts_of_any_kind_and_script():
         pd.testing.assert_frame_equal(frame, expected)
     tokens = [text.rstrip(".").split() for text in clear]
     assert release_report(tokens, tokens).scores["words"].value == 1
-    rng = np.random.default_rng(0)
-    alone = ("😀😂🤣😊😍👍❤🔥☂", "我们在罗马见面雨下奥斯陆了")
-    drawn = (["".join(rng.choice(list(x), 9)) for _ in range(30)] for x in alone)
-    for texts in (*drawn, [f"\ud800 {text}" for text in CLEAR]):
-        report = release_report(texts, texts)
-        assert report.scores["linkage"].value == report.scores["copies"].value == 1
-        assert report.to_html().encode()
+    odd = [f"\ud800 😀 {text}" for text in clear]
+    report = release_report(odd, odd)
+    assert report.scores["linkage"].value == report.scores["copies"].value == 1
+    assert report.to_html().encode()
 
 
 def test_no_text_is_quoted(tmp_path):

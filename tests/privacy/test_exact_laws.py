@@ -117,10 +117,6 @@ positions_of_words = st.sampled_from(
 )
 
 
-def gaps(positions):
-    return np.abs(np.subtract.outer(positions, positions))
-
-
 def of_weights(weights):
     """The law of which these are multiples."""
     return weights / weights.sum(axis=1, keepdims=True)
