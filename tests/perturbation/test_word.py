@@ -163,19 +163,6 @@ def test_one_hot_learns_its_words():
 # -- lengths and leaks -----------------------------------------------------------
 
 
-@leaks_allowed
-@pytest.mark.parametrize("length", [None, 3])
-def test_a_length_alone_draws_the_words(small_embedding, length):
-    alone = DPWordPerturber(small_embedding, document_length=length, random_state=5)
-    alone.fit([])
-    said = clone(alone).set_params(resize="sample" if length else "truncate").fit([])
-    documents = [["w1"], ["w1", "w2", "w3", "w4"]]
-    noisy = alone.transform(documents)
-    assert (noisy != said.transform(documents)).nnz == 0
-    assert noisy.sum(axis=1).ravel().tolist() == [[length or 1, length or 4]]
-    assert alone.guarantee().to_json() == said.guarantee().to_json()
-
-
 @pytest.mark.filterwarnings("ignore::skdptext.exceptions.OutOfVocabularyWarning")
 @settings(max_examples=30)
 @given(
