@@ -18,7 +18,7 @@ from tests.expected import leaks_allowed, no_warning, refusals
 pytestmark = leaks_allowed
 
 NAN = float("nan")
-shares = st.sampled_from((np.arange(11) / 10).tolist())
+shares = st.sampled_from([0.0, 0.5, 1.0])  # few, so that many are equal
 scores = shares | st.just(NAN)
 
 
