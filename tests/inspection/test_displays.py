@@ -197,6 +197,7 @@ def test_what_was_chosen_and_what_was_wanted():
     said = legend.get_texts()[-1].get_text()
     for part in ("ε = 10", "λ = 1", "40%", "70%", f"{low:.0%} to {high:.0%}"):
         assert part in said
+    assert "100 candidates" in display.note
 
 
 @pytest.mark.parametrize(
