@@ -72,6 +72,7 @@ def test_generator_gives_the_same_for_any_split(small_embedding, documents, sour
 
     first, second = release()
     assert first != second  # the generator moves on
+    assert first[4] != first[-1]  # nor do equal documents share noise
     assert release(n_jobs=2) == [first, second]
     with config_context(working_memory=1):
         assert release() == [first, second]
