@@ -156,12 +156,11 @@ def linkage_attack(
         found["words, more than usual"] = alike - alike.mean(axis=0)
     custom = check_adversaries(adversaries, "functions", "__call__")
     for name, adversary in custom.items():
-        given = np.asarray(adversary(clear, noisy), dtype=float)
-        if given.shape != (len(noisy), len(clear)) or not np.isfinite(given).all():
-            raise InvalidParameterError(
-                "adversaries must return finite numbers, an array of shape "
-                f"({len(noisy)}, {len(clear)}), got {given.shape}."
-            )
+        shape = (len(noisy), len(clear))
+        rule = f"adversaries must return finite numbers, an array of shape {shape}"
+        given = as_array(adversary(clear, noisy), rule, float)
+        if given.shape != shape or not np.isfinite(given).all():
+            raise InvalidParameterError(f"{rule}, got shape {given.shape}.")
         # Ties are a matter of scale: probabilities may be tiny.
         found[name] = given / (np.abs(given).max() or 1)
     if len(noisy) >= _FEWEST_PAIRS:
@@ -262,9 +261,10 @@ def _word_for_word(
 ) -> dict[str, np.ndarray]:
     """Compute likelihoods of releases with one word for each word, in order.
 
-    The replacements of each word are learned from all pairs except the candidate's own,
-    which would make it dissimilar to other releases. Other kinds of releases give no
-    score.
+    The replacements of each word are learned from all pairs except the two that are
+    compared, those of the candidate and of the release. Otherwise other candidates of
+    unrelated texts would be more likely than the truth, and be told apart by it. Other
+    kinds of releases give no score.
     """
     cuts: tuple[Any, ...] = words_of, str.split
     ways = [[list(map(cut, x)) for x in (original, released)] for cut in cuts]
@@ -275,15 +275,20 @@ def _word_for_word(
     words = dict.fromkeys(chain(*texts[0], *texts[1]))
     number = dict(zip(words, range(len(words)), strict=True))
     clear, noisy = ([np.array([number[w] for w in t], int) for t in x] for x in texts)
+    sizes, n, step = np.array(list(map(len, noisy))), len(words), np.flatnonzero(same)
+    row_of = np.repeat(step, sizes[step])
+    word, code = (np.concatenate([side[i] for i in step]) for side in (clear, noisy))
+    every = sp.csr_array((np.ones(len(word)), (word, code)), shape=(n, n))
+    has = sp.csc_array((np.ones(len(word)), (row_of, word)), shape=(len(clear), n))
+    keys, often = np.unique((row_of * n + word) * n + code, return_counts=True)
 
-    def counted(rows: Any) -> sp.csr_array:
-        """Count how often each word becomes each other one."""
-        pairs = [np.concatenate([side[i] for i in rows]) for side in (clear, noisy)]
-        return sp.csr_array((np.ones(len(pairs[0])), pairs), shape=(len(words),) * 2)
+    def in_pair(row: Any, word: np.ndarray, code: np.ndarray) -> np.ndarray:
+        """Count how often a word becomes another one in the pair of a row."""
+        wanted = (row * n + word) * n + code
+        at = np.minimum(keys.searchsorted(wanted), len(keys) - 1)
+        return np.where(keys[at] == wanted, often[at], 0)
 
-    every = counted(np.flatnonzero(same))
     usual = (every.sum(axis=0) + 1) / every.sum()
-    sizes = np.array(list(map(len, noisy)))
     scores = np.full((len(noisy), len(clear)), np.nan)
     for column, text in enumerate(clear):
         rows = np.flatnonzero(sizes == len(text))
@@ -291,12 +296,17 @@ def _word_for_word(
             continue
         place = text[:_PLACES]
         codes = np.array([noisy[row][:_PLACES] for row in rows])
-        seen = every[place]
-        if same[column]:
-            seen = seen - counted([column])[place]
-        times = seen.toarray()[np.arange(len(place)), codes]
-        odds = times + (codes == place) / 2 + usual[codes]
-        scores[rows, column] = np.log(odds / (seen.sum(axis=1) + 1.5)).sum(axis=1)
+        held, true = has[:, place].toarray(), (rows == column)[:, None]
+        total = held.sum(axis=0) - held[column] - np.where(true, 0, held[rows])
+        times = every[place].toarray()[np.arange(len(place)), codes]
+        at, of = times.nonzero()  # of few words there is anything to leave out
+        left_out = in_pair(column, place[of], codes[at, of])
+        theirs = in_pair(rows[at], place[of], codes[at, of])
+        times[at, of] -= left_out + np.where(true[at, 0], 0, theirs)
+        # Of the truth, a typical pair is left out as the second one.
+        left = np.where(true, 1 - 1 / max(2, len(step) - 1), 1)
+        odds = left * times + (codes == place) / 2 + usual[codes]
+        scores[rows, column] = np.log(odds / (left * total + 1.5)).sum(axis=1)
     # Candidates of other lengths are as unlikely as the least likely one.
     least = np.nanmin(np.c_[scores, np.zeros(len(scores))], axis=1)
     return {"word for word": np.where(np.isnan(scores), least[:, None], scores)}

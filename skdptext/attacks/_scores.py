@@ -166,6 +166,8 @@ def check_adversaries(given: Any, what: str, *methods: str) -> dict[str, Any]:
     given = {} if given is None else given
     rule = f"adversaries must map names to {what}"
     check_kind(given, Mapping, rule)
+    for name in given:
+        check_kind(name, str, rule)
     for adversary in given.values():
         check_kind(adversary, methods, rule)
     return dict(given)
