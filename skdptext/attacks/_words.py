@@ -153,7 +153,8 @@ def copies_of(texts: Iterable[str], among: Iterable[str]) -> np.ndarray:
 
 
 def _letters(text: str) -> str:
-    return _GAP.sub(" ", _folded(text)).strip()
+    # Without gaps: in scripts without blanks, a segmented text has the same words.
+    return _GAP.sub("", _folded(text))
 
 
 def copied(original: Any, released: Any) -> Scores:

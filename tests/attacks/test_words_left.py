@@ -49,6 +49,12 @@ def test_copies_by_hand():
         copied([], noisy)
 
 
+def test_a_segmented_text_is_a_copy():
+    clear = ["\u4e2d\u6587\u8bdd\u597d", "so good \U0001f600 there", "a b c d"]
+    noisy = ["\u4e2d\u6587 \u8bdd\u597d", "so good\U0001f600there!", "a b d c"]
+    assert copied(clear, noisy)["copies"].value == 2 / 3
+
+
 def test_chance_is_what_releases_of_others_hold():
     clear = [f"so said all {chr(97 + i) * 4}" for i in range(20)]
     words = copied(clear, clear)["words"]
