@@ -37,7 +37,7 @@ class WordLikelihood:
         bags = sp.csr_array(written.bags(len(mechanism.embedding)))
         self._lengths = np.diff(written.offsets)
         # Without any document or word, nothing needs to be drawn.
-        self._logs = np.empty(bags.shape)
+        self._logs = np.empty((0, bags.shape[1]))
         if self._ordered:
             frequency = np.asarray(bags.sum(axis=0)).ravel()
             self._ids = np.flatnonzero(frequency)

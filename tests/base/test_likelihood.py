@@ -8,6 +8,7 @@ from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.mechanisms import Exponential, RandomizedResponse
 from tests.expected import leaks_allowed, refusals
 from tests.laws import nearest_on_a_line
+from tests.memory import traced_memory
 
 WORDS = ["cat", "dog", "tea"]
 EMBEDDING = WordEmbedding(WORDS, [[0.0], [1.0], [2.5]])
@@ -70,6 +71,19 @@ def test_words_kept_in_clear_are_passed_over():
         kept.log_likelihood(["cat zz dog", "dog zz cat", "zz"], ["zz yy", "zz"]),
         plain.log_likelihood(["cat dog", "dog cat", ""], ["", ""]),
     )
+
+
+@pytest.mark.no_cover
+def test_candidates_do_not_cost_a_row_of_all_words():
+    """Rows are kept for the different words only: 100,000 documents have two."""
+    words = [f"w{i}" for i in range(20_000)]
+    embedding = WordEmbedding(words, np.arange(20_000.0)[:, None])
+    perturber = DPWordPerturber(
+        embedding, mechanism="randomized-response", epsilon=1.0, output="text"
+    ).fit([])
+    with traced_memory() as memory:
+        perturber.likelihood(["w1", "w2"] * 50_000, n_draws=1, random_state=0)
+    assert memory.peak < 2**30
 
 
 def test_nothing_is_asked():
