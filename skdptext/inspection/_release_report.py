@@ -245,7 +245,8 @@ def _asked(authors: Any, labels: Any) -> dict[str, Any]:
     rule = "labels must map names that no other score has to one label per document"
     labels = {} if labels is None else labels
     check_kind(labels, Mapping, rule)
-    if set(labels) & set(attacks.QUESTIONS):
+    named = all(isinstance(name, str) for name in labels)
+    if not named or set(labels) & set(attacks.QUESTIONS):
         raise InvalidParameterError(f"{rule}, got another name.")
     return ({} if authors is None else {"author": authors}) | dict(labels)
 

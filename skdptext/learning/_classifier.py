@@ -708,7 +708,7 @@ def _in_form_of(X: Any, documents: list[Any]) -> Any:
     column = np.empty(len(documents), dtype=object)
     for i, document in enumerate(documents):  # equal lists would become a matrix
         column[i] = document
-    return column.reshape(-1, *X.shape[1:])
+    return column.reshape(-1, *[1] * (X.ndim - 1))
 
 
 def _documents_of_each(people: np.ndarray) -> np.ndarray:

@@ -429,7 +429,9 @@ def _described(value: Any) -> str:
         inner = [f"{name}={_described(option)}" for name, option in params]
     elif isinstance(value, float):
         inner = [value.hex()]
-    elif isinstance(value, str | bytes | int | None):
+    elif isinstance(value, str):
+        inner = [str.__repr__(value)]  # a subclass may print itself differently
+    elif isinstance(value, bytes | int | None):
         inner = [repr(value)]
     elif isinstance(value, list | tuple):
         inner = [_described(each) for each in value]

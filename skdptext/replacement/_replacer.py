@@ -460,7 +460,6 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         # An author's answer needs all of their documents, so nothing is answered before
         # the last document was seen.
         persons = PersonAnswers(streams, groups, self.output, self._shown)
-        check_kind(authors, Iterable, "authors must be an iterable of str or int")
         names, n = iter(authors), 0
         for block, clear in self._grouped(X):
             persons._see(names, block, clear, n)

@@ -642,7 +642,7 @@ def _check_each(name: str, labels: list[Any], of: str, partly: bool) -> list[int
     first: dict[str, int] = {}
     missing = []
     for i, label in enumerate(labels):
-        number = isinstance(label, Number | np.bool_)
+        number = isinstance(label, Real | Decimal | np.bool_)  # complex has no order
         endless = number and abs(label) == math.inf
         if endless or _is_missing(label):
             if endless or not partly:

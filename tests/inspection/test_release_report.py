@@ -429,6 +429,7 @@ def test_a_model_that_remembers_is_told_from_one_that_never_saw(prose):
     ({"original": [*"!a.", ""]}, "at least 2 texts with words, got 1"),
     ({"authors": ["a", "b"]}, r"authors must hold one label per document \(4\)"),
     ({"labels": ["a"]}, "labels must map names"),
+    ({"labels": {1: list("aabb")}}, "labels must map names"),
     ({"labels": {"words": list("aabb")}}, "that no other score has"),
     ({"labels": {"age": list("aab")}}, r"labels must hold one label per docu.* \(4\)"),
     ({"original": None}, "background must come with background_ids"),

@@ -126,6 +126,13 @@ def test_the_corpus_has_the_form_of_the_texts(public, private, name):
     assert np.array_equal(*sums)
 
 
+def test_a_matrix_of_numbers_is_refused_before_learning(make):
+    model = make("vectors")
+    with pytest.raises(InvalidParameterError, match="got a count matrix"):
+        model.fit_resample(np.zeros((2, 3)), ["food", "pets"])
+    assert not hasattr(model, "noisy_sums_")
+
+
 @pytest.mark.parametrize("name", list(FORMS)[:5])
 def test_a_step_of_imbalanced_learn(make, private, name):
     form, words = FORMS[name], clone(WORDS)

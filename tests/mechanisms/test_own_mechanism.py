@@ -223,6 +223,10 @@ def test_fingerprints_tell_all_options_apart():
     class Other(Steps):
         pass
 
+    class Silent(str):
+        def __repr__(self):
+            return "silent"
+
     other = WordEmbedding(ROW.words, np.arange(12.0)[:, None] + 1)
     made = [
         mechanism.prepare(ROW, 1.0).fingerprint
@@ -231,7 +235,8 @@ def test_fingerprints_tell_all_options_apart():
             Steps([[1.0], 2.0]), Steps([1.0, [2.0]]), Steps(np.ones(2)),
             Steps(np.ones((1, 2))), Steps(np.ones(2, np.float32)), Steps(Steps()),
             Steps(True), Steps(b"1.0"), Steps(["ab", "c"]), Steps(["a", "bc"]),
-            Steps(["a, str('b')"]), Other(), MahalanobisNoise(), Exponential(),
+            Steps(["a, str('b')"]), Steps(Silent("a")), Steps(Silent("b")), Other(),
+            MahalanobisNoise(), Exponential(),
             # the law is the same, and its noise is not
             Exponential("half", 1e6), Exponential("half", 2e6),
         )

@@ -27,6 +27,7 @@ WRONG = [
     (pd.to_datetime(["2020-01-01", None, "2021-01-01"]), "got a Timestamp for"),
     ([object(), object(), object()], "a text or a number, got an object for"),
     ([("a", "b"), ("c", "d"), ("e", "f")], "a text or a number, got a tuple for"),
+    ([1j, 2j, 1j], "a text or a number, got a complex for document 0"),
     ("abc", "must hold one label per document, got a str of 3 characters."),
     (7, "must hold one label per document, got an int."),
 ]
