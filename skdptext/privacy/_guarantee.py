@@ -909,7 +909,7 @@ class PrivacyGuarantee:
         >>> last["exponent"], last["delta"], round(last["exponent_with_delta"])
         (120.0, 1e-06, 98)
         """
-        return self._statement.rows
+        return [dict(row) for row in self._statement.rows]
 
     @cached_property
     def _statement(self) -> Statement:
@@ -918,7 +918,7 @@ class PrivacyGuarantee:
     @property
     def limits(self) -> list[str]:
         """What is not promised."""
-        return self._statement.limits
+        return list(self._statement.limits)
 
     def __str__(self) -> str:
         return self._statement.as_text()

@@ -139,6 +139,17 @@ def number(text):
     return math.exp(log_of(text))
 
 
+@pytest.mark.parametrize("name", KINDS)
+def test_changed_rows_do_not_change_the_promise(name):
+    guarantee = KINDS[name]()
+    said = str(guarantee)
+    for row in guarantee.rows():
+        row.update(dict.fromkeys(row, 0))
+    guarantee.limits.clear()
+    assert str(guarantee) == said
+    assert all(row["what"] for row in guarantee.rows())
+
+
 def test_rounding():
     """2,000 numbers of each size; no more is added than a step of the last digit."""
     for bound in np.exp(RNG.uniform(-12, 6.9, 2000)).tolist():
