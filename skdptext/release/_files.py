@@ -303,10 +303,13 @@ def verify(out: str | os.PathLike[str]) -> list[str]:
     extra = sorted(there - {*stated, MANIFEST})
     faults = [f"{name} is not part of the release." for name in extra]
     for name, digest in stated.items():
-        if name not in there:
-            faults.append(f"{name} is missing.")
-        elif _digest_of(folder / name) != digest:
-            faults.append(f"{name} has changed since it was written.")
+        try:
+            if name not in there:
+                faults.append(f"{name} is missing.")
+            elif _digest_of(folder / name) != digest:
+                faults.append(f"{name} has changed since it was written.")
+        except OSError as error:
+            faults.append(f"{name} cannot be read: {error.strerror}.")
     return faults
 
 

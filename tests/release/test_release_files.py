@@ -194,6 +194,8 @@ def test_what_is_missing_changed_or_unexpected_is_named(out):
     (out / "notes.txt").unlink()
     (out / part).unlink()
     assert verify(out) == [f"{part} is missing."]
+    (out / part).mkdir()
+    assert verify(out)[0].startswith(f"{part} cannot be read: ")
 
 
 @pytest.mark.no_cover
