@@ -1,7 +1,7 @@
 """The benchmarks' committed JSON as figures, tables and CSV files, made at build time.
 
 The page of benchmarks includes ``_benchmarks/<part>.txt``, a figure and the tables to
-download. Pages include ``_benchmarks/<name>.txt``, one table or figure, too.
+download. Other pages include ``_benchmarks/<name>.txt``, one table or figure.
 """
 
 from __future__ import annotations

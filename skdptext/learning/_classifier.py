@@ -210,8 +210,8 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
     document belongs to each class: for vectors, by linear discriminant analysis with
     the public covariance and with means shrunk according to the noise. A student model,
     logistic regression on words, learns these weights; it predicts, and labels the
-    corpus. For vectors, the discriminant analysis has a say in this, too, and more if
-    less of the sums is noise. This is post-processing.
+    corpus. For vectors, the scores of the discriminant analysis are added to its own,
+    with more weight if less of the sums is noise. This is post-processing.
 
     *Scores.* ``score`` returns accuracy, which a rare class hardly changes: use
     `sklearn.metrics.balanced_accuracy_score` for skewed classes.

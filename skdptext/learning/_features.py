@@ -190,7 +190,7 @@ def default_features(
     try:
         if grouped:
             return PublicFeatures.of(topic_groups(texts, *numbers), texts, ours=True)
-        # More iterations than scikit-learn's 5 find the last directions, too: accuracy
+        # More iterations than scikit-learn's 5 also find the last directions: accuracy
         # on tweets without vectors rose by 0.008.
         topics = topic_encoder(texts, *numbers).set_params(truncatedsvd__n_iter=15)
         rows = topics.fit_transform(texts)
