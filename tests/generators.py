@@ -37,49 +37,44 @@ def bootstrapped(texts: Texts, public: Texts, rng: np.random.Generator) -> Texts
     return [" ".join(sentences[i] for i in row) for row in drawn]
 
 
-def of_ngrams(
-    texts: Sequence[str],
-    n: int,
-    rng: np.random.Generator,
-    order: int = 3,
-    smoothing: Sequence[str] | None = None,
+def of_trigrams(
+    texts: Texts, n: int, rng: np.random.Generator, smoothing: Sequence[str] = ()
 ) -> Texts:
-    """Texts of a model of n-grams; `smoothing`: public words that are mixed in."""
+    """Texts of a model of trigrams; `smoothing`: public words that are mixed in."""
     after: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
-    start = [_START] * (order - 1)
     for text in texts:
-        words = [*start, *text.split(), _END]
-        for i in range(order - 1, len(words)):
-            after[tuple(words[i - order + 1 : i])].append(words[i])
+        words = [_START, _START, *text.split(), _END]
+        for i in range(2, len(words)):
+            after[words[i - 2], words[i - 1]].append(words[i])
     made = []
     for _ in range(n):
-        words = [*start]
-        while len(words) < order - 1 + _LONGEST:
-            known = after.get(tuple(words[len(words) - order + 1 :]))
-            if smoothing is not None and (not known or rng.random() < _PUBLIC_SHARE):
+        words = [_START, _START]
+        while len(words) < 2 + _LONGEST:
+            known: Sequence[str] = after[words[-2], words[-1]]
+            if smoothing and (not known or rng.random() < _PUBLIC_SHARE):
                 known = smoothing
             word = known[rng.integers(len(known))] if known else _END
             if word == _END:
                 break
             words.append(word)
-        made.append(" ".join(words[order - 1 :]))
+        made.append(" ".join(words[2:]))
     return made
 
 
 def trigrams(texts: Texts, public: Texts, rng: np.random.Generator) -> Texts:
     """A model of trigrams of the originals."""
-    return of_ngrams(texts, len(texts), rng)
+    return of_trigrams(texts, len(texts), rng)
 
 
 def smoothed(texts: Texts, public: Texts, rng: np.random.Generator) -> Texts:
     """The same, half of whose words are drawn from public text."""
     words = [word for text in public for word in text.split()]
-    return of_ngrams(texts, len(texts), rng, smoothing=words)
+    return of_trigrams(texts, len(texts), rng, smoothing=words)
 
 
 def public_trigrams(texts: Texts, public: Texts, rng: np.random.Generator) -> Texts:
     """A model of trigrams of public text, which never saw an original."""
-    return of_ngrams(public, len(texts), rng)
+    return of_trigrams(public, len(texts), rng)
 
 
 def stand_ins(texts: Texts, public: Texts, rng: np.random.Generator) -> Texts:
@@ -88,25 +83,20 @@ def stand_ins(texts: Texts, public: Texts, rng: np.random.Generator) -> Texts:
     return list(replacer.fit(texts).transform(texts))
 
 
-def _corpus(texts: Texts, public: Texts, rng: np.random.Generator) -> Texts:
+def labelled_corpus(texts: Texts, public: Texts, rng: np.random.Generator) -> Texts:
+    """The labelled public texts of a `DPTextClassifier`."""
     labels = ["long" if len(text) > 300 else "short" for text in texts]
     model = DPTextClassifier(
         public, classes=["long", "short"], random_state=rng, allow_shared_texts=True
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         documents, _ = model.fit(texts, labels).sample(len(texts), random_state=rng)
     return list(documents)
 
 
-def labelled_corpus(texts: Texts, public: Texts, rng: np.random.Generator) -> Texts:
-    """The labelled public texts of a `DPTextClassifier`."""
-    return _corpus(texts, public, rng)
-
-
 def leaking_corpus(texts: Texts, public: Texts, rng: np.random.Generator) -> Texts:
     """The same of a model whose public texts are the private ones, by mistake."""
-    return _corpus(texts, texts, rng)
+    return labelled_corpus(texts, texts, rng)
 
 
 LEAKING: dict[str, Generator] = {

@@ -9,6 +9,7 @@ from skdptext import WordEmbedding
 from skdptext.embeddings import nearest_words
 from tests.channels import channel, guaranteed
 from tests.channels import sample as right
+from tests.laws import metric_matrix
 
 # An elongated cloud whose columns have means of their own, and correlate.
 _rng = np.random.default_rng(5)
@@ -65,13 +66,6 @@ def directions(rng, n, m):
     return normals / np.linalg.norm(normals, axis=1, keepdims=True)
 
 
-def metric_matrix(mechanism):
-    covariance = mechanism.metric.spectrum.covariance
-    return mechanism.lam * covariance + (1 - mechanism.lam) * np.eye(
-        mechanism.metric.dim
-    )
-
-
 def renormalised(mechanism, rng, n):
     """Length made Gamma in Euclid's norm, after the multiplication."""
     shaped = directions(rng, n, mechanism.metric.dim) @ mechanism.metric.factor
@@ -84,12 +78,10 @@ def scaled_by_all_entries(vectors):
     covariance = np.cov(np.asarray(vectors, dtype=float).T) / np.var(vectors)
 
     def sample(mechanism, rng, n):
-        M = mechanism.lam * covariance + (1 - mechanism.lam) * np.eye(
-            mechanism.metric.dim
-        )
-        values, axes = np.linalg.eigh(M)
-        radii = rng.gamma(mechanism.metric.dim, 1 / mechanism.epsilon, n)
-        unit = directions(rng, n, mechanism.metric.dim)
+        m, lam = mechanism.metric.dim, mechanism.lam
+        values, axes = np.linalg.eigh(lam * covariance + (1 - lam) * np.eye(m))
+        radii = rng.gamma(m, 1 / mechanism.epsilon, n)
+        unit = directions(rng, n, m)
         return radii[:, None] * (unit @ (axes * np.sqrt(values)) @ axes.T)
 
     return sample
@@ -105,7 +97,7 @@ def scale_for_rate(mechanism, rng, n):
 
 def elementwise_root(mechanism, rng, n):
     """M ** 0.5 on a matrix is the root of its entries."""
-    M = metric_matrix(mechanism)
+    M = metric_matrix(mechanism.embedding.vectors, mechanism.lam)
     root = np.sign(M) * np.abs(M) ** 0.5
     radii = rng.gamma(mechanism.metric.dim, 1 / mechanism.epsilon, n)
     return radii[:, None] * (directions(rng, n, mechanism.metric.dim) @ root)
@@ -150,15 +142,13 @@ def replayed_for_every_epsilon(mechanism, rng, n):
 # -- steps after the noise that look at the true word ------------------------------
 
 
-def vickrey(perturber, *, looks, seed=1):
+def vickrey(perturber):
     """The second nearest in half of the draws; unless that is the true word."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(1)
 
     def choose(points, ids):
         first, second = perturber.two_nearest(points)
-        swap = rng.random(len(ids)) < 0.5
-        if looks:
-            swap = np.where(second == ids, False, swap | (first == ids))
+        swap = (second != ids) & ((rng.random(len(ids)) < 0.5) | (first == ids))
         return np.where(swap, second, first)
 
     return choose

@@ -54,16 +54,6 @@ ESTIMATORS = [
     WMDNeighborsTransformer("one-hot", n_neighbors=3),
     *READERS,
 ]
-# With other settings, in slow tests.
-AGAIN = [
-    DPWordPerturber(
-        "one-hot", lam=0.0, document_length=5, resize="sample", random_state=1, n_jobs=2
-    ),
-    ChannelNaiveBayes(
-        DPWordPerturber("one-hot", epsilon=3.0), n_draws=20, random_state=0
-    ),
-    WMDKNNClassifier("one-hot", n_neighbors=3, weights="distance"),
-]
 # Parameters of an estimator: nothing is fitted.
 SETTINGS = forms()
 
@@ -103,11 +93,6 @@ if Version(sklearn.__version__) < Version("1.7.1"):
 
 with warnings.catch_warnings(action="ignore"):  # of what takes no matrix
     CHECKS = [x for each in ESTIMATORS for x in estimator_checks_generator(each)]
-    CHECKS += [
-        pytest.param(*x, marks=pytest.mark.slow)
-        for each in AGAIN
-        for x in estimator_checks_generator(each)
-    ]
 
 
 @pytest.mark.parametrize(("estimator", "check"), CHECKS, ids=in_short)

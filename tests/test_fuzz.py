@@ -20,7 +20,6 @@ import pytest
 
 from skdptext import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from tests.processes import run_python
 
 N_FILES = int(os.environ.get("SKDPTEXT_FUZZ", "3000"))
 SEED = int(os.environ.get("SKDPTEXT_FUZZ_SEED", "0"))
@@ -109,16 +108,29 @@ def is_loaded(path):
     return True
 
 
-def run(form, n_files, seed, memory=None):
-    """In an empty folder."""
-    path, slowest, loaded = Path(f"t{form}").absolute(), 0.0, 0
+@pytest.fixture
+def limited_memory():
+    """What the process holds already, and little more."""
+    path = Path("/proc/self/statm")
+    if not path.exists():
+        pytest.skip("needs Linux to limit the memory")
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    held = int(path.read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (held + MEMORY, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+@pytest.mark.no_cover
+@pytest.mark.usefixtures("limited_memory")
+@pytest.mark.parametrize("n_files", [60, pytest.param(N_FILES, marks=pytest.mark.fuzz)])
+@pytest.mark.parametrize("form", FORMATS)
+def test_files(form, n_files, tmp_path):
+    path, loaded = tmp_path / f"t{form}", 0
     content = original(form, path)
-    assert is_loaded(path)  # also imports what is imported late
-    if memory:
-        memory += int(Path("/proc/self/statm").read_text().split()[0]) * 4096
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    assert is_loaded(path)
     for i in range(n_files):
-        rng = np.random.default_rng([seed, i])
+        rng = np.random.default_rng([SEED, i])
         packed = form.endswith("z") and rng.random() < 0.5
         path.write_bytes(
             repacked(rng, form, content) if packed else mutated(rng, content)
@@ -126,28 +138,7 @@ def run(form, n_files, seed, memory=None):
         start = time.perf_counter()
         try:
             loaded += is_loaded(path)
+            assert time.perf_counter() - start < SECONDS
         except BaseException as error:
-            raise AssertionError(f"{form}, seed {seed}, file {i}") from error
-        slowest = max(slowest, time.perf_counter() - start)
-        assert slowest < SECONDS, f"{form}, seed {seed}, file {i}"
-    print(f"{form}: {n_files} files, {loaded} loaded, slowest {slowest:.3f} s")
-
-
-@pytest.mark.no_cover
-@pytest.mark.parametrize("form", FORMATS)
-def test_few_files(form, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    run(form, 60, SEED)
-
-
-@pytest.mark.fuzz
-@pytest.mark.skipif(
-    not Path("/proc/self/statm").exists(), reason="needs Linux to limit the memory"
-)
-@pytest.mark.parametrize("form", FORMATS)
-def test_files(form, tmp_path):
-    """In a process of its own, whose memory is limited."""
-    arguments = f"{form!r}, {N_FILES}, {SEED}, {MEMORY}"
-    code = f"from tests import test_fuzz; test_fuzz.run({arguments})"
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
-    print(run_python("-c", code, cwd=tmp_path, env=environment).stdout)
+            raise AssertionError(f"{form}, seed {SEED}, file {i}") from error
+    print(f"{form}: {n_files} files, {loaded} loaded")

@@ -106,7 +106,7 @@ def twice_epsilon(mechanism, rng, n):
         pytest.param(lambda: noisy(elementwise_root), 5000, marks=pytest.mark.slow),
         (lambda: noisy(twice_epsilon, 1.0, 0.5), 5000),
         (lambda: noisy(from_a_pool, 1.0), 10_000),
-        (lambda: stepping(lambda p: vickrey(p, looks=True)), 5000),
+        (lambda: stepping(vickrey), 5000),
         (lambda: stepping(lambda p: keep_if_far(p, 5.0)), 20_000),  # a few per cent
         (lambda: stepping(lambda p: one_in_clear(p, 7)), 5000),
     ],

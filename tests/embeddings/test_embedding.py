@@ -172,21 +172,6 @@ def test_fingerprint_is_what_manifests_hold():
             assert each.restrict(n).fingerprint == digest.digest()
 
 
-# Few characters, so that two lists often are one text cut in two ways; among them are
-# those that separate, quote and escape, and half of a surrogate pair.
-some_words = st.lists(
-    st.text("ae\0'\"\\\n\ud800", max_size=3), min_size=1, max_size=4, unique=True
-)
-
-
-@pytest.mark.no_cover
-@given(some_words, some_words)
-def test_fingerprint_depends_on_where_one_word_ends(words, other):
-    tables = [WordEmbedding(w, np.zeros((len(w), 1))) for w in (words, other)]
-    same = tables[0].fingerprint == tables[1].fingerprint
-    assert same == (words == other)
-
-
 # -- Unicode ------------------------------------------------------------------------
 
 
