@@ -6,7 +6,6 @@ and returns texts. Tests of membership attack them.
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -20,21 +19,13 @@ Texts = list[str]
 Generator = Callable[[Texts, Texts, np.random.Generator], Texts]
 
 _START, _END = "<s>", "</s>"
-# Words of a text at most, sentences of one, and the share of the words that smoothing
-# takes from public text.
-_LONGEST, _SENTENCES, _PUBLIC_SHARE = 60, 3, 0.5
+# Words of a text at most, and the share of them that smoothing takes from public text.
+_LONGEST, _PUBLIC_SHARE = 60, 0.5
 
 
 def resampled(texts: Texts, public: Texts, rng: np.random.Generator) -> Texts:
     """Originals, drawn with replacement."""
     return [texts[i] for i in rng.integers(len(texts), size=len(texts))]
-
-
-def bootstrapped(texts: Texts, public: Texts, rng: np.random.Generator) -> Texts:
-    """Sentences of all originals, drawn with replacement."""
-    sentences = [s for text in texts for s in re.split(r"(?<=[.!?])\s+", text) if s]
-    drawn = rng.integers(len(sentences), size=(len(texts), _SENTENCES))
-    return [" ".join(sentences[i] for i in row) for row in drawn]
 
 
 def of_trigrams(
@@ -101,7 +92,6 @@ def leaking_corpus(texts: Texts, public: Texts, rng: np.random.Generator) -> Tex
 
 LEAKING: dict[str, Generator] = {
     "resampled originals": resampled,
-    "bootstrap of sentences": bootstrapped,
     "trigram model": trigrams,
     "trigram model, smoothed with public words": smoothed,
     "corpus of DPTextClassifier, private texts given as public": leaking_corpus,

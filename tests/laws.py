@@ -15,12 +15,6 @@ from skdptext.audit import audit_noise_law
 ALPHA = 1e-6
 
 
-def assert_ks(sample, cdf, alpha=ALPHA):
-    """The sample follows the distribution; false alarm with probability alpha."""
-    p = stats.kstest(sample, cdf).pvalue
-    assert p > alpha, f"Kolmogorov-Smirnov p = {p:.2e} <= {alpha:.0e}"
-
-
 def assert_counts(counts, p, alpha=ALPHA):
     """Counts follow the probabilities; false alarm with probability alpha.
 

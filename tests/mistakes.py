@@ -37,12 +37,6 @@ class Perturber:
     def nearest(self, points):
         return nearest_words(points, self.embedding.vectors)
 
-    def two_nearest(self, points):
-        gaps = cdist(points, self.embedding.vectors, "sqeuclidean")
-        first = gaps.argmin(axis=1)
-        gaps[np.arange(len(gaps)), first] = np.inf
-        return first, gaps.argmin(axis=1)
-
     def perturb_words(self, words, n_draws=1):
         ids = np.repeat(self.embedding.find(words), n_draws)
         noise = self.sample(self.mechanism, self.rng, len(ids))
@@ -147,7 +141,8 @@ def vickrey(perturber):
     rng = np.random.default_rng(1)
 
     def choose(points, ids):
-        first, second = perturber.two_nearest(points)
+        gaps = cdist(points, perturber.embedding.vectors)
+        first, second = np.argpartition(gaps, 1, axis=1)[:, :2].T
         swap = (second != ids) & ((rng.random(len(ids)) < 0.5) | (first == ids))
         return np.where(swap, second, first)
 

@@ -10,6 +10,7 @@ misses of four are no alarm yet. False alarms: 1e-6 for each, at a rate of exact
 
 from __future__ import annotations
 
+from collections import Counter
 from types import SimpleNamespace
 
 import numpy as np
@@ -118,29 +119,19 @@ TRIALS = {
 }
 
 
-def misses(trial, n):
+@pytest.mark.parametrize(
+    ("name", "n"),
+    [
+        *((name, n) for name, (_, n) in TRIALS.items() if n),
+        *(pytest.param(name, SLOW, marks=pytest.mark.slow) for name in TRIALS),
+    ],
+)
+def test_intervals_hold_the_truth_in_95_percent(name, n):
     """How often each interval is above the truth or below it."""
-    missed = {}
+    missed = Counter()
     for seed in range(n):
-        for name, low, truth, high in trial(seed):
-            wrong = not low <= truth + 1e-12 or not truth - 1e-12 <= high
-            missed[name] = missed.get(name, 0) + wrong
-    return missed
-
-
-def check(name, n):
-    missed = misses(TRIALS[name][0], n)
+        for interval, low, truth, high in TRIALS[name][0](seed):
+            missed[interval] += not low - 1e-12 <= truth <= high + 1e-12
     allowed = binom.isf(1e-6, n, 0.05)
     assert missed
     assert {k: m for k, m in missed.items() if m > allowed} == {}
-
-
-@pytest.mark.parametrize("name", [name for name, (_, n) in TRIALS.items() if n])
-def test_intervals_hold_the_truth_of_unrelated_data(name):
-    check(name, TRIALS[name][1])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", TRIALS)
-def test_intervals_hold_it_in_95_percent(name):
-    check(name, SLOW)

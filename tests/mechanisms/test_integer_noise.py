@@ -16,7 +16,7 @@ from skdptext.mechanisms import (
     laplace_scale,
 )
 from tests.expected import refused
-from tests.laws import ALPHA, assert_counts, assert_ks, catches, hockey_stick
+from tests.laws import ALPHA, assert_counts, catches, hockey_stick
 
 N = 60_000
 GRID = 2**30
@@ -71,7 +71,7 @@ def test_law_of_large_scales(name, scale):
     continuous = {"laplace": stats.laplace, "gaussian": stats.norm}[name]
     sample = LAWS[name][0](stream(), scale, N)
     assert sample.dtype == np.int64
-    assert_ks(sample / scale, continuous.cdf)
+    assert stats.kstest(sample / scale, continuous.cdf).pvalue > ALPHA
     # the last digits are as likely as each other
     assert_counts(np.bincount(sample & 15, minlength=16), np.full(16, 1 / 16))
 
