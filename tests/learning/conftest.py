@@ -21,6 +21,13 @@ class Numbers(TransformerMixin, BaseEstimator):
         return np.array([[float(x) for x in text.split()] for text in X])
 
 
+class Largest(Numbers):
+    """The group of such a vector is that of its largest number."""
+
+    def predict(self, X):
+        return self.transform(X).argmax(axis=1)
+
+
 NUMBERS = ["1 0 0", "0 1 0", "0 0 1", "0.5 0.5 0", "-1 0 0.25", "0 0 0"]
 
 
@@ -45,9 +52,10 @@ def private():
 
 @pytest.fixture(scope="session")
 def words():
+    """A word of each topic, the last, is in no public document."""
     rng = np.random.default_rng(4)
-    vectors = rng.normal(size=(8, 6)) + np.repeat([[3.0], [-3.0]], 4, axis=0)
-    return WordEmbedding(PETS + FOOD, vectors)
+    vectors = rng.normal(size=(10, 6)) + np.repeat([[3.0], [-3.0]], 5, axis=0)
+    return WordEmbedding([*PETS, "kitten", *FOOD, "soup"], vectors)
 
 
 @pytest.fixture
@@ -58,7 +66,7 @@ def make(public, words):
         given = {"delta": 0, "n_groups": 3}
         if kind == "vectors":
             given = {"embedding": words, "n_components": 3, "n_rarest": 10**6}
-        options = {"classes": ["food", "pets"], **given, **options}
+        options = {"classes": ["pets", "food"], **given, **options}
         return DPTextClassifier(public, **options)
 
     return made

@@ -16,7 +16,6 @@ from sklearn.pipeline import make_pipeline
 
 from skdptext import DPTextClassifier
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
-from skdptext.privacy import PrivacyGuarantee
 from tests.expected import refusals, refused, small_samples, unknown_words
 from tests.learning.conftest import (
     FOOD,
@@ -39,29 +38,12 @@ def test_it_learns(make, private, kind):
     proba = model.predict_proba(TEST)
     assert np.allclose(proba.sum(axis=1), 1)
     assert (model.classes_[proba.argmax(axis=1)] == RIGHT).all()
+    assert model.classes_.tolist() == ["food", "pets"]  # sorted
     assert model.noisy_sums_.shape == (2, {"groups": 3, "vectors": 7}[kind])
     documents, its_labels = model.sample()
     assert documents == list(model.public_)
     assert (its_labels == ["pets", "food"] * 40).mean() > 0.95
     assert model.predict([]).shape == (0,)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_sums_are_those_of_people(make, private, kind):
-    """With hardly any noise they are the sums of a plain computation."""
-    texts, labels, authors = private
-    delta, atol = (0, 0.01) if kind == "groups" else (0.5, 0.3)
-    model = make(kind, epsilon=1e5, n_expected=2, delta=delta).fit(*private)
-    if kind == "groups":
-        rows = np.eye(3)[model.encoder_.predict(texts)]
-    else:
-        rows = model.encoder_.transform(texts)
-        rows *= np.sqrt(1 - 0.3**2) / np.linalg.norm(rows, axis=1, keepdims=True)
-        rows = np.hstack([rows, np.full((200, 1), 0.3)])
-    expected = np.zeros_like(model.noisy_sums_)
-    for row, label, author in zip(rows, labels, authors, strict=True):
-        expected[int(label == "pets")] += row / (authors == author).sum()
-    assert np.allclose(model.noisy_sums_, expected, atol=atol)
 
 
 @pytest.mark.parametrize("seed", [None, np.random.default_rng(0)], ids=["none", "some"])
@@ -95,6 +77,8 @@ def test_a_seed_repeats_noise_for_the_same_sums_only(make, private, kind):
     noise = one[0] - exact_sums(model, texts, labels, people) / 2**30
     other_noise = released(*fewer)[0] - exact_sums(model, *fewer) / 2**30
     assert (np.abs(noise - other_noise) > 1e-6).all()
+    # each is within 7 standard deviations, or 30 scales of Laplace's law
+    assert np.abs(noise).max() < 35
     model.set_params(random_state=2**80 + 1)
     assert (released(texts, labels, people)[0] != one[0]).all()
 
@@ -134,11 +118,10 @@ def test_public_documents_among_the_private_ones(public, private):
             model.fit(*shared)
     with pytest.warns(PrivacyLeakWarning, match="^1 of 160 public texts is"):
         model.fit([*texts[1:], nearly[0]], labels)
-    told = str(model.fit(texts, labels).guarantee())
+    caveat = "Public documents may be among the private ones:"
+    assert caveat not in " ".join(str(model.guarantee()).split())
     model.set_params(allow_shared_texts=True).fit(*shared)
-    stored = PrivacyGuarantee.from_json(model.guarantee().to_json())
-    caveat = "Public documents may be among the private ones"
-    assert [caveat in " ".join(str(x).split()) for x in (stored, told)] == [True, False]
+    assert caveat in " ".join(str(model.guarantee()).split())
 
 
 def test_the_holder_is_told_where_noise_drowns_the_classes(make, private):
@@ -174,9 +157,8 @@ def test_encoders(public, private, encoder, n_features, on_trust):
     model = DPTextClassifier(public, encoder, classes=["food", "pets"], epsilon=5.0)
     assert model.fit(*private[:2]).noisy_sums_.shape == (2, n_features)
     assert (model.predict(TEST) == RIGHT).all()
-    assert (
-        "was already fitted" in " ".join(str(model.guarantee()).split())
-    ) == on_trust
+    said = " ".join(str(model.guarantee()).split())
+    assert ("was already fitted" in said) == on_trust
 
 
 class Failing(Numbers):
@@ -189,21 +171,17 @@ class Failing(Numbers):
         return self.made(X) if "secret" in X[0] else super().transform(X)
 
 
-@pytest.mark.parametrize(
-    ("made", "message"),
-    [
-        (lambda X: int(X[0]), "failed with ValueError"),  # which quotes the text
-        (lambda X: np.ones((len(X), 2)), "as many numbers as the public documents"),
-        (lambda X: np.zeros(len(X)), "must give every document a row of numbers"),
-        (lambda X: np.full((len(X), 3), np.nan), "vector of finite numbers"),
-    ],
-    ids=["error", "narrow", "flat", "no numbers"],
+@refusals(
+    (lambda X: int(X[0]), "failed with ValueError"),  # which quotes the text
+    (lambda X: np.ones((len(X), 2)), "as many numbers as the public documents"),
+    (lambda X: np.zeros(len(X)), "must give every document a row of numbers"),
+    (lambda X: np.full((len(X), 3), np.nan), "vector of finite numbers"),
+    (lambda X: np.arange(3.0 * len(X)).reshape(-1, 3), "each document by itself"),
+    never="secret",
 )
-def test_encoders_that_fail(made, message):
+def test_encoders_that_fail(made):
     model = DPTextClassifier(NUMBERS, Failing(made), classes=["a", "b"])
-    with pytest.raises(InvalidParameterError, match=message) as caught:
-        model.fit(["secret", "secret"], ["a", "b"])
-    assert "secret" not in str(caught.value)
+    model.fit(["secret", "secret"], ["a", "b"])
 
 
 # -- bad input -----------------------------------------------------------------------
@@ -215,8 +193,7 @@ def test_encoders_that_fail(made, message):
     *(({"n_groups": wrong}, "n_groups") for wrong in (1, True)),
     *(({"classes": w}, "classes") for w in (["a"], ["a", "a"], [["a", "b"]], [1, "a"])),
     *(({"encoder": w}, "encoder") for w in (TfidfVectorizer, LogisticRegression())),
-    *(({"public_documents": w}, "public_documents") for w in ("text", [], np.eye(3))),
-    ({"allow_shared_texts": 1}, "allow_shared_texts must be"),
+    *(({"public_documents": w}, "public_documents") for w in ([], np.eye(3))),
     ({"priors": "Released"}, "priors must be one of"),
     ({"delta": 0, "n_groups": 10**6}, "n_groups must be at most"),
     ({"embedding": Numbers()}, "embedding must be None, or"),
@@ -237,7 +214,6 @@ LABELS = ["pets", "food", "pets"]
 @refusals(
     (LABELS[:2], None, "y must hold one label per document"),
     ([*LABELS, "food"], None, r"one label per document \(3\), got 4"),
-    (["pets", None, "food"], None, "y must not be missing"),
     ([0, 1, 1], None, "got numbers, not text"),
     (["pets", SECRET, "pets"], None, "label of document 1 is not one of them"),
     (LABELS, LABELS, "several people share, got the authors"),
@@ -254,11 +230,11 @@ def test_bad_data(make, y, authors):
 @unknown_words
 def test_empty_documents_count(make):
     texts, labels = ["", "cat", "?!", "cup"], ["pets", "pets", "food", "food"]
-    for kind, delta in zip(KINDS, (0, 0.5), strict=True):
-        model = make(kind, epsilon=1e4, n_expected=2, delta=delta).fit(texts, labels)
-        groups = model.noisy_sums_.sum(axis=1)
-        n = groups if kind == "groups" else model.noisy_sums_[:, -1] / 0.3
-        assert n == pytest.approx([2, 2], abs=0.5)
+    for kind in KINDS:
+        model = make(kind).fit(texts, labels)
+        sums = exact_sums(model, texts, labels) / 2**30
+        n = sums.sum(axis=1) if kind == "groups" else sums[:, -1] / 0.3
+        assert n == pytest.approx([2, 2])
         model.predict(["", "?!"])
         for authors in (None, []):
             model.fit([], [], authors).predict(["cat"])  # nobody at all: noise only
