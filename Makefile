@@ -38,7 +38,7 @@ SHARED := $(PIN) PYTHONDONTWRITEBYTECODE= SKDPTEXT_CACHE=$(CURDIR)/build/cache
 BENCH_OUT := build/bench
 # Each worker begins with half of the tests in their order and takes from the other's when
 # it has none left: files stay whole, and what they make for all their tests is made once.
-WORKERS := -n $(JOBS) --dist worksteal
+WORKERS := $(if $(filter 0,$(JOBS)),,-n $(JOBS) --dist worksteal)
 QUICK := not slow and not fuzz and not scale and not notebooks
 COVER := --cov=skdptext --cov-branch --cov-config=setup.cfg
 
