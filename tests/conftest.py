@@ -90,7 +90,6 @@ _UNWATCHED = {
         "test_common",
         "test_docstrings",
         "test_experiments",
-        "test_learn_benchmark",
         "test_notebook",
         "test_pipelines",
         "test_public_calls",

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import json
 import os
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -40,28 +38,6 @@ def test_every_script_says_what_it_does(load, path, monkeypatch, capsys):
     assert stopped.value.code == 0
     first = script.__doc__.splitlines()[0]
     assert first in " ".join(capsys.readouterr().out.split())
-
-
-ROWS = [
-    {"what": "one, two", "n": np.int64(30_000), "ratio": np.float32(1.5)},
-    {"what": "two\nlines", "ratio": float("nan"), "same": np.bool_(True)},
-]
-
-
-def test_what_is_recorded_is_what_was_measured(load, tmp_path):
-    results = load("results")
-    results.record("speed", ROWS, title="Speed", note="One thread.")
-    assert list(tmp_path.iterdir()) == [tmp_path / "speed.json"]
-    record = json.loads((tmp_path / "speed.json").read_text("utf-8"))
-    assert record["rows"] == [
-        {"what": "one, two", "n": 30_000, "ratio": 1.5},
-        {"what": "two\nlines", "ratio": None, "same": True},
-    ]
-    assert record["title"] == "Speed"
-    assert record["note"] == "One thread."
-    assert record["versions"]["numpy"] == np.__version__
-    assert record["machine"]["cores"] == os.cpu_count()
-    assert str(ROOT) not in record["command"]
 
 
 def test_a_figure_out_of_its_tolerance_is_named(load, tmp_path, monkeypatch, capsys):

@@ -1,9 +1,8 @@
-"""The experiments: their tests, intervals and texts, and quick runs of them."""
+"""The experiments: their tests, intervals and texts, and a quick run."""
 
 from __future__ import annotations
 
 import csv
-import json
 import os
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from experiments.learn import corpora as learn_corpora
 from experiments.mechanisms import intervals
 from experiments.obfuscation import clusters, corpora
 from experiments.paper import published, significance
@@ -155,51 +155,42 @@ def test_differences_of_pairs_count_documents_and_releases():
 # -- texts of authors -----------------------------------------------------------------
 
 
-def test_known_text_and_snippet_keep_their_look():
-    text = '  "Well," she said.\n\nThen -- nothing;  the END.\n'
-    assert corpora.ends(text, 4, 2) == ('"Well," she said.\n\nThen', "the END.")
-    # nothing between them, and nothing in both
-    assert corpora.ends("a b\n c", 2, 1) == ("a b", "c")
-
-
 def _runs(text, size=12):
     words = text.split()
     return {" ".join(words[i : i + size]) for i in range(len(words) - size + 1)}
 
 
-def test_problems_are_as_the_page_says(data_file):
+def test_no_snippet_stands_in_the_known_text_of_its_author(data_file):
+    """In whole or in part."""
     data_file("pan19_fanfiction_en.jsonl.gz")
     problem = corpora.fan_fiction("40 authors", corpora.FANDOMS)
-    assert (len(problem.known), len(problem.snippets)) == (40, 168)
-    assert len(problem.training) == 464
-    assert {len(text.split()) for text in problem.known} == {2000}
-    assert {len(text.split()) for text in problem.snippets} == {1000}
-    # no snippet stands in the known text of its author, in whole or in part
     known = dict(zip(problem.known_author, map(_runs, problem.known), strict=True))
     for author, text in zip(problem.author, problem.snippets, strict=True):
         assert len(_runs(text) & known[author]) < 10
 
 
-# -- quick runs -----------------------------------------------------------------------
+def test_thirds_share_no_text():
+    parts = learn_corpora.split("docstrings", 0)
+    thirds = [parts.public, parts.private, parts.test]
+    assert len(parts.private) == 500
+    assert len(set().union(*thirds)) == sum(map(len, thirds))
+    topics = parts.public_topic, parts.topic, parts.test_topic
+    assert [len(t) for t in topics] == [len(texts) for texts in thirds]
+    assert learn_corpora.split("docstrings", 1).public != parts.public
 
 
-@pytest.fixture
-def quick_run(tmp_path):
-    """Runs an experiment as its user does, into a folder of the test."""
-    folders = {"RESULTS": str(tmp_path), "CELLS": str(tmp_path / "cells")}
-    environment = {f"SKDPTEXT_BENCH_{name}": path for name, path in folders.items()}
-
-    def run(name):
-        command = [sys.executable, ROOT / "benchmarks" / "experiment.py", name]
-        subprocess.run([*command, "--quick"], env=os.environ | environment, check=True)
-
-    return run
+# -- a quick run -----------------------------------------------------------------------
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("built_in")
-def test_a_quick_run_of_the_paper(quick_run, tmp_path):
-    quick_run("paper")
+def test_a_quick_run_of_the_paper(tmp_path):
+    folders = {"RESULTS": str(tmp_path), "CELLS": str(tmp_path / "cells")}
+    environment = {f"SKDPTEXT_BENCH_{name}": path for name, path in folders.items()}
+    subprocess.run(
+        [sys.executable, ROOT / "benchmarks" / "experiment.py", "paper", "--quick"],
+        env=os.environ | environment, check=True,
+    )  # fmt: skip
     path = tmp_path / "utility_docstrings_docstrings.csv"
     rows = list(csv.DictReader(path.read_text("utf-8").splitlines()))
     share = [float(row["tokens unchanged, %"]) for row in rows]
@@ -207,16 +198,3 @@ def test_a_quick_run_of_the_paper(quick_run, tmp_path):
     accuracy = [float(row["accuracy"].split(" ± ")[0]) for row in rows]
     # at ε = 5 all are named as the larger class is
     assert max(accuracy[:3]) + 0.05 < min(accuracy[3:])
-
-
-@pytest.mark.slow
-def test_quick_mode(quick_run, data_file, tmp_path):
-    data_file("pan19_fanfiction_en.jsonl.gz")
-    data_file("googlenews_8k_300d.npz")
-    quick_run("obfuscation")
-    path = tmp_path / "obfuscation_18_google.json"
-    clean, noisy = json.loads(path.read_text("utf-8"))["rows"]
-    assert clean["words changed"] == 0
-    assert 0.3 < noisy["words changed"] < 0.5
-    assert float(clean["DRtopic"].split()[0]) >= 0.8
-    assert float(noisy["DRtopic"].split()[0]) >= 0.7

@@ -179,15 +179,6 @@ def test_links_of_the_readme_work_on_a_package_index():
         assert (ROOT / (match[1] or match[2])).exists(), link
 
 
-def test_workflows_run_what_is_there():
-    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.M)
-    for workflow in (ROOT / ".github" / "workflows").glob("*.yml"):
-        text = workflow.read_text("utf-8")
-        assert set(re.findall(r"\bmake ([a-z-]+)", text)) <= set(targets), workflow
-        for file in re.findall(r"(?:tests|\.ci)/[\w./]+", text):
-            assert (ROOT / file.rstrip(".")).exists(), file
-
-
 def test_version_is_the_same_everywhere():
     citation = (ROOT / "CITATION.cff").read_text("utf-8")
     versions = re.findall(r"^ *version: (\S+)$", citation, flags=re.MULTILINE)
