@@ -61,14 +61,6 @@ def test_conclusions_follow_the_amount(value, amount):
             continue
         start = f"THE {what} IS IDENTIFIED FOR {amount.upper()} RELEASES: at least"
         assert report.verdict.startswith(start)
-        assert f"{100 * max(0, value - 0.04):.0f}%" in report.verdict
-        assert f"{value:.0%}\u00a0here; guessing: 1%" in report.verdict
-    left = said(of("linkage", 0.01), of("words", value, 0.0), of("topic", 0.9, 0.5))
-    other = "NOTHING WAS IDENTIFIED BEYOND THE TOPIC: topic (most: at least 86%"
-    some = "NO RELEASE IS IDENTIFIED, BUT SOMETHING IS LEFT: words of a text"
-    assert left.verdict.startswith(other if value < 0.04 else some)
-    for shown in (str(left), left._repr_html_()):
-        assert ("100%" in shown) == (value > 0.95)
 
 
 # Certain, and of no use; and what matters, as among a thousand, or where chance is 0.
@@ -317,14 +309,8 @@ def test_large_inputs_are_sampled_and_say_so():
         report.scores["author"].n_documents == report.scores["topic"].n_documents == 10
     )
     assert report.scores["copies"].n_documents == 20
-    rare = release_report(texts, texts, authors=["a", "b"] * 29 + ["c", "d"])
-    assert any(
-        note.startswith("2 documents are the only ones with their author")
-        for note in rare.notes
-    )
     empty = release_report(["", "!", *CLEAR[2:20]], ["", "x", *CLEAR[2:20]])
     assert empty.scores["words"].value == 1
-    assert "2 originals hold no word and are left out." in empty.notes
 
 
 # -- people ----------------------------------------------------------------------------
