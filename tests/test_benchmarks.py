@@ -9,19 +9,17 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
-BENCHMARKS = ROOT / "benchmarks"
+BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 SCRIPTS = [*sorted(BENCHMARKS.glob("bench_*.py")), BENCHMARKS / "record.py"]
 
 
 @pytest.fixture
 def load(monkeypatch, tmp_path):
-    """Imports modules of benchmarks/ and docs/, and leaves no trace of them."""
+    """Imports modules of benchmarks/, and leaves no trace of them."""
     monkeypatch.setattr(os, "environ", os.environ.copy())  # some pin their threads
     monkeypatch.syspath_prepend(BENCHMARKS)
-    monkeypatch.syspath_prepend(ROOT / "docs")
     monkeypatch.setenv("SKDPTEXT_BENCH_RESULTS", str(tmp_path))
-    mine = {path.stem for path in [*BENCHMARKS.glob("*.py"), *ROOT.glob("docs/*.py")]}
+    mine = {path.stem for path in BENCHMARKS.glob("*.py")}
     # Other tests hold these and send their functions to processes, by name.
     before = set(sys.modules)
     yield importlib.import_module

@@ -14,11 +14,6 @@ README = (ROOT / "README.md").read_text("utf-8")
 DOCS = ROOT / "docs"
 
 
-def example():
-    """README's first block of Python."""
-    return re.search(r"^```python\n(.+?)^```$", README, re.M | re.S)[1]
-
-
 def test_the_tables_of_readme_and_landing_page_are_what_was_measured():
     path = ROOT / "benchmarks" / "results" / "lambda_search.json"
     rows = json.loads(path.read_text("utf-8"))["rows"]
@@ -61,8 +56,9 @@ def test_the_limit_in_bold_is_what_was_measured(page):
 @pytest.mark.notebooks
 def test_the_example_of_the_readme_runs_as_it_stands(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    example = re.search(r"^```python\n(.+?)^```$", README, re.M | re.S)[1]
     shown = {}
-    exec(compile(example(), "README.md", "exec"), shown)
+    exec(compile(example, "README.md", "exec"), shown)
     search, identified = shown["search"], shown["identified"]
     assert f"{identified:.0%}" in capsys.readouterr().out
     chosen = {

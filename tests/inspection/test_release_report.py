@@ -93,11 +93,6 @@ def test_the_first_verdict_that_applies():
         fields |= more
         scores += rows
         assert said(*scores, **fields).verdict.startswith(start)
-    report = said(topic, of("linkage", 0.9))
-    assert "Inferred: topic (most: at least 86%" in report.verdict
-    assert said(of("membership", 0.5, 0.5)).verdict.startswith(
-        "NOTHING WAS FOUND BEYON"
-    )
 
 
 # -- three kinds of release ------------------------------------------------------------
@@ -401,12 +396,8 @@ def test_a_model_that_remembers_is_told_from_one_that_never_saw(prose):
     assert leaking.scores["membership"].low > 0.6
     assert honest.verdict.startswith("NOTHING WAS FOUND BEYOND CONTROL")
     assert honest.epsilon < 0.6 < leaking.epsilon  # and seldom above 0
-    assert any("ε is at least" in note for note in leaking.notes)
-    proved = [report.notes[-1] for report in (leaking, honest)]
-    assert proved[1] == "Proved: ε is at most 0.6."
-    assert (
-        proved[0] == f"{proved[1]} The texts show more: is this really their guarantee?"
-    )
+    refuted = ["The texts show more" in each.notes[-1] for each in (leaking, honest)]
+    assert refuted == [True, False]
 
 
 @refusals(

@@ -26,9 +26,6 @@ from tests.releases import secrets_of
 
 pytestmark = unknown_words
 
-# None is the default
-MECHANISMS = [None, "exact", "randomized response", "half"]
-
 
 def words(table):
     """Released texts by id."""
@@ -153,7 +150,7 @@ def test_it_is_frozen_and_what_is_done_to_the_perturber_does_not_reach_it(
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("mechanism", [None, "exact", "randomized response", "half"])
 def test_a_pickle_is_small_and_holds_neither_key_nor_seed(
     mechanism, key_file, tmp_path, documents
 ):

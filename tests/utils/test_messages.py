@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 
 from skdptext import DPDocumentReplacer
 from skdptext.exceptions import PrivacyLeakWarning
-from skdptext.utils import bullets, kind_of, page, quiet, shown, table, warn_once
+from skdptext.utils import bullets, page, quiet, shown, table, warn_once
 
 # -- once a process ---------------------------------------------------------------
 
@@ -169,4 +169,3 @@ def test_options_are_shown_and_what_may_be_text_is_not():
         ([SECRET], "a list"),
     ):
         assert shown(value) == text
-    assert kind_of("truncate") == "a str of 8 characters"
