@@ -108,9 +108,9 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
     embedding : WordEmbedding, default=None
         Public word vectors, which relate words to each other.
     n_components : int >= 1 or "auto", default="auto"
-        Number of directions of topics, and of word vectors. "auto" is two fifths of
-        `n_rarest` times `epsilon`, and of no more than its default, shared by both
-        kinds; from 20 to 80 of each, and up to a tenth of the public documents.
+        Number of directions of topics, and of word vectors. "auto" is a fifth of
+        `n_rarest` times `epsilon`, and of no more than its default; from 20 to 80, and
+        up to a tenth of the public documents.
     n_groups : int >= 2 or "auto", default="auto"
         Number of public groups, if groups are summed. "auto" chooses fewer groups if
         `n_expected` and `epsilon` are small, because noise would fill more of them.
@@ -416,8 +416,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         if not grouped:
             # too large a number would cost more than one that is too small
             few = min(rarest, guess) * self.epsilon
-            kinds = 1 if self.embedding is None else 2
-            d = directions(few / kinds, n_public, self.n_components)
+            d = directions(few, n_public, self.n_components)
             return default_features(public, False, self.embedding, d)
         if self.n_groups != "auto" and self.n_groups > len(public):
             raise InvalidParameterError(

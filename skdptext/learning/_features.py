@@ -157,13 +157,13 @@ def grouping(
 
 
 def directions(rarest_epsilon: float, n_public: int, given: Any = "auto") -> int:
-    """Choose the number of summed directions of each kind, topics or word vectors.
+    """Choose the number of summed directions of topics, and of word vectors.
 
-    Each direction adds noise, so there are as many as the rarest class outweighs;
-    `rarest_epsilon` is its size times ε, shared by the kinds. From 20 to 80 directions,
-    accuracy on two kinds of tweets rose from 0.72 to 0.75.
+    Each direction adds noise, so there are as many as the rarest class outweighs. From
+    20 to 80 directions, accuracy on two kinds of tweets rose from 0.72 to 0.75. Twice
+    as many topics without word vectors gain 0.01 there, and lose 0.05 on 1,000 SMS.
     """
-    most = min(rarest_epsilon / 2.5, n_public / 10, 80)
+    most = min(rarest_epsilon / 5, n_public / 10, 80)
     return int(max(most, 20)) if given == "auto" else given
 
 

@@ -45,8 +45,8 @@ def test_few_of_a_class_are_counted_in_groups(public, private, options, grouped)
 
 def test_directions_are_more_where_the_rarest_class_outweighs_their_noise():
     for given, expected in (
-        ((50, 5000), 20),
-        ((150, 5000), 60),
+        ((100, 5000), 20),
+        ((300, 5000), 60),
         ((10**6, 5000), 80),
         ((10**6, 400), 40),  # the covariance of few public documents is not known
         ((10**6, 10), 20),
