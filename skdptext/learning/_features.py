@@ -161,7 +161,7 @@ def directions(rarest_epsilon: float, n_public: int, given: Any = "auto") -> int
 
     Each direction adds noise, so there are as many as the rarest class outweighs. From
     20 to 80 directions, accuracy on two kinds of tweets rose from 0.72 to 0.75. Twice
-    as many topics without word vectors gain 0.01 there, and lose 0.05 on 1,000 SMS.
+    as many topics, where there are no word vectors, lose 0.05 on 1,000 SMS.
     """
     most = min(rarest_epsilon / 5, n_public / 10, 80)
     return int(max(most, 20)) if given == "auto" else given
