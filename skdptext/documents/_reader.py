@@ -467,7 +467,7 @@ class DocumentReader:
     def _stop(self) -> frozenset[str]:
         named = isinstance(self.stop_words, str)
         words = ENGLISH_STOP_WORDS if named else self.stop_words or ()
-        return frozenset(map(composed, words))
+        return frozenset(self._lower(composed(word)) for word in words)
 
 
 _OPTIONS = tuple(field.name for field in fields(DocumentReader))[1:]

@@ -53,8 +53,8 @@ def read(document, options):
     """Codes of a document: numbers of words, or unknown words that are kept."""
     tokens = cut(document, options) if isinstance(document, str) else list(document)
     stop = options["stop_words"] or ()
-    stop = ENGLISH_STOP_WORDS if stop == "english" else stop
     lower = str.lower if options["lowercase"] else str
+    stop = set(map(lower, ENGLISH_STOP_WORDS if stop == "english" else stop))
     codes = []
     for token in tokens:
         if lower(token) in stop:
@@ -101,7 +101,7 @@ CHOICES = {
     "resize": ["truncate", "sample"],
     "oov": ["drop", "error", "keep"],
     "lowercase": [False, True],
-    "stop_words": [None, "english", ["bad"], ["good", "of"]],
+    "stop_words": [None, "english", ["Bad"], ["good", "of"]],
     "token_pattern": [r"(?u)\b\w\w+\b", r"\w+"],
     "tokenizer": [None, str.split],
     "output": ["bow", "tokens", "text"],
