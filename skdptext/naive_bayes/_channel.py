@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from skdptext.base import fitted_releaser, perturbs_words, profiles_of
-from skdptext.documents import DocumentReader, read_release
+from skdptext.documents import DocumentReader, read_documents, read_release
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
     DocLinked,
@@ -20,6 +20,7 @@ from skdptext.utils import (
     check_option,
     check_real,
     is_count_matrix,
+    plain_documents,
     read_bags,
     sums_by_label,
     validated,
@@ -158,7 +159,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             bags = read_bags(X)
             X = sp.csr_array((1, X.shape[1]))  # only the width of X matters below
         else:
-            X = list(X)
+            X = list(read_documents(X))
         if self.perturber is not None:
             self.perturber_ = fitted_releaser(self.perturber, X)
         if isinstance(X, list) and not self._of_documents:
@@ -218,7 +219,8 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         weights[np.arange(n), self._numbers] += 1
         weights /= sizes + 1
         likelihood = self.perturber_.likelihood(self._documents)
-        rows = X if hasattr(X, "shape") else list(X)
+        whole = isinstance(X, str) or hasattr(X, "shape")  # a str is refused as one
+        rows = X if whole else list(plain_documents(X))
         n_rows = rows.shape[0] if hasattr(rows, "shape") else len(rows)
         joint = np.empty((n_rows, n_classes))
         for part in blocks(n_rows, max(1, working_memory_bytes() // (32 * n))):

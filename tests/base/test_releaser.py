@@ -81,7 +81,7 @@ def test_adversaries_take_it():
 
 
 def test_bayes_takes_it():
-    model = ChannelNaiveBayes(Teller()).fit(TEXTS, LENGTHS)
+    model = ChannelNaiveBayes(Teller()).fit(np.array(TEXTS)[:, None], LENGTHS)
     assert model.predict(["long", "short"]).tolist() == ["long", "short"]
     # one document that is like all, beside 12 of the class
     p = 1 / (1 + math.exp(-2.0))
