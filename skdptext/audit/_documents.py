@@ -3,6 +3,7 @@
 import itertools
 from collections import Counter
 from dataclasses import dataclass
+from inspect import signature
 from numbers import Integral
 from typing import Any
 
@@ -159,6 +160,11 @@ def audit_document_pair(
     # With an integer seed, equal documents would get equal noise. Different ids give
     # them independent noise.
     repeats = isinstance(getattr(releaser, "random_state", None), Integral)
+    if repeats and "document_ids" not in signature(releaser.transform).parameters:
+        raise InvalidParameterError(
+            "random_state of the releaser must not be an integer if its transform "
+            "takes no document_ids: equal documents may get equal noise."
+        )
     ids = {"document_ids": range(len(documents))} if repeats else {}
     with quiet(PrivacyLeakWarning):  # the caller already knows the documents
         # Our releasers read texts, while their guarantees read lists of words.

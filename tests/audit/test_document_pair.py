@@ -142,9 +142,13 @@ class Short(DPWordPerturber):
         return super().transform(X, document_ids)[1:]
 
 
+SEEDED = SimpleNamespace(random_state=0, transform=fitted, guarantee=fitted)
+
+
 @refusals(
     (fitted(Short), {}, "one release per document, got 1999 for 2000"),
     (object(), {}, "must have transform and guarantee, got an object"),
+    (SEEDED, {}, "random_state of the releaser must not be an integer if"),
     (Unsure().fit(), {}, r"log_likelihood must return shape \(2000, 2\) without NaN"),
     (Teller(claimed=-1.0).fit(), {}, "the guarantee must be .* >= 0, got -1.0"),
 )
