@@ -8,17 +8,15 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
-from sklearn.base import clone
 
-from skdptext.base import NoiseStreams, draw_words
+from skdptext.base import NoiseStreams, draw_words, fitted_releaser
 from skdptext.documents import DocumentReader
-from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
+from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import Exponential, TableMechanism, probabilities
 from skdptext.metrics import find_perturber
 from skdptext.utils import (
     check_integer,
     check_real,
-    quiet,
     warn_of_private_tuning,
 )
 
@@ -147,12 +145,10 @@ def calibrate_epsilon(
         "changed", changed, low=0, high=1, open_low=True, open_high=True
     )
     n_words = check_integer("n_words", n_words, low=100)
-    if not hasattr(source, "mechanism_"):
-        with quiet(PrivacyLeakWarning):  # this fit releases nothing
-            source = clone(source).fit([])
+    warn_of_private_tuning(tuned_on, "ε is chosen by words", "these documents")
+    source = fitted_releaser(source, documents)
     streams = NoiseStreams(random_state, b"calibrate_epsilon")
     words = _some_words(source, documents, n_words)
-    warn_of_private_tuning(tuned_on, "ε is chosen by words", "these documents")
     own = source.mechanism_at()
     # The exact class is required: a subclass may have other probabilities.
     by_rate = type(own) is Exponential and own.calibration == "exact"
