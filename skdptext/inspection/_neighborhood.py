@@ -37,6 +37,8 @@ class NeighborhoodDisplay:
     shares : ndarray of shape (n_words,)
         Share of the draws with this word as output. The rest goes to words that are not
         shown.
+    intervals : ndarray of shape (n_words, 2)
+        Ends of 95% intervals of the shares.
     points : ndarray of shape (n_points, 2)
         Noisy vectors in the plane: up to 1,000 of the draws. Empty for a mechanism that
         adds no noise to vectors.

@@ -125,7 +125,8 @@ class PrivacyUtilityDisplay:
         chance : float, default=None
             The utility of guessing, such as the share of the most frequent label for
             ``"accuracy"``. If None, it is known for ``"balanced_accuracy"``, one over
-            the number of labels, and for ``"roc_auc"``; otherwise there is no line.
+            the number of labels, if the search was refitted; otherwise there is no
+            line.
 
         Returns
         -------
