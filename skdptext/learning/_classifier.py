@@ -391,8 +391,8 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
 
     def _public_part(self, n_classes: int) -> PublicFeatures:
         """Decide what is summed, from public data only."""
-        self.public_ = public_list(self.public_documents)
-        public = tuple(d if isinstance(d, str) else tuple(d) for d in self.public_)
+        documents = public_list(self.public_documents)
+        public = tuple(d if isinstance(d, str) else tuple(d) for d in documents)
         n = len(public) if self.n_expected is None else int(self.n_expected)
         # Only public numbers are used here. The true numbers of people and of labels
         # are private, and a choice by them would reveal something.
@@ -411,7 +411,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
                 "person in so many in the clear."
             )
         if self.encoder is not None:
-            return PublicFeatures.of(self.encoder, self.public_)
+            return PublicFeatures.of(self.encoder, documents)
         n_public = len(set(public))  # equal documents cannot form several groups
         if not grouped:
             # too large a number would cost more than one that is too small
@@ -441,7 +441,8 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         # order of its terms, and one person more would change the rounding of others.
         n, done = len(numbers), 0
         table = np.zeros((n_classes, features.n_columns), dtype=np.int64)
-        copies, shared = Copies(n, n_classes), KnownTexts(self.public_).count()
+        copies = Copies(n, n_classes)
+        shared = KnownTexts(features.documents).count()
         for block, rows in self._encoded(X, features):
             at = slice(done, done + len(block))
             done += len(block)
@@ -527,6 +528,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         # post-processing.
         self.noisy_sums_ = (sums + noise) / GRID
         self._features, self.encoder_ = features, features.encoder
+        self.public_ = list(features.documents)
         self._said = said_by(self.noisy_sums_, part.scale / GRID, features)
         self._student: Any = None
         if self._said.signal < _DROWNED:

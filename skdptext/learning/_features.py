@@ -48,6 +48,7 @@ def check_encoder(encoder: Any) -> None:
 class PublicFeatures:
     """Features of documents, fitted on public documents, and those of the latter."""
 
+    documents: list[Any]  # public
     encoder: Any  # fitted
     public: np.ndarray  # numbers of groups, or unit vectors
     names: np.ndarray | None  # names of the groups; None if there are vectors
@@ -65,11 +66,12 @@ class PublicFeatures:
         before = before and not ours
         public, exact = _rows(fitted, documents, ours)
         if not is_grouper(encoder):
-            return cls(fitted, unit_rows(public), None, before, ours, not exact)
+            rows = unit_rows(public)
+            return cls(documents, fitted, rows, None, before, ours, not exact)
         names, numbers = np.unique(public, return_inverse=True)
         if ours:  # a group may have no public document
             names, numbers = np.arange(encoder[-1].n_clusters), public
-        return cls(fitted, numbers, names, before, ours, not exact)
+        return cls(documents, fitted, numbers, names, before, ours, not exact)
 
     @property
     def n_columns(self) -> int:

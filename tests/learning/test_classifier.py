@@ -112,12 +112,14 @@ def test_public_documents_among_the_private_ones(public, private):
     long = [" ".join([*map("".join, words), *PETS, *FOOD]) for words in letters]
     model = DPTextClassifier(long, classes=["food", "pets"])
     nearly = [text.upper().replace(" ", "  ") + "!" for text in long[:3]]
+    with pytest.warns(PrivacyLeakWarning, match="^1 of 160 public texts is"):
+        model.fit([*texts[1:], nearly[0]], labels)
+    model.set_params(public_documents=long[::-1])
     for copies in (long[:3], nearly):
         shared = [*texts[3:], *copies], labels
         with pytest.raises(InvalidParameterError, match="got 3 of 160 public texts"):
             model.fit(*shared)
-    with pytest.warns(PrivacyLeakWarning, match="^1 of 160 public texts is"):
-        model.fit([*texts[1:], nearly[0]], labels)
+    assert model.sample()[0] == long  # a refused fit changes no corpus
     caveat = "Public documents may be among the private ones:"
     assert caveat not in " ".join(str(model.guarantee()).split())
     model.set_params(allow_shared_texts=True).fit(*shared)
