@@ -54,6 +54,8 @@ def _each(documents: Iterable[Any], of: str) -> Iterator[Any]:
         if isinstance(document, str):
             yield composed(str(document))
             continue
+        if hasattr(document, "to_list"):  # a cell of a list column in polars
+            document = document.to_list()
         # Masked arrays are refused, because their hidden values would be read.
         flat = type(document) is np.ndarray and document.ndim == 1
         if not flat and not isinstance(document, list | tuple):

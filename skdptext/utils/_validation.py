@@ -287,7 +287,9 @@ def is_column_of_documents(X: Any) -> bool:
     if len(shape) != 2 or shape[1] != 1 or not shape[0]:
         return False
     first = _column(X[:1])[0]
-    return isinstance(first, str | list | tuple) or hasattr(first, "to_list")
+    # Parquet gives arrays in pandas, and a list column gives series in polars.
+    listed = str | list | tuple | np.ndarray
+    return isinstance(first, listed) or hasattr(first, "to_list")
 
 
 def _column(table: Any) -> list[Any]:

@@ -88,6 +88,7 @@ def test_documents_come_as_they_were_given(faithful, output):
     assert isinstance(plain, list)
     for table in (
         pd.DataFrame({"said": texts}),
+        pd.DataFrame({"said": list(map(np.array, texts.str.split()))}),
         pl.DataFrame({"said": texts.tolist()}),
         texts.to_numpy(dtype=object)[:, None],
         pa.table({"said": texts.tolist()}),
