@@ -331,7 +331,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
             if name in ("n_components", "n_groups"):
                 unset = "auto"
             if type(value) is not type(unset) or value != unset:
-                check_integer(name, value, low=1 + (name == "n_groups"))
+                check_integer(name, value, low=1 + (name == "n_groups"), high=10**18)
         check_encoder(self.encoder)
         own = isinstance(self.embedding, WordEmbedding) and self.encoder is None
         if self.embedding is not None and not own:

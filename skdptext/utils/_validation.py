@@ -540,12 +540,14 @@ def as_ids(document_ids: Any, n: int | None = None) -> list[Any] | None:
     """Return ids as a list if each is a str, int or bytes, and all of the n differ."""
     if document_ids is None:
         return None
-    if isinstance(document_ids, str | bytes) or not isinstance(document_ids, Iterable):
+    # A set has no order, and an array without dimensions claims to be iterable.
+    flat = isinstance(document_ids, Iterable) and getattr(document_ids, "ndim", 1) == 1
+    if isinstance(document_ids, str | bytes | Set) or not flat:
         raise InvalidParameterError(
             "document_ids must be an iterable of str, int or bytes, got "
             f"{type(document_ids).__name__}."
         )
-    ids, seen = list(document_ids), dict[Any, int]()
+    ids, seen = _as_list(document_ids), dict[Any, int]()
     if n not in (None, len(ids)):
         raise InvalidParameterError(
             f"document_ids must hold one id per document ({n}), got {len(ids)}."
@@ -594,7 +596,7 @@ def as_labels(
     shape: Any = getattr(values, "shape", (0,))
     is_column = len(shape) == 2 and shape[1] == 1
     if isinstance(values, str | bytes | dict) or not (
-        is_column or isinstance(values, Iterable)
+        is_column or (isinstance(values, Iterable) and shape != ())
     ):
         raise InvalidParameterError(
             f"{name} must hold one label per {of}, got {kind_of(values)}."

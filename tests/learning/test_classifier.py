@@ -192,7 +192,7 @@ def test_encoders_that_fail(made):
 @refusals(
     *(({"epsilon": wrong}, "epsilon") for wrong in (0, np.inf, 1e-9)),
     *(({"delta": wrong}, "delta") for wrong in (-1e-9, 1.0)),
-    *(({"n_groups": wrong}, "n_groups") for wrong in (1, True)),
+    *(({"n_groups": wrong}, "n_groups") for wrong in (1, True, 10**400)),
     *(({"classes": w}, "classes") for w in (["a"], ["a", "a"], [["a", "b"]], [1, "a"])),
     *(({"encoder": w}, "encoder") for w in (TfidfVectorizer, LogisticRegression())),
     *(({"public_documents": w}, "public_documents") for w in ([], np.eye(3))),

@@ -240,6 +240,7 @@ def test_equal_documents_of_different_ids_get_independent_noise(perturber, ids):
 
 @refusals(
     ("ab", "document_ids must be an iterable of str, int or bytes, got str"),
+    ({"a", "b"}, "document_ids must be an iterable of str, int or bytes, got set"),
     ([1, True], "must be str, int or bytes, got bool at position 1"),
     (["a", "a"], "must differ, .* positions 0 and 1 hold the same"),
     (["a"], "must hold one id per document [(]2[)], got 1"),

@@ -29,7 +29,7 @@ WRONG = [
     ([("a", "b"), ("c", "d"), ("e", "f")], "a text or a number, got a tuple for"),
     ([1j, 2j, 1j], "a text or a number, got a complex for document 0"),
     ("abc", "must hold one label per document, got a str of 3 characters."),
-    (7, "must hold one label per document, got an int."),
+    (np.array(7), "must hold one label per document, got a ndarray."),
 ]
 
 
