@@ -301,6 +301,7 @@ class DocumentReader:
             check_option("stop_words", stop, ("english",))
         elif stop is not None and (
             not isinstance(stop, Collection)
+            or getattr(stop, "ndim", 1) != 1
             or not all(isinstance(word, str) for word in stop)
         ):
             raise InvalidParameterError(
@@ -455,7 +456,15 @@ class DocumentReader:
             if self.token_pattern is None:
                 return find_words(text)
             return re.findall(self.token_pattern, text)
-        tokens: Any = self.tokenizer(text)
+        try:
+            tokens: Any = self.tokenizer(text)
+            tokens = list(tokens) if isinstance(tokens, Iterator) else tokens
+        except Exception as error:  # a user's tokenizer may raise anything
+            raise InvalidParameterError(
+                "tokenizer must split every text, but failed with "
+                f"{type(error).__name__} for document {position}. (Its message may "
+                "quote the text, and is not shown.)"
+            ) from None
         # A str, or an array of one, would be read as a list of letters.
         flat = isinstance(tokens, Iterable) and getattr(tokens, "ndim", 1) == 1
         if isinstance(tokens, str | bytes) or not flat:
@@ -467,8 +476,10 @@ class DocumentReader:
 
     @cached_property
     def _stop(self) -> frozenset[str]:
+        if self.stop_words is None:
+            return frozenset()
         named = isinstance(self.stop_words, str)
-        words = ENGLISH_STOP_WORDS if named else self.stop_words or ()
+        words = ENGLISH_STOP_WORDS if named else self.stop_words
         return frozenset(self._lower(composed(word)) for word in words)
 
 
