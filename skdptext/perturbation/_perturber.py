@@ -730,11 +730,13 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
             The promise in numbers and in sentences.
         """
         reader = self._check_ready()
-        if n_words is not None and self.document_length not in (None, n_words):
-            raise InvalidParameterError(
-                f"n_words must be document_length={self.document_length}, got "
-                f"{shown(n_words)}."
-            )
+        if n_words is not None:
+            n_words = check_integer("n_words", n_words, low=1)
+            if self.document_length not in (None, n_words):
+                raise InvalidParameterError(
+                    f"n_words must be document_length={self.document_length}, got "
+                    f"{n_words}."
+                )
         caveats = [_VOCABULARY] if isinstance(self.embedding, str) else []
         if isinstance(self.random_state, Integral):
             caveats.append(REPEATABLE)

@@ -424,6 +424,7 @@ class PrivacyGuarantee:
         guarantee : PrivacyGuarantee
             The same promise with the sentence.
         """
+        check_kind(caveat, str, "caveat must be a str")
         return self.of(
             replace(part, caveats=tuple(dict.fromkeys((caveat, *part.caveats))))
             for part in self.parts

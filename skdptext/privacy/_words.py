@@ -500,7 +500,8 @@ def _word_ids(embedding: WordEmbedding, words: list[str]) -> np.ndarray:
 
 def as_document(document: Any, embedding: WordEmbedding) -> Any:
     """Convert a document to a list of words or a row of counts, and check it."""
-    if isinstance(document, str) or not isinstance(document, Iterable):
+    listed = isinstance(document, Iterable) and getattr(document, "ndim", 1) > 0
+    if isinstance(document, str) or not listed:
         raise InvalidParameterError(
             "x and y must be two words, two lists of words or two rows of counts, got "
             f"{kind_of(document)}."
