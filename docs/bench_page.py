@@ -1,6 +1,6 @@
 """The benchmarks' committed JSON as figures, tables and CSV files, made at build time.
 
-The page of benchmarks includes ``_benchmarks/<part>.txt``, a figure and the tables to
+The page on evidence includes ``_benchmarks/<part>.txt``, a figure and the tables to
 download. Other pages include ``_benchmarks/<name>.txt``, one table or figure.
 """
 
