@@ -201,7 +201,7 @@ ROWS: dict[str, dict[str, Any]] = {
     "release.ReleaseKey": {"source": lambda: key().source},
     "release.ReleaseKey.generate": {"file": partial(new_path, "key")},
     "release.release_files": {"source": document_file, "out": partial(new_path, "out")},
-    "release.verify": {"out": complete_release},
+    "release.verify": {"folder": complete_release},
     "replacement.PersonAnswers": {
         "self": cache(lambda: replacer().person_answers(TEXTS, BY_NAME["authors"]))
     },
@@ -213,7 +213,18 @@ ROWS: dict[str, dict[str, Any]] = {
 }
 
 # Parameters that say where something is, or what it is called: errors name it.
-PLACES = {"path", "file", "source", "out", "person", "name", "text", "id", "author"}
+PLACES = {
+    "path",
+    "file",
+    "source",
+    "out",
+    "folder",
+    "person",
+    "name",
+    "text",
+    "id",
+    "author",
+}
 PLACES |= {"keep"}
 
 # What no text is given to: all methods of a name, one of a class, or all of a class.

@@ -262,12 +262,12 @@ def _released(release: DocumentRelease, batch: Any, kinds: Any, persons: Any) ->
     return pa.table(arrays, names=list(release.columns))
 
 
-def verify(out: str | os.PathLike[str]) -> list[str]:
+def verify(folder: str | os.PathLike[str]) -> list[str]:
     """Check that a release is complete and unchanged.
 
     Parameters
     ----------
-    out : path
+    folder : path
         Folder of the release.
 
     Returns
@@ -278,14 +278,14 @@ def verify(out: str | os.PathLike[str]) -> list[str]:
     Raises
     ------
     InvalidParameterError
-        If `out` is not a folder that `release_files` wrote, or its manifest is damaged.
+        If `folder` is not one that `release_files` wrote, or its manifest is damaged.
 
     Notes
     -----
     It detects damage, not fraud: anyone who can write the files can write the manifest.
     """
-    check_kind(out, str | os.PathLike, "out must be a path")
-    folder = Path(out)
+    check_kind(folder, str | os.PathLike, "folder must be a path")
+    folder = Path(folder)
     try:
         manifest = json.loads((folder / MANIFEST).read_bytes())
         # Anyone may have edited the manifest, so any JSON is possible here.
@@ -297,7 +297,7 @@ def verify(out: str | os.PathLike[str]) -> list[str]:
         stated, problem = {}, f"its {MANIFEST} is damaged, or not of a release"
     if not stated:
         raise InvalidParameterError(
-            f"out must be the folder of a release, got {str(folder)!r}: {problem}."
+            f"folder must be that of a release, got {str(folder)!r}: {problem}."
         )
     there = {path.name for path in folder.iterdir() if path.name[0] != "."}
     extra = sorted(there - {*stated, MANIFEST})

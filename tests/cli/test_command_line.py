@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -235,7 +236,7 @@ REFUSED = [
     ([*REPORT, "--control", "in.csv", "--author", "user"], "--control must come with"),
     ([*REPORT, "--background", "in.csv"], "--background must come with"),
     (["report", "in.csv", "--text", "said"], "must be given if original is None"),
-    (["verify", "in.csv"], "out must be the folder of a release"),
+    (["verify", "in.csv"], "folder must be that of a release"),
     (["key", "gone/key"], "gone/key"),
 ]
 
@@ -289,6 +290,20 @@ def test_faults_have_statuses_of_their_own(files, capsys, monkeypatch):
     monkeypatch.setattr("skdptext.release.verify", fail)
     assert [main(["verify", "out"]) for _ in range(2)] == [4, 130]
     assert "LookupError: of ours" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("closed", "arguments"), [("", ["--help"]), (">&-", ["--help"]), ("", ["key", "x"])]
+)
+def test_output_need_not_be_read(files, closed, arguments):
+    end, stdout = os.pipe()
+    os.close(end)
+    command = ["sh", "-c", f'exec "$@" {closed}', "", sys.executable, "-m", "skdptext"]
+    done = subprocess.run(
+        [*command, *arguments], stdout=stdout, stderr=subprocess.PIPE, check=False
+    )
+    os.close(stdout)
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_help_imports_no_library():

@@ -213,7 +213,7 @@ def test_a_damaged_manifest_is_named_whatever_is_wrong_in_it(source, out, tmp_pa
 
     assert refused(sound) == ""
     for wrong in ({k: v for k, v in sound.items() if k != "files"}, {"files": {}}, []):
-        assert "out must be the folder of a release" in refused(wrong)
+        assert "folder must be that of a release" in refused(wrong)
     for wrong in (None, True, -1, 0.5, "x", [], [3], [{}], {}, {"id": 3}):
         for name in sound:
             refused({**sound, name: wrong})  # raises nothing else
@@ -224,5 +224,5 @@ def test_a_damaged_manifest_is_named_whatever_is_wrong_in_it(source, out, tmp_pa
     for text in ("", "[]", "[" * 10**5):
         assert "is damaged" in refused(text)
     for place in (tmp_path, source, tmp_path / "none"):
-        with pytest.raises(InvalidParameterError, match="must be the folder of a rel"):
+        with pytest.raises(InvalidParameterError, match="must be that of a release"):
             verify(place)
