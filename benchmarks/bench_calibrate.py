@@ -9,9 +9,9 @@ On the embeddings and texts in the folder named by SKDPTEXT_TEST_DATA, or
 Two tables are recorded.
 
 *Asked and achieved*: half of the words are to change. ε is calibrated by every word of
-the embedding once (1,500 words by chance), and by one half of the texts; the other half
-is then released, and the words that changed are counted. The noise takes whole
-embeddings, the exponential mechanism the first ``--words`` words.
+the embedding once (1,500 words by chance), and by half of the ``--texts``; all other
+texts of the corpus are then released, and the words that changed are counted. The noise
+takes whole embeddings, the exponential mechanism the first ``--words`` words.
 
 *A rule for newcomers*: for shares from a quarter to three quarters, ε as calibrated by
 text; the median exponents that are proven between a word and its nearest other one and
@@ -46,12 +46,12 @@ Texts = tuple[list[str], np.ndarray]
 
 
 def halves(name: str, n: int) -> tuple[Texts, ...]:
-    """Two halves of `n` texts of a corpus, by chance; of each the first 60 words."""
+    """Two halves of `n` texts by chance, and the rest; of each the first 60 words."""
     texts, labels = READ[name][0]()
-    rows = np.random.default_rng(0).permutation(len(texts))[:n]
+    rows = np.random.default_rng(0).permutation(len(texts))
     return tuple(
         ([" ".join(words_of(texts[i])[:60]) for i in part], np.asarray(labels)[part])
-        for part in np.array_split(rows, 2)
+        for part in np.split(rows, [n // 2, n])
     )
 
 
@@ -74,17 +74,26 @@ def asked(
         table = whole.restrict(min(n, len(whole))) if exact else whole
         ids = np.random.default_rng(0).permutation(len(table))[:1500]
         every = [[word] for word in np.array(table.words)[ids].tolist()]
-        for text, (ours, theirs) in texts.items():
-            clear = [[w for w in one.split() if w in table] for one in theirs[0][:250]]
-            clear = [one for one in clear if one]
+        for text, (ours, theirs, rest) in texts.items():
+            held_out = [*theirs[0], *rest[0]]
+            clear = [[w for w in one.split() if w in table] for one in held_out]
+            lengths = np.array([len(one) for one in clear])
             for counted, by in (("every word once", every), ("text", ours[0])):
                 start = time.process_time()
                 epsilon = calibrated(perturber(table, mechanism, lam), by, 0)
                 seconds = time.process_time() - start
                 noisy = perturber(table, mechanism, lam, epsilon, output="tokens")
-                before, after = map(np.concatenate, (clear, noisy.transform(clear)))
-                share = (before != after).mean()
-                error = np.sqrt(share * (1 - share) / len(before))
+                # The words of a text do not change independently.
+                changes = np.array(
+                    [
+                        sum(map(str.__ne__, before, after))
+                        for before, after in zip(
+                            clear, noisy.transform(clear), strict=True
+                        )
+                    ]
+                )
+                share = changes.sum() / lengths.sum()
+                error = np.linalg.norm(changes - share * lengths) / lengths.sum()
                 yield {
                     "embedding": name, "words": len(table), "mechanism": label,
                     "text": text, "counted": counted, "ε": epsilon, "asked, %": 50,
@@ -115,7 +124,7 @@ def accuracy(train: Texts, test: Texts, release: DPWordPerturber) -> float:
 def rule(
     name: str, table: WordEmbedding, texts: dict[str, tuple[Texts, ...]]
 ) -> Iterator[dict[str, object]]:
-    for text, (ours, theirs) in texts.items():
+    for text, (ours, theirs, _) in texts.items():
         clear = perturber(table, MahalanobisNoise(), 0.0, 1e6)
         best, guess = accuracy(ours, theirs, clear), 1 / len(np.unique(ours[1]))
         for label, mechanism, lam in MECHANISMS:
@@ -156,8 +165,9 @@ def main() -> None:
         title="calibrate_epsilon: asked for, and changed in a text",
         note=(
             "ε for half of the words to change. Texts: "
-            f"{options.texts} by chance, one half to calibrate on, 250 of the "
-            "other released and counted. CPU seconds of one thread, on a busy machine."
+            f"{options.texts // 2} by chance to calibrate on, all others released and "
+            "counted; the standard error is by texts, and of the count only. CPU "
+            "seconds of one thread, on a busy machine."
         ),
     )
     rows = []
