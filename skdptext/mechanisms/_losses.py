@@ -283,7 +283,8 @@ class LossDistribution:
         """
         low, high = self._losses[[0, -1]] + other._losses[[0, -1]]
         step = max(min(self.step, other.step), _grid_step(low, high, _SUM_BINS))
-        a, b = self._at(step), other._at(step)
+        a = self._at(step)
+        b = a if other is self else other._at(step)
         # The probability that at least one of two independent losses is infinite.
         infinite = a.infinite + b.infinite - a.infinite * b.infinite
         # Sums of points of one grid lie on the same grid, so the convolution moves no
@@ -326,7 +327,7 @@ class LossDistribution:
             An upper bound on the least δ.
         """
         at = self._losses
-        first = np.searchsorted(at, t, side="right")
+        first = at.searchsorted(t, side="right")
         lost = -np.expm1(t - at[first:])  # 1 − e^(t − L), accurate when it is tiny
         return min(1.0, self.infinite + float(self.masses[first:] @ lost))
 
@@ -364,7 +365,14 @@ class LossDistribution:
         """Move the losses onto a grid with another power of two as its step."""
         if step == self.step:
             return self
-        return self._on_grid(step, self._losses, self.masses, self.infinite)
+        if step != 2 * self.step:
+            return self._on_grid(step, self._losses, self.masses, self.infinite)
+        # Twice the step, as in most sums: every second point stays, and the others are
+        # split as by `_on_grid`, in a fraction of its time.
+        up = float(_share(self.step, step))
+        spread = np.convolve(self.masses, [1 - up, 1.0, up])
+        coarse = spread[(self.lowest + 1) % 2 :: 2]
+        return LossDistribution(step, self.lowest // 2, coarse, self.infinite)
 
     @classmethod
     def _on_grid(
@@ -411,13 +419,13 @@ def _grid_step(low: float, high: float, bins: int = _BINS) -> float:
     return 2.0 ** max(-100, math.ceil(math.log2(least))) if least > 0 else 1.0
 
 
-def _share(above: np.ndarray, width: np.ndarray | float) -> np.ndarray:
+def _share(above: np.ndarray | float, width: np.ndarray | float) -> np.ndarray:
     """Compute which share of a mass moves up, `above` the lower of two losses.
 
     The rest moves down, and the mean of e^(−loss) is unchanged.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.expm1(-above) / np.expm1(-np.asarray(width))
+        share = np.expm1(-np.asarray(above)) / np.expm1(-np.asarray(width))
     # The share of two equal losses is 0/0. Counting it as 1 is on the safe side.
     return np.where(share <= 1, np.maximum(share, 0), 1.0)
 
@@ -427,15 +435,15 @@ def _share(above: np.ndarray, width: np.ndarray | float) -> np.ndarray:
 
 @lru_cache(maxsize=32)
 def _cosine_cells(dim: int) -> tuple[Any, ...]:
-    """Cut the cosine of a uniform direction into cells.
+    """Cut the cosine of a uniform direction into cells, from large to small.
 
     Returns the ends, means and probabilities of the cells.
 
     The last item is the probability outside all cells.
     """
     if dim == 1:
-        ends = np.array([-1.0, 1.0])
-        return ends, ends, ends, np.array([0.5, 0.5]), 0.0
+        ends = np.array([1.0, 1.0, -1.0, -1.0])
+        return ends, np.array([1.0, 0.0, -1.0]), np.array([0.5, 0.0, 0.5]), 0.0
     # Cosines have a standard deviation of 1/√dim, and almost none exceed twelve of
     # these.
     widest = math.acos(min(1.0, 12 / math.sqrt(dim)))
@@ -452,12 +460,13 @@ def _cosine_cells(dim: int) -> tuple[Any, ...]:
     sines = np.exp(
         (dim - 1) * np.log(np.maximum(np.sin(angles), 1e-300)) - betaln(a, 0.5)
     )
-    high, low = np.cos(angles[:-1]), np.cos(angles[1:])
+    ends = np.cos(angles)
+    high, low = ends[:-1], ends[1:]
     with np.errstate(divide="ignore", invalid="ignore"):
         means = np.diff(sines) / (dim - 1) / masses
     # Means are rounded up, because a larger cosine means a larger loss.
     means = np.clip(means + 1e-9 * (high - low), low, high)
-    return low, high, np.where(masses > 0, means, high), masses, 2 * float(upto[0])
+    return ends, np.where(masses > 0, means, high), masses, 2 * float(upto[0])
 
 
 @lru_cache(maxsize=32)
@@ -488,8 +497,7 @@ def _lengths(dim: int) -> tuple[Any, ...]:
     # The last cell has no upper end. All its mass is placed at its lower end, where the
     # loss is largest.
     return (
-        ends,
-        np.append(ends[1:], ends[-1]),
+        np.append(ends, ends[-1]),
         np.append(means, 0.0),
         np.append(mass, beyond),
         float(gammainc(dim, ends[0])),
@@ -508,11 +516,11 @@ def _noise(distance: float, dim: int) -> LossDistribution:
     # no draw has a larger loss.
     if distance > _FAR:
         return LossDistribution.of(np.array([distance]), np.ones(1))
-    *of_length, too_short = _lengths(dim)
-    low_r, high_r, mean_r, mass_r = (part[:, None] for part in of_length)
-    low_c, high_c, mean_c, mass_c, too_straight = _cosine_cells(dim)
+    ends_r, mean_r, mass_r, too_short = _lengths(dim)
+    ends_c, mean_c, mass_c, too_straight = _cosine_cells(dim)
+    r, mean_r, mass_r = (part[:, None] for part in (ends_r, mean_r, mass_r))
 
-    def loss(r: np.ndarray, c: np.ndarray) -> np.ndarray:
+    def loss(c: np.ndarray) -> np.ndarray:
         # L = √(r² + D² + 2rDc) − r. The root, `far`, is the distance of the noisy
         # vector from the other point. In this form no digits are lost for c near −1 ...
         far = np.sqrt((r - distance) ** 2 + 2 * r * distance * (1 + c))
@@ -521,10 +529,11 @@ def _noise(distance: float, dim: int) -> LossDistribution:
         return distance * ((distance + 2 * r * c) / (far + r) + 2.0**-48)
 
     # L falls with r and grows with c, so these are the extremes of each cell.
-    least, most = loss(high_r, low_c), loss(low_r, high_c)
+    corners, middle = loss(ends_c), loss(mean_c)
+    least, most = corners[1:, 1:], corners[:-1, :-1]
     # e^(−L) of this loss is at most the mean of e^(−L) over the cell: it is taken at
     # the mean of c, on the chord over r at the mean of r.
-    chord = (1 - mean_r) * loss(low_r, mean_c) + mean_r * loss(high_r, mean_c)
+    chord = (1 - mean_r) * middle[:-1] + mean_r * middle[1:]
     # Each cell becomes two masses, at its extremes, with the mean of e^(−L) unchanged.
     mass = mass_r * mass_c
     up = _share(chord - least, most - least) * mass

@@ -199,9 +199,11 @@ def _words(guarantee: Any) -> Statement:
 
 def _released(part: Any) -> str:
     """Describe the release in one line."""
-    name = repr(part.mechanism).removesuffix("()")
+    own = part.mechanism
+    # For a mechanism without options, this saves the import that printing needs.
+    name = repr(own).removesuffix("()") if own.get_params() else type(own).__name__
     if len(name) > 60:  # a mechanism with many options
-        name = f"{type(part.mechanism).__name__}(…)"
+        name = f"{type(own).__name__}(…)"
     metric = ""
     if part.metric is not None:
         lam = part.metric.lam

@@ -411,12 +411,12 @@ class WordPart(Part):
         # depends on the public embedding only.
         sample, near, random = _sample_of(self.embedding)
         apart = self.word_exponents(sample, np.append(near, random))
-        medians, pairs = [], []
+        medians, pairs, n = [], [], len(sample)
         for ids, matrix in zip((near, random), np.hsplit(apart, 2), strict=True):
             exponents = matrix.diagonal()
-            at = int(np.argsort(exponents, kind="stable")[len(exponents) // 2])
-            medians.append(float(np.median(exponents)))
-            pairs.append((sample[at], ids[at]))
+            order = np.argsort(exponents, kind="stable")
+            medians.append(float(exponents[order[(n - 1) // 2 : n // 2 + 1]].mean()))
+            pairs.append((sample[order[n // 2]], ids[order[n // 2]]))
         # In one call, because a table of probabilities passes over all words for it.
         losses = self.mechanism.losses(*np.array(pairs).T)
         return [
