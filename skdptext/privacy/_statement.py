@@ -16,13 +16,12 @@ from skdptext.utils import (
 
 #: Above this exponent, rows show no factor: e^20 is 5·10⁸.
 LARGE = 20
-# In verdicts, an exponent up to the first counts as protection, up to the second as
-# some, and above as none: at 10, the best guess between two equally likely inputs may
-# be right in all but one of 22,000 cases.
-_SOME, _NONE = 1, 10
-# Above this exponent of the median nearest neighbor, which is a factor of 100 on the
-# odds, even neighbors can be distinguished.
-_NEIGHBORS_TOLD = math.log(100)
+# In verdicts, an exponent up to the first counts as protection, up to the second, which
+# is a factor of 100 on the odds, as some, up to the third as hardly any, and above as
+# none: at 10, the best guess between two equally likely inputs may be right in all but
+# one of 22,000 cases.
+_STEPS = (1, math.log(100), 10)
+_LEVELS = ("DENIABLE", "PARTLY DENIABLE", "HARDLY DENIABLE", "NOT DENIABLE")
 # An attacker who is right at most so often leaves a document hidden, or partly hidden.
 # Both kinds of limits are needed. The odds of being right are compared with the odds of
 # a guess: otherwise 60 of 100 would count as hidden where a guess identifies 1. And an
@@ -238,17 +237,18 @@ def _verdict(parts: Any, tables: list[list[dict[str, Any]]]) -> list[str]:
     near, far, whole = (
         sum(rows[i]["exponent_with_delta"] for rows in tables) for i in (0, 1, -1)
     )
-    some, similar = "PARTLY DENIABLE", "PARTLY DENIABLE, AGAINST SIMILAR WORDS ONLY"
-    words = ("DENIABLE", some, similar)[_grade(far)]
-    if near > _NEIGHBORS_TOLD:
-        words = "NOT DENIABLE" if _grade(near) == 2 else "HARDLY DENIABLE"
+    # Words are graded against their neighbors, and are fully deniable only if random
+    # words are alike too.
+    words = _LEVELS[max(_grade(near), min(_grade(far), 1))]
+    if words == _LEVELS[1] and _grade(far) == 3:
+        words += ", AGAINST SIMILAR WORDS ONLY"
     # Nothing is promised for documents whose length or unknown words are released.
     if any(not part.n_words or part.unknown_kept for part in parts):
         whole = math.inf
-    if _grade(whole) < 2:
+    if _grade(whole) < 3:
         return [
             f"SINGLE WORDS ARE {words}. TYPICAL DOCUMENTS ARE "
-            f"{some if _grade(whole) else 'DENIABLE'}.",
+            f"{_LEVELS[_grade(whole)]}.",
             "The promise is weaker for documents whose words are further apart.",
         ]
     return [
@@ -258,8 +258,8 @@ def _verdict(parts: Any, tables: list[list[dict[str, Any]]]) -> list[str]:
 
 
 def _grade(exponent: float) -> int:
-    """Grade an exponent: 0 protects, 1 protects a little, 2 does not in practice."""
-    return (exponent > _SOME) + (exponent > _NONE)
+    """Grade an exponent, as a place in _LEVELS."""
+    return sum(exponent > step for step in _STEPS)
 
 
 # -- stand-ins, and sums over people ---------------------------------------------------
