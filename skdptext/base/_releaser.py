@@ -13,9 +13,10 @@ from skdptext.utils import (
     DocLinked,
     as_array,
     check_kind,
+    is_count_matrix,
     is_fitted,
+    plain_documents,
     quiet,
-    refuse_unsafe,
     shown,
 )
 
@@ -205,8 +206,8 @@ class BaseReleaser(
             Maps releases to `log_likelihood`, of shape (n_released, n_candidates), and
             checks it.
         """
-        refuse_unsafe(candidates, "candidates")
-        documents = list(candidates)
+        is_count_matrix(candidates, name="candidates")  # refuses what cannot be read
+        documents = list(plain_documents(candidates))
 
         def likelihood(releases: Any) -> np.ndarray:
             n = releases.shape[0] if hasattr(releases, "shape") else len(releases)

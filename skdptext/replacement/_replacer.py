@@ -38,6 +38,7 @@ from skdptext.replacement._answers import (
 from skdptext.replacement._groups import PublicGroups, check_grouper, encoder_of
 from skdptext.utils import (
     REPEATABLE,
+    as_array,
     as_ids,
     as_labels,
     check_integer,
@@ -578,7 +579,8 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         given: list[Any]
         if self.output in ("bow", "vector"):
             rows = self._public_rows()
-            released = released if sp.issparse(released) else np.asarray(released)
+            if not sp.issparse(released):
+                released = as_array(released, "released must be numbers", np.float64)
             if released.ndim != 2 or released.shape[1] != rows.shape[1]:
                 raise InvalidParameterError(
                     f"released must be a matrix of {rows.shape[1]} columns, got "
