@@ -20,6 +20,7 @@ from skdptext.mechanisms import (
     probabilities,
 )
 from skdptext.utils import (
+    MAX_WORDS,
     as_shares,
     blocks,
     check_integer,
@@ -133,7 +134,7 @@ def _released(
     random_state: Any = None,
 ) -> np.ndarray:
     """Compute rows of `profiles_of`, or of the words `ids` if `profiles` is None."""
-    n_draws = check_integer("n_draws", n_draws, low=1)
+    n_draws = check_integer("n_draws", n_draws, low=1, high=MAX_WORDS)
     rng = check_rng(random_state)
     n_rows = len(ids) if profiles is None else profiles.shape[0]
     n_words, memory = len(mechanism.embedding), working_memory_bytes()

@@ -584,7 +584,7 @@ def one_hot_embedding(words: int | Iterable[str]) -> WordEmbedding:
         A new embedding, which shares nothing mutable.
     """
     if isinstance(words, Iterable):
-        words = list(words)
+        words = list(plain_words(words))
     else:
         words = [f"x{i}" for i in range(check_integer("words", words, low=1))]
     return WordEmbedding(words, np.eye(len(words), dtype=np.float32))

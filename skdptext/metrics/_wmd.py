@@ -183,7 +183,8 @@ def _read_many(
 def _read_one(
     x: Any, table: WordEmbedding | None, name: str, n_words: int | None = None
 ) -> sp.csr_array:
-    if isinstance(x, list | tuple | np.ndarray) and any(isinstance(t, str) for t in x):
+    listed = isinstance(x, list | tuple | np.ndarray) and getattr(x, "ndim", 1) > 0
+    if listed and any(isinstance(t, str) for t in x):
         if table is None:
             raise InvalidParameterError(
                 f'{name} must hold word weights with embedding="one-hot", got tokens.'

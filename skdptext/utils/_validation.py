@@ -407,7 +407,7 @@ def as_array(X: Any, expected: str, dtype: Any = None) -> np.ndarray:
     """Convert `X` to an array; the error does not quote it."""
     try:
         return np.asarray(X, dtype=dtype)
-    except (TypeError, ValueError):  # their messages may quote values
+    except (OverflowError, TypeError, ValueError):  # their messages may quote values
         raise InvalidParameterError(
             f"{expected}, got {kind_of(X)} that is not an array."
         ) from None
