@@ -173,7 +173,10 @@ class DocumentRelease:
         fitted.guarantee()  # refuses parameters that were changed after fit
         # A copy, because later changes to the given object must not reach the release.
         silent = {"verbose": 0} if hasattr(fitted, "verbose") else {}
-        self._set("releaser", fitted.seeded(None).set_params(**silent))
+        own = fitted.seeded(None).set_params(**silent)
+        if hasattr(own, "set_output"):  # lists, not a data frame, become columns
+            own.set_output(transform="default")
+        self._set("releaser", own)
         self._set("canary", self._canary())
         if self._canary() != self.canary:
             raise InvalidParameterError(

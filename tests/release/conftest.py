@@ -46,6 +46,7 @@ def make_release(embedding, key_file):
             **{**settings, "output": "text", **options},
         )
         key = ReleaseKey(f"file:{key_file}") if key is None else key
+        perturber.set_output(transform="pandas")  # has no effect on files
         return DocumentRelease(perturber, key, name, **ours)
 
     plain = make()
