@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import import_pyarrow, kind_of, shown
+from skdptext.utils import check_kind, import_pyarrow, kind_of, shown
 
 FORMATS = ("parquet", "csv", "jsonl", "csv.gz", "jsonl.gz")
 SUFFIXES = {f".{form}": form for form in FORMATS}
@@ -200,7 +200,9 @@ def find_tables(source: Any) -> list[Table]:
             f"source must be a path or a list of paths, got {kind_of(source)}."
         )
     tables: list[Table] = []
-    for root in map(Path, given):
+    for each in given:
+        check_kind(each, str | os.PathLike, "source must name files by their paths")
+        root = Path(each)
         walk = os.walk(root, followlinks=True)
         inside = (Path(place, name) for place, _, names in walk for name in names)
         # Spark and pyarrow also skip hidden files, and those of other formats.
