@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from experiments.learn import corpora as learn_corpora
+from experiments.learn import run as learn_run
 from experiments.mechanisms import intervals
 from experiments.obfuscation import clusters, corpora
 from experiments.paper import published, significance
@@ -103,6 +104,13 @@ def test_covers_texts_of_authors_who_wrote_one_or_several_alike(share, authors):
         assert missed(alone, share) > MOST
 
 
+def test_intervals_over_splits_miss_one_mean_in_twenty():
+    """Exact for normal scores; alpha = 1e-6."""
+    scores = np.random.default_rng(0).normal(size=(2000, 5))
+    wrong = missed(map(learn_run.interval, scores), 0.0)
+    assert stats.binomtest(wrong, 2000, 0.05).pvalue > 1e-6
+
+
 def test_accuracy_of_several_releases():
     rng = np.random.default_rng(0)
     truth = rng.choice(3, 60, p=[0.6, 0.3, 0.1])
@@ -160,6 +168,15 @@ def test_thirds_share_no_text():
     thirds = [parts.public, parts.private, parts.test]
     assert len(set().union(*thirds)) == sum(map(len, thirds))
     assert learn_corpora.split("docstrings", 1).public != parts.public
+
+
+def test_authors_are_drawn_by_rank():
+    """... of whom the hundredth writes a tenth of the first; alpha = 1e-6."""
+    case = learn_corpora.Case("SMS", 1.0, authors=100)
+    drawn = learn_corpora.drawn_authors(case, 20_000, np.random.default_rng(0))
+    shares = 1 / np.sqrt(np.arange(1, 101))
+    expected = 20_000 * shares / shares.sum()
+    assert stats.chisquare(np.bincount(drawn, minlength=100), expected).pvalue > 1e-6
 
 
 # -- a quick run -----------------------------------------------------------------------

@@ -64,6 +64,21 @@ def test_what_appears_meanwhile_stays(tmp_path):
     assert (tmp_path / "out").read_text() == "theirs"
 
 
+@pytest.mark.parametrize("theirs", ["out", ".out.lock"])
+def test_what_another_made_before_the_lock_is_refused_on_entry(
+    tmp_path, monkeypatch, theirs
+):
+    """It wrote the place, or it gave up its lock, and a third process has a new one."""
+
+    def lock(*_):
+        (tmp_path / theirs).unlink(missing_ok=True)
+        (tmp_path / theirs).touch()
+
+    monkeypatch.setattr("fcntl.flock", lock)
+    with refused("out must be"), claimed(tmp_path / "out"):
+        pytest.fail("two at once")
+
+
 def test_places_that_cannot_be_written_to(tmp_path):
     (tmp_path / "file").touch()
     for place in (tmp_path / "none" / "out", tmp_path / "file" / "out"):
