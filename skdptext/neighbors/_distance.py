@@ -6,6 +6,7 @@ Duplicates therefore tie exactly, and a search sees the same ties as brute force
 
 from collections.abc import Callable
 from functools import cache
+from math import frexp, ldexp
 from typing import Any
 
 import numpy as np
@@ -67,15 +68,14 @@ def transport_plan(a: Array, b: Array, costs: Array) -> Array:
     """
     if len(a) == 1 or len(b) == 1:
         return np.multiply.outer(a / a.sum(), b)
-    scaled = costs.copy()
-    if scaled.size >= MANY:
+    if costs.size >= MANY:
         # Subtracting feasible potentials does not change the best plans, and the solver
         # then takes fewer steps.
-        scaled -= (scaled - DAMPING * scaled.min(axis=0)).min(axis=1)[:, None]
-        scaled -= scaled.min(axis=0)
+        costs = costs - (costs - DAMPING * costs.min(axis=0)).min(axis=1)[:, None]
+        costs -= costs.min(axis=0)
     # The tolerance is absolute: with costs near 1e-15 the solver returns a wrong plan
     # and code 1. A power of two brings them near 1 and changes no digit.
-    scaled *= 2.0 ** -np.frexp(scaled.max())[1]
+    scaled = costs * 2.0 ** -frexp(costs.max())[1]
     mass = a.sum()
     plan, _, _, _, code = solver()(a / mass, b / b.sum(), scaled, 0, 1)
     if code != 1:
@@ -109,17 +109,18 @@ def word_movers(x: Bag, y: Bag, vectors: Array) -> float:
     # and d(x, y) == d(y, x) to the last bit.
     if (len(b), others[0]) < (len(a), words[0]):
         words, a, others, b = others, b, words, a
-    at, to = (vectors[ids].astype(np.float64) for ids in (words, others))
+    at, to = (vectors.take(ids, axis=0).astype(np.float64) for ids in (words, others))
     if len(a) * len(b) < MANY:
         costs = cdist(at, to)
         cost = float((transport_plan(a, b, costs) * costs).sum())
     else:
         plan = transport_plan(a, b, _by_product(at, to))
-        i, j = plan.nonzero()
-        steps = at[i] - to[j]
+        i, j = np.unravel_index((plan > 0.0).ravel().nonzero()[0], plan.shape)
+        steps = at.take(i, axis=0)
+        steps -= to.take(j, axis=0)
         cost = float(plan[i, j] @ np.sqrt(np.einsum("ij,ij->i", steps, steps)))
-    mantissa, exponent = np.frexp(cost)
-    return float(np.ldexp(np.rint(np.ldexp(mantissa, _BITS)), exponent - _BITS))
+    mantissa, exponent = frexp(cost)
+    return ldexp(round(ldexp(mantissa, _BITS)), exponent - _BITS)
 
 
 def _by_product(x: Array, y: Array) -> Array:

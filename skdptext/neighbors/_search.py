@@ -72,7 +72,8 @@ class BagIndex:
         # Scaling by a power of two is exact. All norms are then at most 1.
         dim, largest = vectors.shape[1], max(vectors.max(), -vectors.min())
         self.exponent = int(np.frexp(np.float64(largest) * np.sqrt(dim))[1])
-        self._points, self._norms = self._scaled(self.words)
+        points, norms = self._scaled(self.words)
+        self._factors = np.column_stack((points, norms, np.ones_like(norms)))
 
     def __reduce__(self) -> Any:
         # The index is rebuilt when loaded, because it holds a scaled copy of vectors.
@@ -151,16 +152,15 @@ class BagIndex:
     def costs(self, words: Array) -> Array:
         """Bound distances to the words that occur from below, times 2^-exponent.
 
-        ‖x−y‖² is computed as ‖x‖² + ‖y‖² − 2⟨x, y⟩. In any order of summation the
-        float32 product of m terms errs by at most m·u/(1−m·u)·(‖x‖²+‖y‖²)/2, u = 2⁻²⁴;
-        the two additions, the two stored norms and the root by less than
-        16·u·(‖x‖²+‖y‖²) together. Reducing the norms by this share beforehand makes the
-        result a lower bound at no cost.
+        ‖x−y‖² is computed as the product of (−2x, 1, ‖x‖²) and (y, ‖y‖², 1). In any
+        order of summation the float32 product of m terms errs by at most
+        m·u/(1−m·u)·2(‖x‖²+‖y‖²), u = 2⁻²⁴; the two stored norms and the root by less
+        than 16·u·(‖x‖²+‖y‖²) together. Reducing the norms by this share beforehand
+        makes the result a lower bound at no cost.
         """
         points, norms = self._scaled(words)
-        squares = (np.float32(-2.0) * points) @ self._points.T
-        squares += norms[:, None]
-        squares += self._norms
+        factors = np.column_stack((-2 * points, np.ones_like(norms), norms))
+        squares = factors @ self._factors.T
         np.maximum(squares, 0.0, out=squares)
         return np.sqrt(squares, out=squares)
 
@@ -172,7 +172,8 @@ class BagIndex:
         """Scale vectors of words to norms of at most 1, and lower squared norms."""
         points = np.ldexp(self.vectors[words], -self.exponent)
         norms = np.einsum("ij,ij->i", points, points, dtype=np.float64)
-        share = 1.0 - (points.shape[1] + 16) * _UNIT / (1 - points.shape[1] * _UNIT)
+        n_terms = points.shape[1] + 2
+        share = 1.0 - (2 * n_terms + 16) * _UNIT / (1 - n_terms * _UNIT)
         # The last term covers underflow in a square.
         return points, (share * norms - 2.0**-110).astype(np.float32)
 
@@ -190,8 +191,10 @@ class _Group:
         self, index: BagIndex, queries: sp.csr_array, costs: Array, places: Array
     ) -> None:
         """`places` are the rows of `costs` for the words of the queries."""
-        self._index, self._queries, self._costs = index, queries, costs
+        self._index, self._queries = index, queries
         n, n_words = queries.shape[0], len(index.words)
+        self._alone = n == 1
+        self._costs = costs[places] if self._alone else costs
         self._sizes = np.diff(queries.indptr)
         filled = np.arange(self._sizes.max()) < self._sizes[:, None]
         # The words of each query, padded to the longest query.
@@ -214,13 +217,14 @@ class _Group:
             # This is the relaxed distance of Kusner et al. (2015) in one direction.
             self._left[i] = index.local @ nearest - _SLACK
             self._start[i] = np.float32(DAMPING) * nearest
-        self._alone = n == 1
         if self._alone:
             self._temperature = np.float32(_TEMPERATURE) * own.mean()
-            self._by_word = np.ascontiguousarray(own.T) - self._start.T
+            self._by_word = np.ascontiguousarray(own.T)
 
     def _own(self, i: int) -> Array:
         """Get the costs of the words of a query."""
+        if self._alone:
+            return self._costs
         return self._costs[self._rows[i, : self._sizes[i]]]
 
     def find(self, k: int | None, radius: float, skip: Array) -> list[Pairs]:
@@ -245,9 +249,8 @@ class _Group:
             # Upper quartiles of the potentials leave half as many bags as their mean
             # does. The mean over the best bags then rules out a quarter of those.
             asked = asked.reshape(n, few, -1)
-            self._share(np.sort(asked, axis=1)[:, 3 * few // 4])
             of_best = np.take_along_axis(asked, best[:, :, None], axis=1)
-            self._share(of_best.mean(axis=1))
+            self._share(np.sort(asked, axis=1)[:, 3 * few // 4], of_best.mean(axis=1))
             top = np.take_along_axis(likely, best, axis=1)
             self._solve(np.arange(n).repeat(top.shape[1]), top.ravel())
         of, bags = (left <= self._limits[:, None]).nonzero()
@@ -261,23 +264,26 @@ class _Group:
                 self._solve(of[part][near], bags[part][near])
         return self._solved
 
-    def _share(self, asked: Array) -> None:
+    def _share(self, *asked: Array) -> None:
         """Bound all bags by given potentials of the queries' words, at most 2."""
         for i, size in enumerate(self._sizes):
-            ask = asked[i, :size]
-            lowest = (self._own(i) - ask[:, None]).min(axis=0)
-            shared = self._index.local @ np.minimum(lowest, _MOST)
-            shared += self._masses[i, :size] @ ask - _SLACK
-            np.maximum(self._left[i], shared, out=self._left[i])
+            own = self._own(i)
+            for potentials in asked:
+                ask = potentials[i, :size]
+                lowest = (own - ask[:, None]).min(axis=0)
+                shared = self._index.local @ np.minimum(lowest, _MOST)
+                shared += self._masses[i, :size] @ ask - _SLACK
+                np.maximum(self._left[i], shared, out=self._left[i])
 
     def _solve(self, of: Array, bags: Array) -> None:
         """Bound pairs of a query and a bag again, and solve those that may be near."""
         bounds, _ = self._bounds(of, bags, self._limits if self._alone else None)
         self._left[of, bags] = np.inf
         index = self._index
-        for at in bounds.argsort(kind="stable").tolist():
-            i, bag = int(of[at]), int(bags[at])
-            if bounds[at] > self._limits[i]:
+        order = bounds.argsort(kind="stable")
+        ordered = (part[order].tolist() for part in (bounds, of, bags))
+        for bound, i, bag in zip(*ordered, strict=True):
+            if bound > self._limits[i]:
                 continue
             pair = bag_of(self._queries, i), bag_of(index.bags, bag)
             distance, solved = word_movers(*pair, index.vectors), self._solved[i]
@@ -326,14 +332,14 @@ class _Group:
         a[p, i], b[p, j] = np.maximum(more, 0.0), np.maximum(-more, 0.0)
 
         # Costs of shape (pairs, words of a bag, words of a query), less the initial β.
-        start = self._start[of[:, None], words]
+        # Words without mass constrain no potential.
+        start = np.where(b > 0.0, self._start[of[:, None], words], -_FAR)
         if self._alone:
-            C = self._by_word[words]
+            C = self._by_word.take(words, axis=0)
         else:  # pairs are contiguous in memory, which is faster for short bags
             rows = self._rows[of] * local.shape[1]
             C = self._costs.take(rows.T[:, None] + words.T).T
-            C -= start[:, :, None]
-        C[b == 0.0] = _FAR  # words without mass constrain no potential
+        C -= start[:, :, None]
         value, alpha, more = _ascend(C, a, b, start)
         bounds = value - _SLACK
         if limits is not None:
