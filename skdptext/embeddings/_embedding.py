@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import repeat
 from typing import Any, NamedTuple, Self
-from unicodedata import normalize
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from skdptext.embeddings._nearest import half_squared_norms
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
     check_integer,
+    composed,
     import_gensim,
     kind_of,
     shown,
@@ -51,11 +51,6 @@ def plain_words(words: Iterable[str], name: str = "words") -> Iterator[str]:
             )
         # np.str_ is a str, but its pickles and its repr belong to NumPy.
         yield str(word)
-
-
-def _composed(word: str) -> str:
-    """Compose a letter and its accent to one character, where it exists (NFC)."""
-    return normalize("NFC", word)
 
 
 def _rows_of(words: Iterable[str]) -> dict[str, int]:
@@ -171,10 +166,10 @@ class WordEmbedding:
     _subwords: Subwords | None = None
 
     def __init__(self, words: Iterable[str], vectors: Any) -> None:
-        composed = tuple(map(_composed, plain_words(words)))
-        rows = _rows_of(composed)
+        known = tuple(map(composed, plain_words(words)))
+        rows = _rows_of(known)
         stored = _checked("vectors", vectors, len(rows), None, own=False)
-        self.__dict__.update(words=composed, vectors=stored, _rows=rows)
+        self.__dict__.update(words=known, vectors=stored, _rows=rows)
 
     @classmethod
     def _trusted(
@@ -208,7 +203,7 @@ class WordEmbedding:
         vectors = _checked("vectors", vectors, n, None, own)
         first: dict[str, int] = {}
         for row, word in enumerate(words):
-            first.setdefault(_composed(word), row)
+            first.setdefault(composed(word), row)
         if len(first) < n:
             vectors = vectors[list(first.values())]
         subwords = None
@@ -252,7 +247,7 @@ class WordEmbedding:
         return self.vectors[row]
 
     def _row(self, word: object) -> int:
-        return self._rows.get(_composed(word), -1) if isinstance(word, str) else -1
+        return self._rows.get(composed(word), -1) if isinstance(word, str) else -1
 
     @cached_property
     def _rows(self) -> dict[str, int]:
@@ -292,7 +287,7 @@ class WordEmbedding:
         # The written form comes first, because an embedding may contain both Us and us.
         for written in (str, str.lower, str.capitalize):
             unknown = np.flatnonzero(ids < 0)
-            ids[unknown] = [row(_composed(written(tokens[i])), -1) for i in unknown]
+            ids[unknown] = [row(composed(written(tokens[i])), -1) for i in unknown]
         return ids
 
     @property
@@ -338,7 +333,7 @@ class WordEmbedding:
         from gensim.models.fasttext import ft_ngram_hashes
 
         buckets, *lengths = self._subwords
-        text = _composed(word).encode(errors="ignore").decode()  # no half surrogates
+        text = composed(word).encode(errors="ignore").decode()  # no half surrogates
         hashes = ft_ngram_hashes(text, *lengths, len(buckets))
         # A word shorter than the shortest subword has no vector.
         if not hashes:
