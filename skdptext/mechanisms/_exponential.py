@@ -68,6 +68,8 @@ class Exponential(TableMechanism):
     rate : float
         The rate a: how much log probability a unit of distance costs. Set by
         `prepare`, like all attributes.
+    attained : float
+        The largest privacy loss per unit of distance over all pairs; at most ε.
 
     See Also
     --------

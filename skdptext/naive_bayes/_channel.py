@@ -63,14 +63,14 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
     class_log_prior_ : ndarray of shape (n_classes,)
         ln π_c.
     profiles_ : ndarray of shape (n_classes, n_words)
-        p_c.
+        p_c. Absent, like the next two, for a releaser of whole documents.
     feature_log_prob_ : ndarray of shape (n_classes, n_words)
         ln q_c, with a column for each word that may be released.
+    n_features_in_ : int
+        Number of words of the embedding, or of columns.
     perturber_ : DPWordPerturber
         `perturber` if it is fitted, else a fitted copy. Use it to release the documents
         to be classified. Absent if `perturber` is None.
-    n_features_in_ : int
-        Number of words of the embedding, or of columns.
 
     See Also
     --------
