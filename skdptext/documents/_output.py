@@ -70,6 +70,7 @@ def as_frame(bags: Any, X: Any, kind: str, words: np.ndarray) -> Any:
 class ColumnOutput:
     """Mixin with `set_output` for estimators that release texts."""
 
+    output: str
     _container: str | None = None  # "pandas", "polars"
 
     def set_output(
@@ -100,6 +101,11 @@ class ColumnOutput:
             check_option("transform", transform, ("default", "pandas", "polars"))
             self._container = None if transform == "default" else transform
         return self
+
+    def _name_of_column(self, input_features: Any) -> np.ndarray:
+        """Get the name of the only column: that of the input, or the kind of output."""
+        one = input_features is not None and len(input_features) == 1
+        return np.array(input_features if one else [self.output], dtype=object)
 
     def __sklearn_clone__(self) -> Any:
         # A clone keeps the setting, like clones of scikit-learn's transformers.

@@ -815,8 +815,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         check_is_fitted(self, "mechanism_")
         if self.output == "bow":
             return self.embedding_.word_array.copy()
-        one = input_features is not None and len(input_features) == 1
-        return np.array(input_features if one else [self.output], dtype=object)
+        return self._name_of_column(input_features)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -661,13 +661,14 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
 
         Parameters
         ----------
-        input_features : ignored
-            Not used; here for scikit-learn's interface.
+        input_features : array-like of one str, default=None
+            Name of the column of documents, which texts, groups and numbers keep. If
+            None, it is called like `output`. Ignored for bags and vectors.
 
         Returns
         -------
         names : ndarray of str objects
-            The words for bags, the names of the encoder for vectors, else `output`.
+            The words for bags, the names of the encoder for vectors, else one name.
         """
         self._check_ready()
         if self.output == "bow":
@@ -675,7 +676,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
             return self.embedding.word_array.copy()
         if self.output == "vector":
             return np.asarray(self._encoder().get_feature_names_out())
-        return np.array([self.output], dtype=object)
+        return self._name_of_column(input_features)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

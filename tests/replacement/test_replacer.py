@@ -100,9 +100,10 @@ def test_outputs_are_forms_of_one_answer(public, private):
 
 
 def test_frames_keep_the_name_and_the_index(replacer, private):
-    X = pd.Series(private[0], index=range(5, 29), name="text")
+    X = pd.Series(private[0], index=range(5, 29), name="said")
     released = replacer.set_output(transform="pandas").fit_transform(X)
-    assert released.columns.tolist() == ["text"]
+    assert released.columns.tolist() == ["said"]
+    assert replacer.get_feature_names_out(["said"]).tolist() == ["said"]
     assert released.index.tolist() == X.index.tolist()
     replacer.set_output(transform="polars").set_params(output="group")
     released = replacer.fit_transform(pl.Series("text", private[0]))
