@@ -328,8 +328,8 @@ class LossDistribution:
         """
         at = self._losses
         first = at.searchsorted(t, side="right")
-        lost = -np.expm1(t - at[first:])  # 1 − e^(t − L), accurate when it is tiny
-        return min(1.0, self.infinite + float(self.masses[first:] @ lost))
+        kept = np.expm1(t - at[first:])  # e^(t − L) − 1, accurate when it is tiny
+        return min(1.0, self.infinite - float(self.masses[first:] @ kept))
 
     def exponent(self, delta: float) -> float:
         """Find the smallest t >= 0 with δ(t) <= delta; inf if there is none.
@@ -466,7 +466,9 @@ def _cosine_cells(dim: int) -> tuple[Any, ...]:
         means = np.diff(sines) / (dim - 1) / masses
     # Means are rounded up, because a larger cosine means a larger loss.
     means = np.clip(means + 1e-9 * (high - low), low, high)
-    return ends, np.where(masses > 0, means, high), masses, 2 * float(upto[0])
+    means = np.where(masses > 0, means, high)
+    n = masses.nonzero()[0][-1] + 1  # the last cells may have no mass in float64
+    return ends[: n + 1], means[:n], masses[:n], 2 * float(upto[0])
 
 
 @lru_cache(maxsize=32)
