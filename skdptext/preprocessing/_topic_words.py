@@ -155,7 +155,7 @@ class TopicWordSelector(
         support : ndarray of shape (n_features,), bool, or (n_selected,), int
             A mask over the columns, or their indices.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "scores_")
         check_option("indices", indices)
         return np.flatnonzero(self._support) if indices else self._support.copy()
 
@@ -172,7 +172,7 @@ class TopicWordSelector(
         reduced : sparse matrix in CSR format, of shape (n_documents, n_features)
             Counts without stored zeros, of the data type of `X`.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "scores_")
         X = validated(self, X, reset=False)
         dtype = X.dtype
         bags = read_bags(X)
