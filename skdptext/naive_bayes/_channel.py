@@ -151,8 +151,8 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
             If a parameter or an input breaks its rule.
         """
         alpha = check_real("alpha", self.alpha, low=0, open_low=True)
-        for name in ("perturber_", "n_features_in_", "profiles_", "feature_log_prob_"):
-            self.__dict__.pop(name, None)
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            del self.__dict__[name]
         if self._reads_counts(X):
             X, y = validated(self, X, y, dtype=np.float64)
             check_classification_targets(y)

@@ -647,8 +647,9 @@ def _check_each(name: str, labels: list[Any], of: str, partly: bool) -> list[int
     missing = []
     for i, label in enumerate(labels):
         number = isinstance(label, Real | Decimal | np.bool_)  # complex has no order
-        endless = number and abs(label) == math.inf
-        if endless or _is_missing(label):
+        gone = _is_missing(label)
+        endless = number and not gone and abs(label) == math.inf
+        if endless or gone:
             if endless or not partly:
                 raise InvalidParameterError(
                     f"{name} must not be missing, got {shown(label)} for {of} {i}."
@@ -673,7 +674,7 @@ def _is_missing(label: Any) -> bool:
     """Check whether a label is None, NaN, NaT or pandas' NA."""
     try:
         return label is None or bool(label != label)
-    except TypeError:  # NA is neither equal nor unequal to itself
+    except (ArithmeticError, TypeError):  # a signaling NaN, or NA, cannot be compared
         return True
     except ValueError:  # an array
         return False

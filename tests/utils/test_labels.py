@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,7 @@ WRONG = [
     ([1, "a", None], "must not be missing, got None for document 2"),
     (["a", 2.5, "b"], "got a number for document 1 and text for document 0"),
     (["a", b"b", "c"], "a text or a number, got a bytes for document 1"),
-    (["a", np.nan, "b"], "must not be missing, got nan for document 1"),
+    (["a", Decimal("sNaN"), "b"], "not be missing, got Decimal('sNaN') for document 1"),
     (np.array([0.0, np.nan, 1.0]), "must not be missing, got nan for document 1"),
     (pd.Series(["a", pd.NA, "b"], dtype="string"), "got a NAType for document 1"),
     (pd.to_datetime(["2020-01-01", None, "2021-01-01"]), "got a Timestamp for"),
