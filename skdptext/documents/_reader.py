@@ -528,10 +528,15 @@ def word_ids(words: Iterable[str] | None, embedding: WordEmbedding) -> np.ndarra
 def read_release(releases: Any, embedding: WordEmbedding) -> EncodedDocuments:
     """Convert a perturber's release to numbers of words, without changing any word.
 
-    Texts are split at blanks. Words outside the embedding, which were released
-    unchanged, are dropped.
+    Texts are split at blanks, except in words of the embedding that contain some. Words
+    outside the embedding, which were released unchanged, are dropped.
     """
-    reader = DocumentReader(embedding, lowercase=False, tokenizer=str.split)
+    split: Callable[[str], list[str]] = str.split
+    # The longest come first, because the first alternative that fits is taken.
+    if spaced := sorted((w for w in embedding if len(w.split()) > 1), key=len)[::-1]:
+        known = "|".join(map(re.escape, spaced))
+        split = re.compile(rf"(?<!\S)(?:{known})(?!\S)|\S+").findall
+    reader = DocumentReader(embedding, lowercase=False, tokenizer=split)
     return reader.read(releases).known()
 
 

@@ -71,6 +71,9 @@ def test_words_kept_in_clear_are_passed_over():
         kept.log_likelihood(["cat zz dog", "dog zz cat", "zz"], ["zz yy", "zz"]),
         plain.log_likelihood(["cat dog", "dog cat", ""], ["", ""]),
     )
+    table = WordEmbedding(["new york", "york"], [[0.0], [1.0]])
+    one = DPWordPerturber(table, output="text").fit([])  # whose word holds a blank
+    assert np.isfinite(one.log_likelihood([["new york", "york"]], ["york new york"]))
 
 
 @pytest.mark.no_cover
