@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import unicodedata
-import warnings
 
 import numpy as np
 import pytest
@@ -147,10 +146,3 @@ EMBEDDING = WordEmbedding(["cat", "dog", "tea"], np.eye(3))
 def test_documents_without_a_known_word_are_counted(release):
     with pytest.warns(OutOfVocabularyWarning, match="^2 of 3 documents hold no word"):
         release()
-
-
-def test_known_documents_are_no_reason_to_warn():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", OutOfVocabularyWarning)
-        DPWordPerturber(EMBEDDING).fit([]).transform(["a cat", "dog"])
-        DPDocumentReplacer(SHARED, n_groups=2).fit().transform(["Cat!", "MILK"])
