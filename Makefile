@@ -32,8 +32,8 @@ OLDEST := $(VENV)-oldest
 INSTALL := .ci/install $(VENV) $(addprefix -c ,$(CONSTRAINTS))
 # Test workers times BLAS threads would oversubscribe the cores.
 PIN := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 MPLBACKEND=Agg
-# Tests, doctests and site train the built-in embedding once for all of them. Many
-# processes start: what one compiles to bytecode serves the others.
+# Tests, doctests and site make the built-in corpus and embedding once for all of them.
+# Many processes start: what one compiles to bytecode serves the others.
 SHARED := $(PIN) PYTHONDONTWRITEBYTECODE= SKDPTEXT_CACHE=$(CURDIR)/build/cache
 BENCH_OUT := build/bench
 # Each worker begins with half of the tests in their order and takes from the other's when

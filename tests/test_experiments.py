@@ -183,7 +183,6 @@ def test_authors_are_drawn_by_rank():
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("built_in")
 def test_a_quick_run_of_the_paper(tmp_path):
     folders = {"RESULTS": str(tmp_path), "CELLS": str(tmp_path / "cells")}
     environment = {f"SKDPTEXT_BENCH_{name}": path for name, path in folders.items()}

@@ -213,21 +213,34 @@ def test_bad_parameters_are_named(kwargs):
 # -- word vectors of the corpus --------------------------------------------------------
 
 
+@pytest.fixture
+def of_a_part(tmp_path, monkeypatch):
+    """Trains on one topic, since the whole takes twenty seconds; returns its texts."""
+    part = load_docstrings(topics=["clustering"], near_copies=True)
+    monkeypatch.setenv("SKDPTEXT_CACHE", str(tmp_path))
+    monkeypatch.setattr(_docstring_embedding, "load_docstrings", lambda **_: part)
+    return part.data
+
+
 @pytest.mark.no_cover
-def test_words_are_lowercased_tokens_the_most_frequent_first(built_in):
-    whole = " ".join(load_docstrings(near_copies=True).data).lower()
-    counts = Counter(re.findall(r"\b\w\w+\b", whole))
+def test_words_are_lowercased_tokens_the_most_frequent_first(of_a_part, tmp_path):
+    counts = Counter(re.findall(r"\b\w\w+\b", " ".join(of_a_part).lower()))
     kept = {word for word, n in counts.items() if n >= 8 and not word.isdigit()}
-    assert set(built_in.words) == kept
-    frequency = [counts[word] for word in built_in.words]
+    whole = load_docstring_embedding()
+    assert set(whole.words) == kept
+    frequency = [counts[word] for word in whole.words]
     assert frequency == sorted(frequency, reverse=True)
-    assert built_in.dim == 100
+    assert whole.dim == 100
     part = load_docstring_embedding(n_words=500)
-    assert part.fingerprint == built_in.restrict(500).fingerprint
-    assert load_docstring_embedding(n_words=99_999).words == built_in.words
+    assert part.fingerprint == whole.restrict(500).fingerprint
+    assert load_docstring_embedding(n_words=99_999).words == whole.words
+    (path,) = tmp_path.iterdir()
+    path.unlink()  # and trained again, to the last bit
+    assert load_docstring_embedding().fingerprint == whole.fingerprint
 
 
-def test_each_parameter_and_version_is_trained_once(tmp_path, monkeypatch):
+@pytest.mark.usefixtures("of_a_part")
+def test_each_parameter_and_version_is_trained_once(monkeypatch):
     """With training replaced by something quick: a vector for a word."""
     trained = []
 
@@ -236,10 +249,7 @@ def test_each_parameter_and_version_is_trained_once(tmp_path, monkeypatch):
         vectors = SimpleNamespace(index_to_key=["a", "b"], vectors=np.eye(2))
         return SimpleNamespace(wv=vectors)
 
-    texts = SimpleNamespace(data=["a", "b"])
     monkeypatch.setattr("gensim.models.Word2Vec", train)
-    monkeypatch.setattr(_docstring_embedding, "load_docstrings", lambda **_: texts)
-    monkeypatch.setenv("SKDPTEXT_CACHE", str(tmp_path))
     for kwargs in ({}, {"dim": 7}, {"min_count": 3}, {}, {"dim": 7}, {"n_words": 2}):
         load_docstring_embedding(**kwargs)
     assert trained == [(100, 8), (7, 8), (100, 3)]
