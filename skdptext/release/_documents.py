@@ -73,8 +73,8 @@ class DocumentRelease:
         and therefore `release_files`; batches are refused.
     keep : str, iterable of str, or mapping of str to pyarrow.DataType, default=()
         Further columns, which are released in the clear. If types are given, the
-        columns are cast to them. If `author` is among them, a warning and the manifest
-        say that the authors are released.
+        columns are cast to them; categories are released as their values. If `author`
+        is among them, a warning and the manifest say that the authors are released.
 
     Attributes
     ----------
@@ -443,10 +443,15 @@ def _names(column: Any) -> list[str]:
 
 
 def _cast(column: Any, kind: Any) -> Any:
+    pa = import_pyarrow("DocumentRelease")
     column.validate(full=True)
+    # A dictionary may hold values of rows that are not released.
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    elif "dictionary<" in str(column.type):
+        raise TypeError
     if kind is None or column.type == kind:
         return column
-    pa = import_pyarrow("DocumentRelease")
     if pa.types.is_string(column.type):  # an empty string in CSV is a missing value
         column = pa.array([value or None for value in column.to_pylist()], pa.string())
     return column.cast(kind)

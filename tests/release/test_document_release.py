@@ -96,6 +96,14 @@ def test_strings_of_every_kind_are_the_same(make_release):
         assert make_release()(table).equals(make_release()(plain))
 
 
+def test_categories_of_other_rows_are_not_released(make_release):
+    """Slices and filters of a column keep its whole dictionary."""
+    kept = pa.array(["here", "elsewhere"]).dictionary_encode()
+    table = pa.table({"id": ["a", "b"], "text": ["", ""], "kept": kept}).slice(0, 1)
+    released = make_release(keep=["kept"])(table)["kept"]
+    assert (released.type, released.to_pylist()) == (pa.string(), ["here"])
+
+
 def test_null_and_empty_texts_draw_from_the_whole_vocabulary(make_release):
     release = make_release(epsilon=1e6, document_length=400)
     for texts in ([None], [""], ["unknown"], pa.nulls(1)):
