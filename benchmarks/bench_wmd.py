@@ -1,22 +1,25 @@
 """Nearest documents by Word Mover's Distance, against brute force and gensim.
 
-One command, one thread; 2,000 training documents, k = 5, the 30,000 × 300 table::
+One command, one thread; 2,000 training documents, or as many as the name of a set ends
+in; k = 5, the 30,000 × 300 table::
 
     python benchmarks/bench_wmd.py [--sets tweets 200 ...] [--only peers]
 
 Sets: real tweets, SMS, sentences of fan fiction, and fan fiction cut in halves, from
-the folder named by SKDPTEXT_TEST_DATA, or ../shared/data; N for documents of N distinct
-words, drawn by their frequency in the fiction; and noisy-N for 200 documents of N words
-of the fiction, released at ε = 10 and λ = 0.5 in the first 8,000 words of the table.
+the folder named by SKDPTEXT_TEST_DATA, or ../shared/data, which has no news; N for
+documents of N distinct words, drawn by their frequency in the fiction; and noisy-N for
+200 documents of N words of the fiction, released at ε = 10 and λ = 0.5 in the first
+8,000 words of the table.
 
-Peers, in the same run: a loop over POT's `emd2`, with the costs of a query by `cdist`
-or by one product, and gensim's `wmdistance(norm=False)`. They are slow, so that a part
-is timed: some queries, and every so many of the training documents. Ours is the mean
-over all queries, which share work, the median of repeated runs. Times are of the
-processor.
+Peers, in the same run: a loop over POT's `emd2`, with the costs of each pair by `cdist`
+or those of a query by one product, and gensim's `wmdistance(norm=False)`. They are
+slow, so that a part is timed: some queries, and every so many of the training
+documents. Ours is the mean over all queries, which share work. All run in turn, and
+times are medians of the processor's.
 
 Neighbors and distances are compared with `emd2` on costs from `cdist`, for the queries
-of the peers, over their documents and all that was found.
+of the peers, over all training documents of short sets, and every so many of long ones
+and all that was found.
 
 Last, 20,000 training documents are compared with 2,000.
 """
@@ -42,8 +45,8 @@ from sklearn.feature_extraction.text import CountVectorizer
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.neighbors import WMDNeighbors, _search, word_movers
 
-SETS = ["noisy-100", "noisy-200", "8", "tweets", "sms", "sentences", "100", "200"]
-SETS += ["fiction"]
+SETS = ["noisy-100", "noisy-200", "8", "tweets", "tweets-1000", "tweets-5500", "sms"]
+SETS += ["sentences", "100", "200", "fiction", "fiction-200"]
 K, CLOCK = 5, time.thread_time
 
 
@@ -65,9 +68,11 @@ REAL = {
 
 def read_counts(name: str, n: int, embedding: WordEmbedding) -> sp.csr_array:
     """Word counts of `n` documents of a set, in random order."""
-    if name.startswith("noisy"):
-        length = int(name.removeprefix("noisy-"))
-        noise = DPWordPerturber(embedding, document_length=length, random_state=2**70)
+    name, _, length = name.partition("-")
+    if name == "noisy":
+        noise = DPWordPerturber(
+            embedding, document_length=int(length), random_state=2**70
+        )
         texts = read_fiction()[-n:]
         released = noise.fit([]).transform(texts, document_ids=range(n))
         return sp.csr_array(released, dtype=float)
@@ -91,31 +96,29 @@ def read_counts(name: str, n: int, embedding: WordEmbedding) -> sp.csr_array:
 def brute_force(
     query: sp.csr_array, documents: sp.csr_array, vectors: np.ndarray, exact: bool
 ) -> np.ndarray:
-    """All distances; one product gives the costs of a query, or if `exact` cdist."""
-    words, columns = np.unique(documents.indices, return_inverse=True)
-    x, y = vectors[query.indices], vectors[words]
-    if exact:
-        costs = cdist(x, y)
-    else:
+    """All distances; costs by one product for all, or if `exact` by cdist for each."""
+    x, weights, out = vectors[query.indices], query.data / query.data.sum(), []
+    if not exact:
+        words, columns = np.unique(documents.indices, return_inverse=True)
+        y = vectors[words]
         squares = (x * x).sum(1)[:, None] + (y * y).sum(1) - 2 * x @ y.T
         costs = np.sqrt(np.maximum(squares, 0))
-    weights, out = query.data / query.data.sum(), []
-    for start, stop in zip(documents.indptr, documents.indptr[1:], strict=False):
-        other = documents.data[start:stop] / documents.data[start:stop].sum()
-        between = np.ascontiguousarray(costs[:, columns[start:stop]])
+    for part in map(slice, documents.indptr, documents.indptr[1:]):
+        if exact:
+            between = cdist(x, vectors[documents.indices[part]])
+        else:
+            between = np.ascontiguousarray(costs[:, columns[part]])
+        other = documents.data[part] / documents.data[part].sum()
         out.append(ot.emd2(weights, other, between))
     return np.array(out)
-
-
-def words_of(document: sp.csr_array, words: tuple[str, ...]) -> list[str]:
-    ids = np.repeat(document.indices, document.data.astype(int))
-    return [words[i] for i in ids]
 
 
 def bench(name: str, embedding: WordEmbedding, args) -> dict[str, object]:
     n_train = args.train
     if name.startswith("noisy"):
         n_train, embedding = 200, embedding.restrict(8000)
+    elif "-" in name:
+        n_train = int(name.partition("-")[2])
     counts = read_counts(name, n_train + args.queries, embedding)
     train, queries = counts[:n_train], counts[n_train:]
     size = float(np.diff(counts.indptr).mean())
@@ -125,61 +128,64 @@ def bench(name: str, embedding: WordEmbedding, args) -> dict[str, object]:
     search = partial(model.kneighbors, queries)
     with mock.patch.object(_search, "word_movers", wraps=word_movers) as solved:
         distances, rows = search()
-    ours = measuring.median_seconds(search, CLOCK, args.repeats) / n
 
-    slow = np.linspace(0, n - 1, int(np.clip(120 / size, 3, n))).astype(int)
+    slow = np.linspace(0, n - 1, int(np.clip(600 / size, 4, 12))).astype(int)
     part = np.arange(0, n_train, int(np.clip(size // 20, 1, n_train // 100)))
-    vectors = embedding.vectors.astype(np.float64)
-    brute = partial(brute_force, documents=train[part], vectors=vectors, exact=False)
-    spent = measuring.seconds_of(lambda: [brute(queries[[i]]) for i in slow], CLOCK)
-    brute_s = spent / len(slow) * n_train / len(part)
+    some, vectors = part[:: len(part) // 100], embedding.vectors.astype(np.float64)
+
+    def brute(exact: bool) -> None:
+        for i in slow:
+            brute_force(queries[[i]], train[some], vectors, exact)
 
     table = KeyedVectors(embedding.dim)
     table.add_vectors(list(embedding.words), embedding.vectors)
-    few = [words_of(train[[i]], embedding.words) for i in part[:: len(part) // 20]]
-    asked = [words_of(queries[[i]], embedding.words) for i in slow[:5]]
+    names = np.array(embedding.words)
+
+    def words(counts: sp.csr_array) -> list[str]:
+        return names[counts.indices.repeat(counts.data.astype(int))].tolist()
+
+    few = [words(train[[i]]) for i in some[::5]]
+    asked = [words(queries[[i]]) for i in slow[:5]]
 
     def by_gensim() -> None:
         for query in asked:
             for document in few:
                 table.wmdistance(query, document, norm=False)
 
-    spent = measuring.seconds_of(by_gensim, CLOCK)
-    gensim_s = spent / len(asked) * n_train / len(few)
+    runs = search, partial(brute, True), partial(brute, False), by_gensim
+    spent = np.median(measuring.rounds(runs, args.repeats, CLOCK, warm=False), axis=0)
+    n_pairs = len(slow) * len(some)
+    ours, *peers = spent / (n * n_train, n_pairs, n_pairs, len(asked) * len(few))
+    times = ("× emd2", "× emd2, product", "× gensim"), np.array(peers) / ours
 
-    worst, same, spent = 0.0, True, 0.0
+    worst, same = 0.0, True
     for i in slow:
         documents = np.union1d(part, rows[i])
-        start = CLOCK()
         plain = brute_force(queries[[i]], train[documents], vectors, exact=True)
-        spent += (CLOCK() - start) / len(documents)
         nearest = np.argsort(plain.round(10), kind="stable")[:K]
         same &= np.array_equal(documents[nearest], rows[i])
         worst = max(worst, float(np.abs(plain[nearest] - distances[i]).max()))
     return {
-        "set": name, "words": size, "ms per query": ours * 1e3,
-        "solved per query": solved.call_count / n,
-        "× emd2": spent / len(slow) * n_train / ours,
-        "× emd2, product": brute_s / ours, "× gensim": gensim_s / ours, "off by": worst,
-        "same neighbors": bool(same),
-        "queries (peers')": f"{n} ({len(slow)}, of {len(part)} documents)",
+        "set": name, "words": size, "ms per query": ours * n_train * 1e3,
+        "solved per query": solved.call_count / n, **dict(zip(*times, strict=True)),
+        "off by": worst, "same neighbors": bool(same),
+        "queries (peers')": f"{n} ({len(slow)}, of {len(some)} documents)",
     }  # fmt: skip
 
 
 def growth(embedding: WordEmbedding, args) -> Iterator[dict[str, object]]:
     """Time per query with ten times the training documents."""
     for name, n_queries in (("sentences", 200), ("100", 30)):
-        many = 10 * args.train
+        many, times = 10 * args.train, {}
         counts = read_counts(name, many + n_queries, embedding)
-        row: dict[str, object] = {"set": name}
-        times = []
         for n in (args.train, many):
             model = WMDNeighbors(embedding, n_neighbors=K).fit(counts[:n])
             search = partial(model.kneighbors, counts[many:])
             search()
-            times.append(measuring.median_seconds(search, CLOCK, args.repeats))
-            row[f"ms per query, {n:,}"] = times[-1] / n_queries * 1e3
-        yield row | {"ratio": times[1] / times[0]}
+            seconds = measuring.median_seconds(search, CLOCK, args.repeats)
+            times[f"ms per query, {n:,}"] = seconds / n_queries * 1e3
+        few, more = times.values()
+        yield {"set": name, **times, "ratio": more / few}
 
 
 def main() -> None:
@@ -193,15 +199,14 @@ def main() -> None:
             measuring.shown(bench(name, embedding, args) for name in args.sets),
             title="Word Mover's neighbors, against brute force and gensim",
             note=(
-                f"{args.train:,} training documents (200 noisy ones, released at "
-                f"ε = 10 and λ = 0.5), k = {K}, one thread. A ratio is the time of a "
-                "loop over POT's emd2 (costs by cdist, or by one product per query), "
-                "or of gensim's loop over wmdistance, divided by ours. words: distinct "
-                "words of a document. off by: largest difference from emd2. same "
-                "neighbors: as all distances give them, ties included. Of the peers "
-                "a part of the queries and documents is timed, as the last column "
-                "says; gensim's loop for at most five of these queries and some twenty "
-                "documents."
+                f"{args.train:,} training documents, or as the name says (200 noisy "
+                f"ones, released at ε = 10 and λ = 0.5), k = {K}, one thread. A ratio "
+                "is the time of a loop over POT's emd2 (costs by cdist for each pair, "
+                "or by one product per query), or of gensim's loop over wmdistance, "
+                "divided by ours. words: distinct words of a document. off by: largest "
+                "difference from emd2. same neighbors: as all distances give them, "
+                "ties included. Of the peers a part is timed, as the last column says; "
+                "of gensim's loop at most five queries and some twenty documents."
             ),
         )
     if "growth" in args.only:
