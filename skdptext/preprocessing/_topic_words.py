@@ -174,7 +174,7 @@ class TopicWordSelector(
         """
         check_is_fitted(self, "scores_")
         X = validated(self, X, reset=False)
-        dtype = X.dtype
+        dtype = X.dtype.newbyteorder("=")  # SciPy has no other order
         bags = read_bags(X)
         # The columns stay in place, because a perturber takes column j as word j.
         bags.data[~self._support[bags.indices]] = 0
