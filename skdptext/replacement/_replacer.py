@@ -280,6 +280,8 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         n_groups = self._check_n_groups()
         if self.grouper is not None:
             check_grouper(self.grouper, self.public_labels is not None)
+            if self.output == "vector":
+                _encoder(self.grouper)
         public = public_list(self.public_documents)
         groups = PublicGroups.of(public, self.grouper, n_groups, self.public_labels)
         warn_of_repeats(self.random_state, has_ids=True)
@@ -320,16 +322,6 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
                     f"got {n_groups}."
                 )
         return n_groups
-
-    def _encoder(self) -> Any:
-        """Get the steps that encode documents, for ``output="vector"``."""
-        encoder = encoder_of(self.grouper_)
-        if encoder is None:
-            raise InvalidParameterError(
-                'grouper must be a pipeline for output="vector", whose steps before '
-                f"the last one encode documents, got {kind_of(self.grouper_)}."
-            )
-        return encoder
 
     def _check_ready(self) -> PublicGroups:
         check_is_fitted(self, "channel_")
@@ -526,7 +518,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
                 bags = reader.read(self.public_).bags(len(self.embedding))
                 rows = bags.astype(np.int64)
             else:
-                rows = self._encoder().transform(self.public_)
+                rows = _encoder(self.grouper_).transform(self.public_)
             rows = sp.csr_array(rows) if sp.issparse(rows) else np.asarray(rows)
             self._rows = self.output, self.embedding, rows
         return rows
@@ -675,7 +667,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
             assert self.embedding is not None
             return self.embedding.word_array.copy()
         if self.output == "vector":
-            return np.asarray(self._encoder().get_feature_names_out())
+            return np.asarray(_encoder(self.grouper_).get_feature_names_out())
         return self._name_of_column(input_features)
 
     def __sklearn_tags__(self) -> Any:
@@ -685,6 +677,17 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         tags.non_deterministic = self.random_state is None
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def _encoder(grouper: Any) -> Any:
+    """Get the steps that encode documents, for ``output="vector"``."""
+    encoder = encoder_of(grouper)
+    if encoder is None:
+        raise InvalidParameterError(
+            'grouper must be a pipeline for output="vector", whose steps before '
+            f"the last one encode documents, got {kind_of(grouper)}."
+        )
+    return encoder
 
 
 def _numbers(
