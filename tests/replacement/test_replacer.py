@@ -444,7 +444,7 @@ def test_bad_public_documents(documents):
 
 @refusals(
     ("group", None, "released must hold one label per document, got None"),
-    ("vector", ["secret"], "released must be a matrix of 12 columns"),
+    ("vector", ["secret"], "released must be numbers, got a list"),
     ("vector", np.zeros((2, 3)), "released must be a matrix of 12 columns"),
     never="secret",
 )
