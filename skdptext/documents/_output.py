@@ -37,8 +37,7 @@ def as_column(documents: list[Any], X: Any, kind: str | None, name: str) -> Any:
     name = name if own is None or own == "" else own
     if kind == "pandas":
         pd = import_pandas('set_output(transform="pandas")')
-        index = X.index if isinstance(X, pd.Series | pd.DataFrame) else None
-        column = pd.Series(documents, index=index, dtype=object)
+        column = pd.Series(documents, index=_index_of(X), dtype=object)
         return pd.DataFrame({name: column})
     if kind == "polars":
         import polars as pl
@@ -63,8 +62,15 @@ def as_frame(bags: Any, X: Any, kind: str, words: np.ndarray) -> Any:
             'sparse columns. transform="pandas" has.'
         )
     pd = import_pandas('set_output(transform="pandas")')
-    index = X.index if isinstance(X, pd.Series | pd.DataFrame) else None
-    return pd.DataFrame.sparse.from_spmatrix(bags, index=index, columns=words)
+    return pd.DataFrame.sparse.from_spmatrix(bags, index=_index_of(X), columns=words)
+
+
+def _index_of(X: Any) -> Any:
+    """Get the index of pandas, without names of rows that were filtered out before."""
+    index = X.index if hasattr(X, "iloc") else None
+    for tidy in ("remove_unused_categories", "remove_unused_levels"):
+        index = getattr(index, tidy)() if hasattr(index, tidy) else index
+    return index
 
 
 class ColumnOutput:
