@@ -140,6 +140,7 @@ def files(releaser):
     (files, object(), "releaser must be a releaser"),
     (attacked, object(), "must be a releaser"),
     (lambda thing: release_report(TEXTS, TEXTS, releaser=thing), "an object", "rel"),
+    (lambda releaser: releaser.likelihood(None), Teller(), "iterable .* got None"),
     (find_perturber, Teller(), "exactly one word perturber"),
 )
 def test_what_cannot_serve_is_refused(use, releaser):
