@@ -46,6 +46,11 @@ def names(room: str) -> list[str]:
     return sorted(n for n in module.__all__ if callable(getattr(module, n)))
 
 
+def paths() -> list[str]:
+    """All names with a page, as ``room.name``."""
+    return [f"{room}.{name}" for room in rooms() for name in names(room)]
+
+
 def others() -> list[str]:
     """All else that the site shows, as ``room.name``."""
     page = (HERE / "howto" / "extend.rst").read_text("utf-8")

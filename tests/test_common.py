@@ -6,6 +6,7 @@ import inspect
 import pickle
 import warnings
 
+import api_pages
 import numpy as np
 import pytest
 import sklearn
@@ -27,7 +28,7 @@ from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.neighbors import WMDKNNRegressor, WMDNeighbors, WMDNeighborsTransformer
 from skdptext.preprocessing import MeanVectorEncoder, TopicWordSelector
 from tests.mechanism_forms import forms
-from tests.public_calls import api_pages, public
+from tests.public_calls import public
 
 EMBEDDING = WordEmbedding(
     ["cat", "dog", "tea", "cake"], [[0.0, 1.0], [0.5, 1.0], [9.0, 0.0], [8.0, 2.0]]
@@ -70,9 +71,7 @@ def in_short(case):
 
 
 def test_every_public_estimator_is_checked():
-    pages = api_pages()
-    paths = [f"{room}.{name}" for room in pages.rooms() for name in pages.names(room)]
-    classes = {each for each in map(public, paths) if isinstance(each, type)}
+    classes = {x for x in map(public, api_pages.paths()) if isinstance(x, type)}
     estimators = {each for each in classes if issubclass(each, BaseEstimator)}
     checked = {type(each) for each in [*ESTIMATORS, *SETTINGS.values()]}
     assert {each for each in estimators if not inspect.isabstract(each)} == checked

@@ -5,11 +5,12 @@ from __future__ import annotations
 import inspect
 import operator
 
+import api_pages
 import pytest
 from numpydoc.validate import validate
 
 import skdptext
-from tests.public_calls import RESULTS, api_pages
+from tests.public_calls import RESULTS
 
 # What scikit-learn's own test leaves out: form of the return type, blank lines.
 NEVER = {"RT02", "GL01", "GL02"}
@@ -21,9 +22,7 @@ MADE_FOR_US = {"PR01", *CLASS_ONLY}
 
 def public_names():
     """Class or function, and member or None, of all that the site shows."""
-    pages = api_pages()
-    shown = [f"{room}.{name}" for room in pages.rooms() for name in pages.names(room)]
-    for path in [*shown, *pages.others()]:
+    for path in [*api_pages.paths(), *api_pages.others()]:
         value = operator.attrgetter(path)(skdptext)
         if not value.__module__.startswith("skdptext"):
             continue

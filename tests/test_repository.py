@@ -12,8 +12,10 @@ import tomllib
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+import api_pages
+
 import skdptext
-from tests.public_calls import RESULTS, api_pages
+from tests.public_calls import RESULTS
 
 ROOT = Path(__file__).parents[1]
 SOURCES = {
@@ -154,10 +156,8 @@ def test_a_user_faces_at_most_60_names_each_shown_once():
     page = (ROOT / "docs" / "api" / "index.rst").read_text("utf-8")
     listed = set(re.findall(r"^   skdptext\.(\w+)$", page, flags=re.MULTILINE))
     assert listed == ROOMS - INTERNAL <= set(skdptext.__all__) <= set(dir(skdptext))
-    pages = api_pages()
-    names = [f"{room}.{name}" for room in pages.rooms() for name in pages.names(room)]
+    names, others = api_pages.paths(), api_pages.others()
     assert len(names) <= 60
-    others = pages.others()
     assert len(set(names + others)) == len(names) + len(others), "shown twice"
     shown = {operator.attrgetter(name)(skdptext) for name in names + others}
     # What users get and do not construct is on the page of what returns it.
