@@ -8,6 +8,7 @@ import contextlib
 import pickle
 import re
 import traceback
+import warnings
 from functools import cache
 
 import joblib
@@ -38,12 +39,14 @@ class Loud:
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_told(tmp_path, monkeypatch, capfd, recwarn):
+def nothing_is_told(tmp_path, monkeypatch, capfd):
     """Not in warnings or prints; what is given for a path may be written to."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("os.fsync", lambda descriptor: None)  # nothing crashes here
-    yield
-    assert MARK not in f"{capfd.readouterr()}{[str(x.message) for x in recwarn]}"
+    # Each is shown, so that none counts as shown in other tests.
+    with warnings.catch_warnings(record=True, action="always") as caught:
+        yield
+    assert MARK not in f"{capfd.readouterr()}{[str(x.message) for x in caught]}"
 
 
 # -- input of every kind: what no number, flag or document may be, and holders of it ---
@@ -146,8 +149,7 @@ def test_bad_input_is_refused_and_never_told(path, share):
             assert re.search(place, str(error)), door
             assert MARK not in said, door
         for odd in [] if name in PLACES else read[turn % share :: share]:
-            _, said = outcome(call, **{**valid, name: odd})
-            assert MARK not in said, door
+            assert MARK not in outcome(call, **{**valid, name: odd})[1], door
 
 
 # -- a matrix in any form gives the same, or is refused ------------------------------
@@ -179,7 +181,6 @@ FORMS = {
     "broken csr, -1": lambda x: broken(sp.csr_array(x), "indices", -1),
     "broken csc, far out": lambda x: broken(sp.csc_array(x), "indices", 10**6),
     "broken coo, row -1": lambda x: broken(sp.coo_array(x), "row", -1),
-    "broken coo, column -1": lambda x: broken(sp.coo_matrix(x), "col", -1),
     "broken csr, points on": lambda x: broken(sp.csr_array(x), "indptr", 40),
 }
 # It is an estimator of the user's that reads it, or what is no matrix is none either.
@@ -229,11 +230,11 @@ def test_a_matrix_in_any_form_gives_the_same_or_is_refused(form):
             assert str(X) == before
 
 
-@pytest.mark.parametrize("kind", ["spmatrix", "sparray"])
-def test_sparse_results_come_in_the_form_that_is_asked_for(kind):
+@pytest.mark.parametrize("form", [sp.csr_matrix, sp.csr_array])
+def test_sparse_results_come_in_the_form_that_is_asked_for(form):
     if "sparse_interface" not in sklearn.get_config():
         pytest.skip("scikit-learn has no such configuration before 1.9")
+    kind = "sparray" if form is sp.csr_array else "spmatrix"
     with sklearn.config_context(sparse_interface=kind):
         results = [made(*door, X) for door, (X, _) in doors().items()]
-    found = {type(result) for result in results if sp.issparse(result)}
-    assert found == {sp.csr_matrix if kind == "spmatrix" else sp.csr_array}
+    assert {type(result) for result in results if sp.issparse(result)} == {form}
