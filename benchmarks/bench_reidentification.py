@@ -42,8 +42,7 @@ PUBLISHED = {
 NOTE = (
     "Identified: the adversary is chosen on one half of the releases and scored on the "
     "other, with the 95 % interval of Clopper and Pearson. With these data in view we "
-    "chose to compare similarities with what is usual for a person, and which words "
-    "count as placeholders."
+    "chose to compare similarities with what is usual for a person."
 )
 
 

@@ -20,7 +20,6 @@ from skdptext.attacks._words import (
     known_words as known_words,
     of_other_rows as of_other_rows,
     paired as paired,
-    rows_of as rows_of,
     texts_of as texts_of,
     words_of as words_of,
 )

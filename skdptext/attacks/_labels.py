@@ -5,29 +5,24 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.naive_bayes import ComplementNB
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.svm import LinearSVC
+from sklearn.utils import _safe_indexing
 
-from skdptext.attacks._scores import Scores, check_adversaries, pair_interval, scored
+from skdptext.attacks._scores import Scores, check_adversaries, scored
 from skdptext.attacks._words import (
     by_parts,
     by_words,
-    has_words,
     numbers_of,
     paired,
-    rows_of,
     texts_of,
     words_of,
 )
 from skdptext.base import fitted_releaser
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.utils import as_labels, check_integer, quiet
-
-# Text that replaces an empty release, because vectorizers need a word.
-_NOTHING = "nothing"
 
 
 def label_attack(
@@ -98,7 +93,7 @@ def label_attack(
     (1.0, 0.5)
     """
     original, released = paired(original, released)
-    noisy = [text if has_words(text) else _NOTHING for text in texts_of(released)]
+    noisy = texts_of(released)
     views = {} if original is None else {"originals": texts_of(original)}
     views["releases"] = noisy
     custom = check_adversaries(
@@ -139,10 +134,10 @@ def label_attack(
     # the caller knows.
     with quiet(Warning):
         for learn, held in folds.split(known, known, groups):
-            # With a single label in the fold, there is nothing to learn.
-            alone = len(np.unique(known[learn])) == 1
+            if len(np.unique(known[learn])) == 1:  # nothing to learn
+                continue
             for by, (model, texts, asked) in attackers.items():
-                fitted = clone(DummyClassifier() if alone else model)
-                fitted.fit(rows_of(texts, learn), known[learn])
-                right[by][held] = fitted.predict(rows_of(asked, held)) == known[held]
-    return Scores(scored(name, right, most / n, random_state, pair_interval))
+                fitted = clone(model).fit(_safe_indexing(texts, learn), known[learn])
+                guess = fitted.predict(_safe_indexing(asked, held))
+                right[by][held] = guess == known[held]
+    return scored(name, right, most / n, random_state, together=2)

@@ -1,22 +1,22 @@
 """Link releases to their originals: attackers who hold candidate documents."""
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, combinations, islice, zip_longest
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics.pairwise import linear_kernel
+from sklearn.model_selection import GroupKFold
+from sklearn.preprocessing import KernelCenterer, StandardScaler
 
 from skdptext.attacks._scores import Scores, check_adversaries, scored
 from skdptext.attacks._words import (
-    PLACEHOLDER,
     by_parts,
     by_words,
-    documents_of,
-    has_words,
     numbers_of,
+    paired,
     texts_of,
     words_of,
 )
@@ -25,18 +25,15 @@ from skdptext.exceptions import InvalidParameterError
 from skdptext.metrics import found_among
 from skdptext.utils import as_array, check_integer, check_rng, quiet
 
-# A word counts as a placeholder if it is so many times more frequent in releases than
-# in originals.
-_OFTENER = 5
-# The fewest pairs from which attackers learn, their number of folds, and the number of
-# wrong pairs for each right one.
-_FEWEST_PAIRS, _FOLDS, _WRONG = 10, 5, 30
+# The fewest originals from which attackers learn, their number of folds, and the number
+# of wrong pairs for each right one.
+_FEWEST, _FOLDS, _WRONG = 10, 5, 30
 # The penalty of the ridge regression, for rows of length 1.
 _RIDGE = 0.3
-# Number of words of a text that are read in order.
-_PLACES = 40
-# Similarities closer than this, relative to the largest, differ by rounding only.
-_TIE = 1e-6
+# Number of words of a text that are read in order, and number of folds.
+_PLACES, _PARTS = 100, 10
+# Differences of similarities that are rounding errors.
+_TIE = 9
 
 Adversary = Callable[[Sequence[str], Sequence[str]], np.ndarray]
 
@@ -128,20 +125,12 @@ def linkage_attack(
     >>> scores["linkage"].low > scores["linkage"].chance
     True
     """
-    original = documents_of("original", original)
-    released = documents_of("released", released, numbers=True)
+    original, released = paired(original, released, in_step=truth is None)
     clear, noisy = texts_of(original), texts_of(released)
-    paired = truth is not None or len(clear) == len(noisy)
-    if not paired or min(len(clear), len(noisy)) < 2 or not any(map(has_words, clear)):
-        raise InvalidParameterError(
-            "original and released must be of equal length unless truth is given, and "
-            "hold at least 2 texts, and original words, got "
-            f"{len(clear)} and {len(noisy)} texts."
-        )
-    rows = np.arange(len(noisy))
+    rows, shape = np.arange(len(noisy)), (len(noisy), len(clear))
     if truth is not None:
         rows = as_array(truth, "truth must hold whole numbers")
-    if rows.shape != (len(noisy),) or not np.isin(rows, np.arange(len(clear))).all():
+    if rows.shape != shape[:1] or not np.isin(rows, np.arange(len(clear))).all():
         raise InvalidParameterError(
             f"truth must hold a row of original, 0 to {len(clear) - 1}, for each of "
             f"{len(noisy)} releases, got others or another number."
@@ -156,14 +145,13 @@ def linkage_attack(
         found["words, more than usual"] = alike - alike.mean(axis=0)
     custom = check_adversaries(adversaries, "functions", "__call__")
     for name, adversary in custom.items():
-        shape = (len(noisy), len(clear))
         rule = f"adversaries must return finite numbers, an array of shape {shape}"
         given = as_array(adversary(clear, noisy), rule, float)
         if given.shape != shape or not np.isfinite(given).all():
             raise InvalidParameterError(f"{rule}, got shape {given.shape}.")
         # Ties are a matter of scale: probabilities may be tiny.
         found[name] = given / (np.abs(given).max() or 1)
-    if len(noisy) >= _FEWEST_PAIRS:
+    if len(np.unique(rows)) >= _FEWEST:
         if truth is None:
             found |= _translations(clear, released) | _word_for_word(clear, noisy)
         found = {"all, learned": _learned(found, rows, seed)} | found
@@ -173,26 +161,25 @@ def linkage_attack(
             likelihood = releaser.likelihood(original, random_state=seed)
             found["likelihood"] = likelihood(released)
     right = {name: found_among(score, rows, n) for name, score in found.items()}
-    return Scores(scored("linkage", right, 1 / n, seed))
+    return scored("linkage", right, 1 / n, seed)
 
 
 def similarities(
     original: Sequence[str], released: Sequence[str]
 ) -> dict[str, np.ndarray]:
     """Compute similarities of releases to originals, (n_released, n_originals)."""
-    words, parts = by_words(), by_parts()
-    clear = words.fit_transform(original)
-    noisy = words.transform(released)
-    often, usual = (np.asarray((x > 0).mean(axis=0)).ravel() for x in (noisy, clear))
-    telling = (often < PLACEHOLDER) | (often < _OFTENER * usual)
-    in_parts = parts.fit_transform(original)
+
+    def like(by: Any) -> np.ndarray:
+        clear = by.fit_transform(original)
+        return np.asarray(linear_kernel(by.transform(released), clear))
+
     # Numbers of words are compared after removing what a release adds to all texts, or
     # leaves out of all.
     sizes = [np.log1p([len(t.split()) for t in x]) for x in (released, original)]
     more, than = (size - np.median(size) for size in sizes)
     return {
-        "words in common": (noisy.multiply(telling).tocsr() @ clear.T).toarray(),
-        "parts of words in common": (parts.transform(released) @ in_parts.T).toarray(),
+        "words in common": like(by_words()),
+        "parts of words in common": like(by_parts()),
         "number of words": -np.abs(np.subtract.outer(more, than)),
     }
 
@@ -206,14 +193,10 @@ def _translations(original: Sequence[str], released: Any) -> dict[str, np.ndarra
     Ridge regression maps weighted counts of words, or numbers, from one side to the
     other. It needs no common word: releases may replace each word by another or a code.
     """
-    clear = _gram(by_words().fit_transform(original))
     codes: Any = numbers_of(released)
     if codes is None:
-        by_code = TfidfVectorizer(analyzer=str.split, sublinear_tf=True)
-        codes = by_code.fit_transform(
-            [text.strip() or "." for text in texts_of(released)]
-        )
-    noisy = _gram(codes)
+        codes = by_words(str.split).fit_transform(texts_of(released))
+    clear, noisy = _gram(by_words().fit_transform(original)), _gram(codes)
     return {
         "translation": _carried(noisy, clear, back=False),
         "translation of originals": _carried(clear, noisy, back=True),
@@ -222,13 +205,9 @@ def _translations(original: Sequence[str], released: Any) -> dict[str, np.ndarra
 
 def _gram(x: Any) -> np.ndarray:
     """Compute cosines of centered rows."""
-    like = x @ x.T
-    like = like.toarray() if sp.issparse(like) else like
-    mean = like.mean(axis=0)
-    like = like - mean - mean[:, None] + mean.mean()
-    like = np.where(np.abs(like) < _TIE, 0, like)  # rounding errors of equal texts
-    size = np.sqrt(np.maximum(np.diagonal(like), _TIE))
-    return like / np.outer(size, size)
+    like = KernelCenterer().fit_transform(linear_kernel(x))
+    size = np.sqrt(np.maximum(np.diagonal(like), 1e-6))
+    return np.asarray(like / np.outer(size, size))
 
 
 def _carried(known: np.ndarray, other: np.ndarray, *, back: bool) -> np.ndarray:
@@ -248,11 +227,8 @@ def _carried(known: np.ndarray, other: np.ndarray, *, back: bool) -> np.ndarray:
     np.fill_diagonal(det, 1)
     wrong = other - (own * change - inverse * moved) / det
     right = like[:, None] - (np.outer(moved, own) - inverse * change.T) / det
-    np.fill_diagonal(right, 0)
-    # Differences from the original have a common scale for all candidates of a release.
-    mean = right.sum(axis=1) / (len(right) - 1)
-    found = (wrong.T if back else wrong) - right + mean[:, None]
-    np.fill_diagonal(found, mean)
+    found = (wrong.T if back else wrong) - right
+    np.fill_diagonal(found, 0)
     return found
 
 
@@ -261,60 +237,38 @@ def _word_for_word(
 ) -> dict[str, np.ndarray]:
     """Compute likelihoods of releases with one word for each word, in order.
 
-    The replacements of each word are learned from all pairs except the two that are
-    compared, those of the candidate and of the release. Otherwise other candidates of
-    unrelated texts would be more likely than the truth, and be told apart by it. Other
-    kinds of releases give no score.
+    The replacements of words are learned from other pairs. A candidate is compared with
+    the original of a release by a model of all pairs except those in their two parts.
+    Other kinds of releases give no score.
     """
     cuts: tuple[Any, ...] = words_of, str.split
-    ways = [[list(map(cut, x)) for x in (original, released)] for cut in cuts]
-    texts = max(ways, key=lambda way: _in_step(*way).sum())
-    same = _in_step(*texts)
-    if same.mean() < 0.5:
+    ways = [[list(map(cut, x)) for x in (released, original)] for cut in cuts]
+    lengths = [np.equal.outer(*(list(map(len, x)) for x in way)) for way in ways]
+    equal, (noisy, clear) = max(
+        zip(lengths, ways, strict=True), key=lambda x: x[0].trace()
+    )
+    step, n_texts = equal.diagonal(), len(clear)
+    if 2 * step.sum() < n_texts:
         return {}
-    words = dict.fromkeys(chain(*texts[0], *texts[1]))
-    number = dict(zip(words, range(len(words)), strict=True))
-    clear, noisy = ([np.array([number[w] for w in t], int) for t in x] for x in texts)
-    sizes, n, step = np.array(list(map(len, noisy))), len(words), np.flatnonzero(same)
-    row_of = np.repeat(step, sizes[step])
-    word, code = (np.concatenate([side[i] for i in step]) for side in (clear, noisy))
-    every = sp.csr_array((np.ones(len(word)), (word, code)), shape=(n, n))
-    has = sp.csc_array((np.ones(len(word)), (row_of, word)), shape=(len(clear), n))
-    keys, often = np.unique((row_of * n + word) * n + code, return_counts=True)
-
-    def in_pair(row: Any, word: np.ndarray, code: np.ndarray) -> np.ndarray:
-        """Count how often a word becomes another one in the pair of a row."""
-        wanted = (row * n + word) * n + code
-        at = np.minimum(keys.searchsorted(wanted), len(keys) - 1)
-        return np.where(keys[at] == wanted, often[at], 0)
-
-    usual = (every.sum(axis=0) + 1) / every.sum()
-    scores = np.full((len(noisy), len(clear)), np.nan)
-    for column, text in enumerate(clear):
-        rows = np.flatnonzero(sizes == len(text))
-        if not len(text) or not len(rows):
-            continue
-        place = text[:_PLACES]
-        codes = np.array([noisy[row][:_PLACES] for row in rows])
-        held, true = has[:, place].toarray(), (rows == column)[:, None]
-        total = held.sum(axis=0) - held[column] - np.where(true, 0, held[rows])
-        times = every[place].toarray()[np.arange(len(place)), codes]
-        at, of = times.nonzero()  # of few words there is anything to leave out
-        left_out = in_pair(column, place[of], codes[at, of])
-        theirs = in_pair(rows[at], place[of], codes[at, of])
-        times[at, of] -= left_out + np.where(true[at, 0], 0, theirs)
-        # Of the truth, a typical pair is left out as the second one.
-        left = np.where(true, 1 - 1 / max(2, len(step) - 1), 1)
-        odds = left * times + (codes == place) / 2 + usual[codes]
-        scores[rows, column] = np.log(odds / (left * total + 1.5)).sum(axis=1)
+    number = {word: i for i, word in enumerate({"", *chain(*clear, *noisy)})}
+    places = islice(zip_longest(*noisy, *clear, fillvalue=""), _PLACES)
+    read = np.array([[number[word] for word in place] for place in places])
+    codes, words = read[:, :n_texts], read[:, n_texts:]
+    n, part, scores = len(number), np.arange(n_texts) % _PARTS, np.zeros(equal.shape)
+    usual = (np.bincount(codes.ravel(), minlength=n) + 1) / codes.size
+    for pair in combinations(range(_PARTS), 2):
+        held = np.isin(part, pair)
+        known = words[:, step & ~held].ravel(), codes[:, step & ~held].ravel()
+        times = sp.csr_array((np.ones(len(known[0])), known), shape=(n, n))
+        # A word may also be kept, or become any other one.
+        odds = ((times + sp.eye_array(n) / 2) @ sp.diags_array(1 / usual)).log1p()
+        like = -np.log(times.sum(axis=1) + 1.5)[words[:, held]].sum(axis=0)
+        for code, word in zip(codes[:, held], words[:, held], strict=True):
+            like = like + odds[word][:, code].toarray().T
+        scores[np.ix_(held, held)] = like - like.diagonal()[:, None]
     # Candidates of other lengths are as unlikely as the least likely one.
-    least = np.nanmin(np.c_[scores, np.zeros(len(scores))], axis=1)
-    return {"word for word": np.where(np.isnan(scores), least[:, None], scores)}
-
-
-def _in_step(clear: Sequence[Any], noisy: Sequence[Any]) -> np.ndarray:
-    """Which pairs have equally many words."""
-    return np.array([len(a) == len(b) > 0 for a, b in zip(clear, noisy, strict=True)])
+    least = scores.min(axis=1, keepdims=True, where=equal, initial=0)
+    return {"word for word": np.where(equal, scores, least)}
 
 
 def _learned(
@@ -327,24 +281,14 @@ def _learned(
     saw it, or another one of its original.
     """
     rng, (n, m) = np.random.default_rng(seed), next(iter(scores.values())).shape
-    both = [(_outstanding(s), _outstanding(s.T).T) for s in scores.values()]
-    features = np.stack(list(chain(*both)), axis=-1)
+    scaled = StandardScaler().fit_transform
+    rows = [scaled(np.round(score, _TIE).T).T for score in scores.values()]
+    features = np.stack([*rows, *map(scaled, rows)], axis=-1)
     columns = np.column_stack([truth, rng.integers(0, m, (n, _WRONG))])
-    seen = features[np.arange(n)[:, None], columns]
-    right = columns == truth[:, None]
-    _, place = np.unique(truth, return_inverse=True)
-    fold = rng.permutation(place.max() + 1)[place] % _FOLDS
-    total = np.zeros((n, m))
-    for k in set(fold) if place.any() else ():
+    seen, right = features[np.arange(n)[:, None], columns], columns == truth[:, None]
+    folds, total = GroupKFold(_FOLDS, shuffle=True, random_state=seed), np.zeros((n, m))
+    for learn, held in folds.split(seen, groups=truth):
         model = LogisticRegression(max_iter=200)
-        model.fit(np.concatenate(seen[fold != k]), np.concatenate(right[fold != k]))
-        total[fold == k] = features[fold == k] @ model.coef_[0]
+        model.fit(np.concatenate(seen[learn]), np.concatenate(right[learn]))
+        total[held] = features[held] @ model.coef_[0]
     return total
-
-
-def _outstanding(scores: np.ndarray) -> np.ndarray:
-    """Compute standard deviations above the mean of the row; 0 if all are equal."""
-    excess = scores - scores.mean(axis=1, keepdims=True)
-    spread = excess.std(axis=1, keepdims=True)
-    flat = spread <= _TIE * np.abs(scores).max(initial=0)
-    return np.where(flat, 0, excess / np.where(flat, 1, spread))

@@ -1,7 +1,7 @@
 """Infer which texts synthetic texts were made from, and what they copy."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import repeat
 from typing import Any
 
@@ -96,24 +96,21 @@ def membership_attack(
             f"{len(used)}, {len(others)} and {len(made)}."
         )
     rng = check_rng(random_state)
-    texts, compared = [*used.values(), *others.values()], list(made.values())
+    texts, compared = used | others, list(made.values())
     if len(made) > _MOST_COMPARED:
         compared = rng.permutation(compared)[:_MOST_COMPARED].tolist()
     columns = {
         f"the nearest, by {by}": score.max(axis=0)
-        for by, score in similarities(texts, compared).items()
+        for by, score in similarities(list(texts.values()), compared).items()
     }
-    words, made_words = [*used, *others], list(made)
     for n in _SPANS:
-        columns[f"own phrases of {n} words"] = _own_spans(words, made_words, n)
+        columns[f"own phrases of {n} words"] = _own_spans(texts, made, n)
     table = np.stack(list(columns.values()), axis=1)
     best, right, epsilon = told_apart(table[: len(used)], table[len(used) :], rng)
     rows = [read_off("membership", right, 0.5, by=list(columns)[best])]
-    phrases = set().union(*map(spans, made_words))
+    phrases = set().union(*map(spans, made))
     for question, (risk, base) in {
-        "training texts copied": (
-            copies_of(side.values(), made.values()) for side in (used, others)
-        ),
+        "training texts copied": (copies_of(side, made) for side in (used, others)),
         "training phrases copied": (
             shares_left(map(spans, side), repeat(phrases)) for side in (used, others)
         ),
@@ -132,7 +129,7 @@ def _distinct(texts: Sequence[str]) -> dict[tuple[str, ...], str]:
     return found
 
 
-def _own_spans(words: list[Any], made: list[Any], n: int) -> np.ndarray:
+def _own_spans(words: Iterable[Any], made: Iterable[Any], n: int) -> np.ndarray:
     """Compute the share of each text's unique phrases that occur in synthetic texts."""
     there = set().union(*(spans(text, n) for text in made))
     own = [spans(text, n) for text in words]

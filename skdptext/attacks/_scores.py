@@ -1,7 +1,7 @@
 """Scores of attackers as one table of numbers."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -14,14 +14,13 @@ from skdptext.utils import (
     import_pandas,
     lined_up,
     lower_limit,
-    share_interval,
     table,
     upper_limit,
 )
 
-# The least gain over chance that counts, in points or as a factor. With many words, a
-# gain is significant long before it matters.
-_LEAST_GAIN = 0.005, 1.5
+# The least gain over chance that counts; half of chance, if this is less. With many
+# documents, a gain is significant long before it matters.
+_LEAST_GAIN = 0.005
 _AMOUNTS = {0.95: "almost all", 0.5: "most", 0.2: "many", 0.0: "some"}
 # Questions in words. All other questions are names of labels.
 QUESTIONS = {
@@ -78,11 +77,8 @@ class Score:
 
         The excess must be at least half a point, or half of chance.
         """
-        points, times = _LEAST_GAIN
         gain = self.low - self.chance
-        # With many documents, even a tiny excess is significant. It counts only if it
-        # also matters, absolutely or relative to chance.
-        return gain > 0 and (gain >= points or self.low >= times * self.chance)
+        return gain > 0 and gain >= min(_LEAST_GAIN, self.chance / 2)
 
     @property
     def amount(self) -> str:
@@ -129,10 +125,6 @@ class Scores(dict[str, Score]):
         ]
 
     def __repr__(self) -> str:
-        found = ", ".join(f"{name}: {row.value:.2f}" for name, row in self.items())
-        return f"Scores({found})"
-
-    def __str__(self) -> str:
         return "\n".join(lined_up([list(_HEADER), *self._cells()], left=(0, 4, 5)))
 
     def _repr_html_(self) -> Fragment:
@@ -144,8 +136,8 @@ def scored(
     right: Mapping[str, np.ndarray],
     chance: float,
     seed: int,
-    interval: Callable[[np.ndarray], tuple[float, float]] = share_interval,
-) -> list[Score]:
+    together: int = 1,
+) -> Scores:
     """Score each attacker by whether it was `right` about each document.
 
     Half of the documents choose the strongest, and all are scored on the other half.
@@ -155,36 +147,44 @@ def scored(
     choosing, scoring = np.split(order, [len(order) // 2])
     best = max(right, key=lambda name: right[name][choosing].sum())
     rows = [
-        read_off(question, hits[scoring], chance, interval, name)
+        read_off(question, hits[scoring], chance, name, together)
         for name, hits in right.items()
     ]
-    return [replace(row, strongest=row.adversary == best) for row in rows]
-
-
-def check_adversaries(given: Any, what: str, *methods: str) -> dict[str, Any]:
-    """Check custom attackers by name, each with all of the methods."""
-    given = {} if given is None else given
-    rule = f"adversaries must map names to {what}"
-    check_kind(given, Mapping, rule)
-    for name in given:
-        check_kind(name, str, rule)
-    for adversary in given.values():
-        check_kind(adversary, methods, rule)
-    return dict(given)
+    return Scores(replace(row, strongest=row.adversary == best) for row in rows)
 
 
 def read_off(
     question: str,
     values: np.ndarray,
     chance: float,
-    interval: Callable[[np.ndarray], tuple[float, float]] = share_interval,
     by: str = "reading",
+    together: int = 1,
 ) -> Score:
-    """Score a mean of shares, with its interval."""
-    low, high = interval(values)
+    """Score a mean of shares with Clopper and Pearson's 95% interval.
+
+    The interval counts so many values `together` as one. Use 2 if each document is
+    attacked by a model of the others: two most similar documents are both right or both
+    wrong, depending on whether their labels are equal, and the variance of the mean is
+    at most twice that of independent answers. (For docstrings with random authors it
+    was up to twice as large, and 5% of ordinary intervals were above chance; with this
+    correction 2% are.)
+    """
+    hits, n = values.sum() / together, len(values) / together
+    low, high = lower_limit(hits, n, 0.025), upper_limit(hits, n, 0.025)
     # With few documents, folds can make a guess worse than chance.
-    ends = low, max(high, chance), chance
+    ends = float(low), max(float(high), chance), chance
     return Score(question, by, float(values.mean()), *ends, len(values))
+
+
+def check_adversaries(given: Any, what: str, *methods: str) -> dict[str, Any]:
+    """Check custom attackers by name, each with all of the methods."""
+    rule = f"adversaries must map names to {what}"
+    given = {} if given is None else given
+    check_kind(given, Mapping, rule)
+    for name, adversary in given.items():
+        check_kind(name, str, rule)
+        check_kind(adversary, methods, rule)
+    return dict(given)
 
 
 def gain(question: str, own: np.ndarray, other: np.ndarray) -> Score:
@@ -196,19 +196,6 @@ def gain(question: str, own: np.ndarray, other: np.ndarray) -> Score:
     value, chance = float(own.mean()), float(other.mean())
     ends = max(0.0, chance + low), min(1.0, chance + high), chance
     return Score(question, "reading", value, *ends, len(own))
-
-
-def pair_interval(values: np.ndarray) -> tuple[float, float]:
-    """Compute `share_interval` as if there were half as many values.
-
-    Use it if each document is attacked by a model of the others. Two most similar
-    documents are both right or both wrong, depending on whether their labels are equal.
-    The variance of the mean is at most twice that of independent answers. (For
-    docstrings with random authors it was up to twice as large, and 5% of ordinary
-    intervals were above chance; with this correction 2% are.)
-    """
-    hits, n = float(values.sum()) / 2, len(values) / 2
-    return float(lower_limit(hits, n, 0.025)), float(upper_limit(hits, n, 0.025))
 
 
 def mean_interval(values: np.ndarray) -> tuple[float, float]:

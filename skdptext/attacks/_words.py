@@ -3,7 +3,8 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.preprocessing import scale
 from skdptext.attacks._scores import Scores, gain, read_off
 from skdptext.documents import read_documents
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import blocks, refuse_unsafe
+from skdptext.utils import refuse_unsafe
 
 # In scripts without blanks, and for emoji, each character counts as a word. Other
 # letters include their vowel signs and accents.
@@ -31,46 +32,42 @@ _SIGNS = (
 _OTHER = re.compile(rf"(?:[^\W{_ALONE}]+|[{_SIGNS}]+)+")
 _WORD = re.compile(rf"[{_ALONE}]|{_OTHER.pattern}")
 # Single characters distinguish few texts, but pairs distinguish many.
-_PAIR = re.compile(rf"(?=([{_ALONE}]{{2}}))")
-_GAP = re.compile(rf"[^\w{_ALONE}{_SIGNS}]+")
+_TELLING = re.compile(rf"(?=([{_ALONE}]{{2}}))|({_OTHER.pattern})")
 # A picture pasted as text is a word of millions of letters.
 _LONG = re.compile(r"(\S{1000})\S+")
 # Number of words of a phrase, and of the shortest text that is not a commonplace.
 _SPAN, _SHORT = 5, 3
-# A release clearly belongs to an original if it has half of its weighted words and at
-# most half as much of any other, or if it is the same text. A smaller share suffices if
-# more releases resemble another row than their own: few words are left, but no noise.
-_CLEAR, _LESS, _SAME = 0.5, 0.3, 0.999
+# A release clearly belongs to an original if it has this share of its weighted words,
+# and at most half as much of any other, or if it is the same text.
+_CLEAR, _SAME = 0.3, 0.999
 # A placeholder such as [NAME] occurs in at least this share of the releases.
-PLACEHOLDER = 0.2
+_PLACEHOLDER = 0.2
 
 
-def documents_of(name: str, documents: Any, numbers: bool = False) -> Any:
-    """Read texts and lists of words as a list, or numbers, if allowed, as an array."""
+def documents_of(name: str, documents: Any) -> Any:
+    """Read texts and lists of words as a list, and numbers as an array."""
     refuse_unsafe(documents, name)
-    if numbers and sp.issparse(documents):
+    if sp.issparse(documents):
         documents = documents.toarray()
-    if numbers and isinstance(documents, np.ndarray) and documents.dtype.kind in "fiu":
-        if documents.ndim > 2:
-            raise InvalidParameterError(
-                f"{name} must hold a number or a vector for each document, got an "
-                f"array of {documents.ndim} dimensions."
-            )
+    numbers = isinstance(documents, np.ndarray) and documents.dtype.kind in "fiu"
+    if numbers and documents.ndim in (1, 2):
         return documents
     rule = f"{name} must hold texts or lists of words"
     return list(read_documents(documents, expected=rule, name=name))
 
 
-def paired(original: Any, released: Any) -> tuple[Any, Any]:
-    """Read originals, which may be None, and as many releases."""
-    released = documents_of("released", released, numbers=True)
+def paired(original: Any, released: Any, in_step: bool = True) -> tuple[Any, Any]:
+    """Read originals, which may be None, and releases, as many if `in_step`."""
+    released = documents_of("released", released)
     if original is None:
         return None, released
     original = documents_of("original", original)
-    if len(original) != len(released):
+    with_words = sum(map(has_words, texts_of(original)))
+    if with_words < 2 or (in_step and len(original) != len(released)):
         raise InvalidParameterError(
-            "original and released must be of equal length, got "
-            f"{len(original)} and {len(released)} texts."
+            "original and released must be of equal length, and at least 2 originals "
+            f"hold words, got {len(original)} and {len(released)} texts, {with_words} "
+            "with words."
         )
     return original, released
 
@@ -95,21 +92,9 @@ def numbers_of(documents: Any) -> np.ndarray | None:
     return np.asarray(scale(numbers))
 
 
-def rows_of(documents: Any, rows: Any) -> Any:
-    """Select rows of a list or an array."""
-    if isinstance(documents, np.ndarray):
-        return documents[rows]
-    return [documents[i] for i in rows]
-
-
 def words_of(text: str) -> list[str]:
     """Get the words of a text in any script, in lower case."""
     return _WORD.findall(_folded(text))
-
-
-def has_words(text: str) -> bool:
-    """Check whether a text has a word, which is quicker than to get all."""
-    return _WORD.search(text) is not None
 
 
 def _folded(text: str) -> str:
@@ -118,25 +103,25 @@ def _folded(text: str) -> str:
 
 def _telling(text: str) -> list[str]:
     """Get words, or pairs of characters in scripts without blanks."""
-    folded = _folded(text)
-    return _OTHER.findall(folded) + list(map("".join, _PAIR.findall(folded)))
+    return list(map("".join, _TELLING.findall(_folded(text))))
 
 
-def by_words() -> TfidfVectorizer:
-    """Make a vectorizer of weighted counts of words."""
-    return TfidfVectorizer(analyzer=words_of, sublinear_tf=True)
+def has_words(text: str) -> bool:
+    """Check whether a text has a word, which is quicker than to get all."""
+    return _WORD.search(text) is not None
+
+
+def by_words(cut: Callable[[str], list[str]] = words_of) -> TfidfVectorizer:
+    """Make a vectorizer of weighted counts of words, and of texts without any."""
+    return TfidfVectorizer(analyzer=lambda text: cut(text) or [""], sublinear_tf=True)
 
 
 def by_parts() -> TfidfVectorizer:
     """Make a vectorizer of weighted counts of runs of two to four letters."""
     return TfidfVectorizer(
-        preprocessor=_shortened, analyzer="char_wb", ngram_range=(2, 4),
-        sublinear_tf=True,
+        preprocessor=lambda text: _LONG.sub(r"\1", text.lower()).strip() or "\0",
+        analyzer="char_wb", ngram_range=(2, 4), sublinear_tf=True,
     )  # fmt: skip
-
-
-def _shortened(text: str) -> str:
-    return _LONG.sub(r"\1", text.lower())
 
 
 def spans(words: Sequence[str], n: int = _SPAN) -> set[tuple[str, ...]]:
@@ -144,17 +129,13 @@ def spans(words: Sequence[str], n: int = _SPAN) -> set[tuple[str, ...]]:
     return set(zip(*(words[i:] for i in range(n)), strict=False))
 
 
-def copies_of(texts: Iterable[str], among: Iterable[str]) -> np.ndarray:
+def copies_of(
+    texts: Iterable[Sequence[str]], among: Iterable[Sequence[str]]
+) -> np.ndarray:
     """Find texts that occur word for word; 0 for short ones, often commonplaces."""
-    there = set(map(_letters, among))
-    return np.array([
-        _letters(text) in there and len(words_of(text)) >= _SHORT for text in texts
-    ], dtype=float)  # fmt: skip
-
-
-def _letters(text: str) -> str:
     # Without gaps: in scripts without blanks, a segmented text has the same words.
-    return _GAP.sub("", _folded(text))
+    there = set(map("".join, among))
+    return np.array([len(x) >= _SHORT and "".join(x) in there for x in texts], float)
 
 
 def copied(original: Any, released: Any) -> Scores:
@@ -184,28 +165,28 @@ def copied(original: Any, released: Any) -> Scores:
     >>> round(scores["words"].value, 2), scores["copies"].value
     (0.42, 0.0)
     """
-    texts = texts_of(documents_of("original", original))
-    releases = texts_of(documents_of("released", released, True))
-    if not texts or not releases:
+    clear, noisy = (
+        list(map(words_of, texts_of(documents_of(name, texts))))
+        for name, texts in (("original", original), ("released", released))
+    )
+    if not clear or not noisy:
         raise InvalidParameterError(
             "original and released must hold at least one text, got "
-            f"{len(texts)} and {len(releases)} texts."
+            f"{len(clear)} and {len(noisy)} texts."
         )
-    copies = read_off("copies", copies_of(releases, texts), 0.0)
-    if len(texts) != len(releases):
+    copies = read_off("copies", copies_of(noisy, clear), 0.0)
+    if len(clear) != len(noisy):
         return Scores([copies])
-    clear, noisy = (list(map(words_of, side)) for side in (texts, releases))
     texts_with = Counter(word for text in clear for word in set(text))
-    rare = {word for word, n in texts_with.items() if n == 1}
+    rare = [{word for word in text if texts_with[word] == 1} for text in clear]
     left, half, rows = list(map(set, noisy)), max(1, len(clear) // 2), []
     for question, parts, found in (
         ("words", list(map(set, clear)), left),
-        ("rare words", [set(text) & rare for text in clear], left),
+        ("rare words", rare, left),
         (f"spans of {_SPAN} words", list(map(spans, clear)), list(map(spans, noisy))),
     ):
-        own, other = (
-            shares_left(parts, x) for x in (found, found[half:] + found[:half])
-        )
+        others = found[half:] + found[:half]
+        own, other = (shares_left(parts, x) for x in (found, others))
         if len(own):
             rows.append(gain(question, own, other))
     return Scores([*rows, copies])
@@ -226,14 +207,13 @@ def known_words(
     """
     clear, noisy = (list(map(words_of, texts)) for texts in (original, released))
     texts_with, often = (
-        Counter(word for text in texts for word in set(text))
-        for texts in (clear, noisy)
+        Counter(chain.from_iterable(map(set, texts))) for texts in (clear, noisy)
     )
-    most = max(1, PLACEHOLDER * len(noisy))
+    most = max(1, _PLACEHOLDER * len(noisy))
     real = [[w for w in t if w in texts_with or often[w] <= most] for t in noisy]
-    left = [sum(w in texts_with for w in text) / max(1, len(text)) for text in real]
+    left = [sum(w in texts_with for w in t) / max(1, len(t)) for t in real]
     usual = [sum(texts_with[w] > 1 for w in t) / len(t) for t in clear if t]
-    return float(np.mean(left)), float(np.mean(usual or [0.0]))
+    return float(np.mean(left)), float(np.mean(usual))
 
 
 def of_other_rows(
@@ -244,19 +224,15 @@ def of_other_rows(
     `truth` has the row of each release's own original. Noise leaves nothing clear, and
     stand-ins resemble no original, or several.
     """
-    words = TfidfVectorizer(analyzer=_telling, sublinear_tf=True)
-    clear, noisy = words.fit_transform(original), words.transform(released)
-    own, second, best = np.zeros((3, len(released)))
-    source = np.zeros(len(released), dtype=int)
-    for part in blocks(len(released), max(1, 10**7 // len(original))):
-        like = (noisy[part] @ clear.T).toarray()
-        own[part] = like[np.arange(len(like)), truth[part]]
-        second[part], best[part] = np.partition(like, -2)[:, -2:].T
-        source[part] = like.argmax(axis=1)
-    same = best > _SAME
-    alone = (second <= best / 2) | same
+    words = by_words(_telling)
+    clear, noisy = words.fit_transform(original).T.tocsr(), words.transform(released)
+    source, same = np.full(len(released), -1), np.zeros(len(released), dtype=bool)
+    for row, own in enumerate(truth):
+        like = (noisy[[row]] @ clear).toarray().ravel()
+        second, best = np.partition(like, -2)[-2:]
+        same[row] = best > _SAME
+        others = like[own] if same[row] else max(like[own], second)
+        if best >= _CLEAR and others <= best / 2:
+            source[row] = like.argmax()
     # Encoded releases may all resemble one odd original.
-    other = alone & (own <= best / 2) & (same | (np.bincount(source)[source] == 1))
-    like_other, like_own = (part & (best >= _LESS) for part in (other, own == best))
-    enough = _LESS if like_other.sum() > (alone & like_own).sum() else _CLEAR
-    return other & (best >= enough)
+    return (source >= 0) & (same | (np.bincount(source + 1)[source + 1] == 1))

@@ -49,15 +49,10 @@ class ReleaseReport:
     @property
     def verdict(self) -> str:
         """The result: the first statement that applies, and further inferences."""
-        said = _verdict(self)
-        if self.columns:
-            return f"COLUMNS GIVE ROWS AWAY. {' '.join(self.columns)} {said}"
-        return said
+        before = ["COLUMNS GIVE ROWS AWAY.", *self.columns] if self.columns else []
+        return " ".join([*before, _verdict(self)])
 
     def __repr__(self) -> str:
-        return f"ReleaseReport({self.scores!r})"
-
-    def __str__(self) -> str:
         notes = [wrapped(f"- {note}") for note in [*self.notes, _LOWER_BOUND]]
         return "\n".join([wrapped(self.verdict), "", str(self.scores), "", *notes])
 
@@ -85,7 +80,6 @@ class ReleaseReport:
         """
         text = (
             '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">'
             '<meta name="color-scheme" content="light dark">'
             f"<title>{_TITLE}</title></head><body>{self._repr_html_()}</body></html>\n"
         )

@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
 from skdptext import attacks
-from skdptext.attacks import Score, Scores, documents_of, rows_of, texts_of
+from skdptext.attacks import Score, Scores, documents_of, texts_of
 from skdptext.base import fitted_releaser
 from skdptext.exceptions import InvalidParameterError
 from skdptext.inspection._release_display import ReleaseReport
@@ -135,32 +136,36 @@ def release_report(
     if guarantee is not None:
         rule = "guarantee must be a PrivacyGuarantee"
         check_kind(guarantee, ["found_at_most"], rule)
-    asked = _asked(authors, labels)
+    asked, held = _asked(authors, labels), (background, background_ids, authors)
     if control is not None:
-        given = authors, labels, background, background_ids, releaser
-        if original is None or any(x is not None for x in given):
+        if original is None or asked or any(x is not None for x in (*held, releaser)):
             raise InvalidParameterError(
                 "control must come with original and released, and only guarantee may "
                 "be added, because no row belongs to another."
             )
         return _on_synthetic(original, control, released, guarantee, most, seed)
-    held = [x is not None for x in (background, background_ids, authors)]
-    if (original is None or any(held[:2])) and not all(held):
+    given = [x is not None for x in held]
+    if (original is None or any(given[:2])) and not all(given):
         raise InvalidParameterError(
             "background must come with background_ids and authors, the people of these "
             "texts and of the releases, and must be given if original is None."
         )
-    notes: list[str] = []
-    original, released, asked = _matched(original, released, asked, notes)
+    first = released if original is None else original
+    released = _by_index("released", released, first)
+    original, released = attacks.paired(original, released)
+    n, notes, rows = len(released), list[str](), list[Score]()
+    for name, values in asked.items():
+        what = "authors" if name == "author" else "labels"
+        values = _by_index(what, values, first)
+        asked[name] = as_labels(what, values, n, n_different=2)
     people = None if background is None else asked.pop("author")
-    n, rows = len(released), list[Score]()
     picked = _sample(n, most, "documents", check_rng(seed), notes, asked.get("author"))
-    some, clear = rows_of(released, picked), None
-    noisy = texts_of(some)
+    some, clear = _safe_indexing(released, picked), None
     if original is not None:
-        texts, clear = texts_of(original), rows_of(original, picked)
+        clear = _safe_indexing(original, picked)
+        texts, noisy = texts_of(original), texts_of(some)
         copies = attacks.copied(texts, noisy)["copies"]  # of any row, sampled or not
-        other = attacks.of_other_rows(texts, noisy, picked).astype(float)
+        other = attacks.of_other_rows(texts, noisy, picked)
         # A few releases resemble other originals by chance. Both a share and a number
         # are needed, since in a small table one of them is easily reached.
         if other.mean() > _BY_CHANCE and other.sum() >= min(_FEWEST, len(other)):
@@ -173,6 +178,7 @@ def release_report(
             clear, some, releaser=releaser, n_candidates=n_candidates, random_state=seed
         ).rows
         rows += (attacks.copied(clear, noisy) | {"copies": copies}).values()
+        n_candidates = min(n_candidates, len(picked))
     if people is not None:
         texts, truth = _people(background, background_ids, people[picked])
         # People without background texts cannot be identified, and would only lower the
@@ -182,30 +188,23 @@ def release_report(
             f"The attackers hold texts of {len(texts):,} people, among them the people "
             f"of {len(known):,} releases."
         )
-        of_known, n = rows_of(some, known), len(texts)
         found = attacks.linkage_attack(
-            texts, of_known, truth=truth[known], n_candidates=n, random_state=seed
-        )
+            texts, _safe_indexing(some, known), truth=truth[known],
+            n_candidates=len(texts), random_state=seed,
+        )  # fmt: skip
         rows += [replace(row, question="person") for row in found.rows]
+        clear = clear or texts
     for name, values in asked.items():
-        values = values[picked]
-        _, number, counts = np.unique(values, return_inverse=True, return_counts=True)
-        # A label that occurs once cannot be learned from other documents.
-        again = np.flatnonzero(counts[number] > 1)
-        if len(again) < len(picked):
-            notes.append(
-                f"{len(picked) - len(again):,} documents are the only ones with their "
-                f"{name} and are not counted where the {name} is inferred."
-            )
-        # With a single label left, there is nothing to infer.
-        if len(set(number[again])) > 1:
+        # Labels that occur once cannot be learned from other documents.
+        if 1 < len(set(values[picked])) < len(picked):
             rows += attacks.label_attack(
-                clear and rows_of(clear, again), rows_of(some, again), number[again],
-                name=name, releaser=releaser, random_state=seed,
+                clear, some, values[picked], name=name, releaser=releaser,
+                random_state=seed,
             ).rows  # fmt: skip
-    scores, unread = Scores(rows), _unread(clear or texts, noisy)
-    notes = [*_proved(guarantee, n_candidates, scores), *notes, *unread]
-    return ReleaseReport(scores, notes, unread="".join(unread))
+    scores = Scores(rows)
+    low = scores["linkage"].low if "linkage" in scores else 0.0
+    notes += _proved(guarantee, low, n_candidates)
+    return _read(scores, notes, clear, some)
 
 
 def _on_synthetic(
@@ -214,10 +213,10 @@ def _on_synthetic(
     """Report what synthetic texts reveal about training texts, but not about others."""
     rng, notes = check_rng(seed), [_SAME_SOURCE]
     used, others = (
-        rows_of(texts, _sample(len(texts), most, f"texts of {name}", rng, notes))
+        _safe_indexing(texts, _sample(len(texts), most, name, rng, notes))
         for name, texts in (
-            ("original", documents_of("original", training)),
-            ("control", documents_of("control", control)),
+            ("training texts", documents_of("original", training)),
+            ("control texts", documents_of("control", control)),
         )
     )
     synthetic = documents_of("released", synthetic)
@@ -229,15 +228,8 @@ def _on_synthetic(
             f"The texts show that ε is at least {math.floor(100 * epsilon) / 100:.2f} "
             "(95% confidence), if independent draws decided which texts were used."
         )
-    if guarantee is not None:
-        more = epsilon > guarantee.epsilon
-        notes.append(
-            f"Proved: ε is at most {rounded_up(guarantee.epsilon)}."
-            + " The texts show more: is this really their guarantee?" * more
-        )
-    unread = _unread([*used, *others], synthetic)
-    notes += unread
-    return ReleaseReport(scores, notes, unread="".join(unread), epsilon=epsilon)
+    notes += _proved(guarantee, epsilon)
+    return _read(scores, notes, [*used, *others], synthetic, epsilon)
 
 
 def _asked(authors: Any, labels: Any) -> dict[str, Any]:
@@ -245,35 +237,9 @@ def _asked(authors: Any, labels: Any) -> dict[str, Any]:
     rule = "labels must map names that no other score has to one label per document"
     labels = {} if labels is None else labels
     check_kind(labels, Mapping, rule)
-    named = all(isinstance(name, str) for name in labels)
-    if not named or set(labels) & set(attacks.QUESTIONS):
+    if any(not isinstance(name, str) or name in attacks.QUESTIONS for name in labels):
         raise InvalidParameterError(f"{rule}, got another name.")
     return ({} if authors is None else {"author": authors}) | dict(labels)
-
-
-def _matched(
-    original: Any, released: Any, asked: Mapping[str, Any], notes: list[str]
-) -> tuple[Any, Any, dict[str, np.ndarray]]:
-    """Match originals with words, their releases and labels, in one order."""
-    first = released if original is None else original
-    original, released = attacks.paired(
-        original, _by_index("released", released, first)
-    )
-    n, known = len(released), {}
-    kept = np.arange(n)
-    if original is not None:
-        kept = np.flatnonzero(list(map(attacks.has_words, texts_of(original))))
-    if len(kept) < 2:
-        raise InvalidParameterError(
-            f"original must hold at least 2 texts with words, got {len(kept)}."
-        )
-    if len(kept) < n:
-        notes.append(f"{n - len(kept):,} originals hold no word and are left out.")
-    for name, values in asked.items():
-        what = "authors" if name == "author" else "labels"
-        ordered = _by_index(name, values, first)
-        known[name] = as_labels(what, ordered, n, n_different=2)[kept]
-    return original and rows_of(original, kept), rows_of(released, kept), known
 
 
 def _by_index(name: str, values: Any, original: Any) -> Any:
@@ -312,12 +278,12 @@ def _people(
 ) -> tuple[list[str], np.ndarray]:
     """Join the texts of each person, and find the person of each release, or −1."""
     texts = texts_of(documents_of("background", background))
-    ids = as_labels("background_ids", ids, len(texts), of="text")
-    held: dict[Any, list[str]] = {}
-    for person, text in zip(ids.tolist(), texts, strict=True):
-        held.setdefault(person, []).append(text)
-    place = dict(zip(held, range(len(held)), strict=True))
-    truth = np.array([place.get(person, -1) for person in people.tolist()])
+    ids = as_labels("background_ids", ids, len(texts), of="text").tolist()
+    held: dict[Any, list[str]] = {person: [] for person in ids}
+    for person, text in zip(ids, texts, strict=True):
+        held[person].append(text)
+    row = {person: i for i, person in enumerate(held)}
+    truth = np.array([row.get(person, -1) for person in people.tolist()])
     if len(held) < 2 or (truth >= 0).sum() < 2:
         raise InvalidParameterError(
             "background must hold texts of at least 2 people, and of the people of at "
@@ -326,37 +292,37 @@ def _people(
     return list(map("\n".join, held.values())), truth
 
 
-def _unread(clear: Any, noisy: Any) -> list[str]:
-    """Explain why low scores say nothing, if attackers cannot read the releases."""
+def _proved(guarantee: Any, found: float, n: int | None = None) -> list[str]:
+    """State a guarantee as a note: of the share found among n, or of ε."""
+    unit = getattr(guarantee, "unit", "document")
+    if unit in (None, "word"):
+        return ["The guarantee is about words, and does not limit identification."]
+    if not hasattr(guarantee, "found_at_most"):
+        return []
+    if n is None:
+        bound = guarantee.epsilon
+        proved = f"ε is at most {rounded_up(bound)}."
+    else:
+        bound = guarantee.found_at_most(n)
+        proved = f"on average at most {percent_up(bound)} are identified among {n:,}."
+        # What is found are documents, even if the guarantee is about people.
+        found *= unit == "document"
+    more = " The attacks show more: is this really their guarantee?" * (found > bound)
+    return [f"Proved: {proved}{more}"]
+
+
+def _read(
+    scores: Scores, notes: list[str], clear: Any, noisy: Any, epsilon: Any = None
+) -> ReleaseReport:
+    """Make a report that explains why low scores say nothing, if nothing was read."""
     # The usual share is the yardstick, because even plain texts on different topics
     # share only some of their words.
     readable, usual = attacks.known_words(texts_of(clear), texts_of(noisy))
     if readable >= _READABLE * usual:
-        return []
-    return [
+        return ReleaseReport(scores, notes, epsilon=epsilon)
+    unread = (
         f"{attacks.percent(readable)} of the released words occur in the originals, "
         f"while {attacks.percent(usual)} of the words of an original occur in others. "
         "Low scores are not evidence of safety."
-    ]
-
-
-def _proved(guarantee: Any, n_candidates: int, scores: Scores) -> list[str]:
-    """State a guarantee as a note."""
-    if not hasattr(guarantee, "found_at_most"):
-        return []
-    unit = getattr(guarantee, "unit", "document")
-    if unit in (None, "word"):
-        return ["The guarantee is about words, and does not limit identification."]
-    link = scores.get("linkage")
-    # With fewer originals than `n_candidates`, attackers chose from fewer. The bound
-    # must be for the same number.
-    n = n_candidates if link is None else round(1 / link.chance)
-    bound = guarantee.found_at_most(n)
-    what = "people" if unit == "person" else "originals"
-    more = link is not None and what == "originals" and link.low > bound
-    return [
-        f"Proved: on average at most {percent_up(bound)} of the {what} are identified "
-        f"among {n:,}."
-        + " More were: is this really the guarantee of these releases?"
-        * more
-    ]
+    )
+    return ReleaseReport(scores, [*notes, unread], unread=unread, epsilon=epsilon)

@@ -107,7 +107,7 @@ def test_only_the_first_thousand_letters_of_a_word_count():
     (["a", "b"], [0], r"one label per document \(2\), got shape \(1,\)"),
     (["a", "b"], [0, 0], "at least 2 different labels, got 1 class"),
     (["", " "], [0, 1], "at least one word"),
-    (np.eye(2), [0, 1], "got a count matrix"),
+    (np.eye(2), [0, 1], "X must hold at least one word"),
 )
 def test_bad_documents(texts, labels):
     KoppelAuthorClassifier().fit(texts, labels)

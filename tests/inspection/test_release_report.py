@@ -139,7 +139,7 @@ def test_stand_ins_are_identified_no_more_often_than_is_proved(prose):
     assert by_mechanism.notes[0].startswith(note)
     assert told.notes[0] == by_mechanism.notes[0]
     wrong = release_report(private, private, n_candidates=10, guarantee=guarantee)
-    assert wrong.notes[0].endswith("is this really the guarantee of these releases?")
+    assert wrong.notes[0].endswith("is this really their guarantee?")
 
 
 def test_synthetic_texts_in_a_code_are_no_all_clear():
@@ -396,14 +396,14 @@ def test_a_model_that_remembers_is_told_from_one_that_never_saw(prose):
     assert leaking.scores["membership"].low > 0.6
     assert honest.verdict.startswith("NOTHING WAS FOUND BEYOND CONTROL")
     assert honest.epsilon < 0.6 < leaking.epsilon  # and seldom above 0
-    refuted = ["The texts show more" in each.notes[-1] for each in (leaking, honest)]
+    refuted = ["The attacks show more" in each.notes[-1] for each in (leaking, honest)]
     assert refuted == [True, False]
 
 
 @refusals(
     ({"released": CLEAR[:3]}, "equal length.*got 4 and 3 texts"),
-    ({"released": np.zeros((4, 2, 2))}, "released must hold a number or a vector"),
-    ({"original": [*"!a.", ""]}, "at least 2 texts with words, got 1"),
+    ({"released": np.zeros((4, 2, 2))}, "released must hold texts"),
+    ({"original": [*"!a.", ""]}, "at least 2 originals hold words.* 1 with words"),
     ({"authors": ["a", "b"]}, r"authors must hold one label per document \(4\)"),
     ({"labels": ["a"]}, "labels must map names"),
     ({"labels": {1: list("aabb")}}, "labels must map names"),
