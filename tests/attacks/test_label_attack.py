@@ -33,6 +33,7 @@ def test_a_word_of_their_own_names_authors():
     assert label_attack(clear, clear, AUTHORS)["author"] == left
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("released", [[""] * 40, ["?!"] * 40, np.zeros((40, 2))])
 def test_nothing_is_inferred_from_nothing(released):
     clear = [f"{text} {name}" for text, name in zip(texts(0), AUTHORS, strict=True)]
@@ -47,6 +48,7 @@ def test_authors_are_inferred_from_numbers():
     assert (found.adversary, found.value) == ("linear model of the numbers", 1)
 
 
+@pytest.mark.no_cover
 def test_equal_texts_and_groups_are_held_out_together():
     """Each text is there twice, by the same author: no attacker knows it again."""
     once = texts(0)

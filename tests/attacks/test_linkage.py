@@ -52,6 +52,7 @@ RELEASES = {
 }
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", RELEASES)
 def test_what_is_left_is_found(name):
     rng = np.random.default_rng(1)

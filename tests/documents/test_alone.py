@@ -97,6 +97,7 @@ def test_one_that_remembers_what_it_saw_first_is_refused():
             check_rows_alone("encoder", encoder, documents)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("n", [4, 60, 1000])
 @pytest.mark.parametrize("mistake", MISTAKES.values(), ids=MISTAKES)
 def test_mistakes_are_refused(mistake, n):

@@ -132,7 +132,7 @@ def test_noisy_words(built_in, setting):
     np.testing.assert_array_equal(nearest, by_scores(points, vectors))
     parts = [nearest_words(p, vectors) for p in np.array_split(points, 37)]
     np.testing.assert_array_equal(nearest, np.concatenate(parts))
-    unique = np.unique(vectors, axis=0, return_index=True)[1]
+    unique = np.unique(vectors, axis=0, return_index=True)[1][::7]
     themselves = nearest_words(vectors[unique].astype(np.float64), vectors)
     np.testing.assert_array_equal(themselves, unique)
     assert_k_nearest(vectors[own[:4]], vectors, 10, exclude=own[:4])

@@ -125,9 +125,9 @@ def lost_at(D, rate):
 
 
 TABLES = {
-    "clusters": random_table(200, 3, 0),
-    "even": named(np.random.default_rng(1).normal(size=(150, 10))),
-    "a grid": named(np.indices((12, 9)).reshape(2, -1).T * [0.5, 2.0]),
+    "clusters": random_table(100, 3, 0),
+    "even": named(np.random.default_rng(1).normal(size=(80, 10))),
+    "a grid": named(np.indices((9, 8)).reshape(2, -1).T * [0.5, 2.0]),
 }
 
 

@@ -78,6 +78,7 @@ def test_a_folder_is_released_whole_and_what_is_hidden_is_no_data(
         release_files(folder, folder / "out", make_release())
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("form", FORMATS)
 def test_processes_and_sizes_of_tables_change_no_word(
     make_release, source, tmp_path, capsys, monkeypatch, form
