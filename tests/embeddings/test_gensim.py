@@ -61,6 +61,12 @@ def test_words_that_are_none_are_refused():
         keyed.add_vectors([1], np.eye(2)[:1])
 
 
+def test_what_is_not_of_gensim_is_refused():
+    for model in (None, {"a": [0.0, 1.0]}, b"a 0 1"):
+        with pytest.raises(InvalidParameterError, match="model must be a gensim"):
+            WordEmbedding.from_gensim(model)
+
+
 # -- subwords -----------------------------------------------------------------------
 
 
