@@ -125,7 +125,8 @@ def linkage_attack(
     >>> scores["linkage"].low > scores["linkage"].chance
     True
     """
-    original, released = paired(original, released, in_step=truth is None)
+    held = [] if original is None else original  # with None, too few
+    original, released = paired(held, released, in_step=truth is None)
     clear, noisy = texts_of(original), texts_of(released)
     rows, shape = np.arange(len(noisy)), (len(noisy), len(clear))
     if truth is not None:
