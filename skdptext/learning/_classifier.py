@@ -108,9 +108,9 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
     embedding : WordEmbedding, default=None
         Public word vectors, which relate words to each other.
     n_components : int >= 1 or "auto", default="auto"
-        Number of directions of topics, and of word vectors. "auto" is a fifth of
-        `n_rarest` times `epsilon`, and of no more than its default; from 20 to 80, and
-        up to a tenth of the public documents.
+        Number of directions of topics, and of word vectors. "auto" is a
+        quarter of `n_rarest` times `epsilon`, and of no more than its default; from 20
+        to 100, and up to a tenth of the public documents.
     n_groups : int >= 2 or "auto", default="auto"
         Number of public groups, if groups are summed. "auto" chooses fewer groups if
         `n_expected` and `epsilon` are small, because noise would fill more of them.
