@@ -68,11 +68,9 @@ REAL = {
 
 def read_counts(name: str, n: int, embedding: WordEmbedding) -> sp.csr_array:
     """Word counts of `n` documents of a set, in random order."""
-    name, _, length = name.partition("-")
+    name, _, end = name.partition("-")
     if name == "noisy":
-        noise = DPWordPerturber(
-            embedding, document_length=int(length), random_state=2**70
-        )
+        noise = DPWordPerturber(embedding, document_length=int(end), random_state=2**70)
         texts = read_fiction()[-n:]
         released = noise.fit([]).transform(texts, document_ids=range(n))
         return sp.csr_array(released, dtype=float)
