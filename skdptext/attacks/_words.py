@@ -37,9 +37,10 @@ _TELLING = re.compile(rf"(?=([{_ALONE}]{{2}}))|({_OTHER.pattern})")
 _LONG = re.compile(r"(\S{1000})\S+")
 # Number of words of a phrase, and of the shortest text that is not a commonplace.
 _SPAN, _SHORT = 5, 3
-# A release clearly belongs to an original if it has this share of its weighted words,
-# and at most half as much of any other, or if it is the same text.
-_CLEAR, _SAME = 0.3, 0.999
+# A release clearly belongs to an original if it has half of its weighted words and at
+# most half as much of any other, or if it is the same text. A smaller share suffices if
+# more releases resemble another row than their own: few words are left, but no noise.
+_CLEAR, _LESS, _SAME = 0.5, 0.3, 0.999
 # A placeholder such as [NAME] occurs in at least this share of the releases.
 _PLACEHOLDER = 0.2
 
@@ -226,13 +227,14 @@ def of_other_rows(
     """
     words = by_words(_telling)
     clear, noisy = words.fit_transform(original).T.tocsr(), words.transform(released)
-    source, same = np.full(len(released), -1), np.zeros(len(released), dtype=bool)
+    source, (most, left) = np.zeros(len(truth), dtype=int), np.zeros((2, len(truth)))
     for row, own in enumerate(truth):
         like = (noisy[[row]] @ clear).toarray().ravel()
         second, best = np.partition(like, -2)[-2:]
-        same[row] = best > _SAME
-        others = like[own] if same[row] else max(like[own], second)
-        if best >= _CLEAR and others <= best / 2:
-            source[row] = like.argmax()
+        source[row], left[row] = like.argmax(), like[own]
+        most[row] = best if best > _SAME or second <= best / 2 else 0
     # Encoded releases may all resemble one odd original.
-    return (source >= 0) & (same | (np.bincount(source + 1)[source + 1] == 1))
+    alone = (most > _SAME) | (np.bincount(source)[source] == 1)
+    other, some = alone & (left <= most / 2), most >= _LESS
+    more = (some & other).sum() > (some & (left == most)).sum()
+    return other & (most >= (_LESS if more else _CLEAR))
