@@ -5,6 +5,7 @@ from copy import deepcopy
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
@@ -90,6 +91,47 @@ def topic_groups(documents: list[Any], n_groups: int, n_components: int) -> Any:
 
 
 # -- custom ones ----------------------------------------------------------------------
+
+
+def answers_of(name: str, model: Any, documents: Sequence[Any]) -> np.ndarray:
+    """Get groups of documents by `predict`, or else vectors by `transform`.
+
+    An error does not quote documents.
+    """
+    grouped = hasattr(model, "predict")
+    kind = "group" if grouped else "vector of finite numbers"
+    try:
+        rows = model.predict(documents) if grouped else model.transform(documents)
+        rows = rows.toarray() if sp.issparse(rows) else np.asarray(rows)
+        rows = rows if grouped else rows.astype(np.float64)
+    except Exception as error:  # a user's object may raise anything
+        raise InvalidParameterError(
+            f"{name} must give every document a {kind}, but failed with "
+            f"{type(error).__name__}. (Its message may quote a document, and is not "
+            "shown.)"
+        ) from None
+    if rows.ndim != 2 - grouped or len(rows) != len(documents):
+        raise InvalidParameterError(
+            f"{name} must give every document a {kind}, got shape {rows.shape} for "
+            f"{len(documents)} documents."
+        )
+    if not grouped and not np.isfinite(rows).all():
+        raise InvalidParameterError(
+            f"{name} must give every document a {kind}, got others."
+        )
+    return rows
+
+
+def numbers_of(name: str, groups: np.ndarray, found: np.ndarray) -> np.ndarray:
+    """Find the numbers of groups among those of public documents, which are sorted."""
+    number = {group: i for i, group in enumerate(groups.tolist())}
+    at = np.array([number.get(group, -1) for group in found.tolist()], dtype=np.intp)
+    if (at < 0).any():
+        raise InvalidParameterError(
+            f"{name} must assign every document to a group that holds a public "
+            "document. Choose fewer groups, or more public documents."
+        )
+    return at
 
 
 def check_rows_alone(

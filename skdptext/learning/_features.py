@@ -15,8 +15,10 @@ import scipy.sparse as sp
 
 from skdptext.documents import (
     MeanVectorEncoder,
+    answers_of,
     check_rows_alone,
     fitted_copy,
+    numbers_of,
     topic_encoder,
     topic_groups,
     words_of,
@@ -83,16 +85,15 @@ class PublicFeatures:
 
     def rows(self, documents: list[Any]) -> np.ndarray:
         """Compute unit vectors of documents, or numbers of their groups."""
-        rows = _answers(self.encoder, documents)
+        rows = answers_of("encoder", self.encoder, documents)
         return unit_rows(rows) if self.names is None else rows
 
     def whole(self, documents: list[Any]) -> np.ndarray:
         """Compute contributions of documents, each of norm at most `GRID`."""
         rows, exact = _rows(self.encoder, documents, self.ours)
         if self.one_by_one or not exact:
-            rows = np.concatenate(
-                [_answers(self.encoder, [each]) for each in documents]
-            )
+            alone = (answers_of("encoder", self.encoder, [each]) for each in documents)
+            rows = np.concatenate(list(alone))
         if self.names is None and rows.shape[1:] == self.public.shape[1:]:
             return whole_vectors(rows, CONSTANT)
         if self.names is None:
@@ -100,45 +101,17 @@ class PublicFeatures:
                 "encoder must give every document a vector of as many numbers as the "
                 f"public documents ({self.public.shape[1]}), got {rows.shape[1]}."
             )
-        at = np.searchsorted(self.names, rows).clip(max=len(self.names) - 1)
-        if not np.array_equal(self.names[at], rows):
-            raise InvalidParameterError(
-                "encoder must assign every document to a group that holds a public "
-                "document, but does not. Choose fewer groups, or more public documents."
-            )
+        at = numbers_of("encoder", self.names, rows)
         return whole_groups(at, len(self.names))
 
 
 def _rows(encoder: Any, documents: list[Any], ours: bool) -> tuple[np.ndarray, bool]:
     """Encode documents, each by itself, and tell whether all bits agree."""
     if ours:
-        return _answers(encoder, documents), True
-    return check_rows_alone("encoder", partial(_answers, encoder), documents)
-
-
-def _answers(encoder: Any, documents: Sequence[Any]) -> np.ndarray:
-    """Get groups or vectors of documents; an error does not quote documents."""
-    grouped = is_grouper(encoder)
-    try:
-        rows = encoder.predict(documents) if grouped else encoder.transform(documents)
-        rows = rows.toarray() if sp.issparse(rows) else np.asarray(rows)
-        rows = rows if grouped else rows.astype(np.float64)
-    except Exception as error:  # a user's encoder may raise anything
-        raise InvalidParameterError(
-            "encoder must give every document a vector or a group, but failed with "
-            f"{type(error).__name__}. (Its message may quote a document, and is not "
-            "shown.)"
-        ) from None
-    if rows.ndim != 2 - grouped or len(rows) != len(documents):
-        raise InvalidParameterError(
-            "encoder must give every document a row of numbers, or a group, got shape "
-            f"{rows.shape} for {len(documents)} documents."
-        )
-    if not grouped and not np.isfinite(rows).all():
-        raise InvalidParameterError(
-            "encoder must give every document a vector of finite numbers, got others."
-        )
-    return rows
+        return answers_of("encoder", encoder, documents), True
+    return check_rows_alone(
+        "encoder", partial(answers_of, "encoder", encoder), documents
+    )
 
 
 # -- the default features --------------------------------------------------------------

@@ -19,9 +19,11 @@ from sklearn.utils import get_tags
 
 from skdptext.documents import (
     KnownTexts,
+    answers_of,
     check_rows_alone,
     fitted_copy,
     in_blocks,
+    numbers_of,
     topic_groups,
     words_of,
 )
@@ -143,41 +145,16 @@ class PublicGroups:
     def assign(self, documents: Sequence[Any]) -> np.ndarray:
         """Find the groups of documents; no error quotes a document or a label."""
         labels = _labels(self.grouper, documents, self.ours)
-        number = {label: i for i, label in enumerate(self.names.tolist())}
-        found = np.array([number.get(x, -1) for x in labels.tolist()], dtype=np.intp)
-        if (found < 0).any():
-            raise InvalidParameterError(
-                "grouper must assign every document to a group that holds a public "
-                f"document. {_WHAT_TO_DO}"
-            )
-        return found
+        return numbers_of("grouper", self.names, labels)
 
 
 def _labels(grouper: Any, documents: Sequence[Any], ours: bool) -> np.ndarray:
     """Get the label of each document, and check that others have no effect on it."""
-    labels_of = partial(_predicted, grouper)
+    labels_of = partial(answers_of, "grouper", grouper)
     with quiet(Warning):  # warnings of the grouper may quote documents
         if ours:
             return labels_of(documents)
         return check_rows_alone("grouper", labels_of, documents)[0]
-
-
-def _predicted(grouper: Any, documents: Sequence[Any]) -> np.ndarray:
-    """Get the labels that a grouper predicts; an error does not quote documents."""
-    try:
-        labels = np.asarray(grouper.predict(documents))
-    except Exception as error:  # a user's grouper may raise anything
-        raise InvalidParameterError(
-            "grouper must assign every document to a group, but its predict failed "
-            f"with {type(error).__name__}. (Its message may quote a document, and "
-            "is not shown.)"
-        ) from None
-    if labels.shape != (len(documents),):
-        raise InvalidParameterError(
-            f"grouper must return one label per document ({len(documents)}), got shape "
-            f"{labels.shape}."
-        )
-    return labels
 
 
 # -- groupers ------------------------------------------------------------------------

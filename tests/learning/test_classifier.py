@@ -176,8 +176,8 @@ class Failing(Numbers):
 @refusals(
     (lambda X: int(X[0]), "failed with ValueError"),  # which quotes the text
     (lambda X: np.ones((len(X), 2)), "as many numbers as the public documents"),
-    (lambda X: np.zeros(len(X)), "must give every document a row of numbers"),
-    (lambda X: np.full((len(X), 3), np.nan), "vector of finite numbers"),
+    (lambda X: np.zeros(len(X)), "vector of finite numbers, got shape"),
+    (lambda X: np.full((len(X), 3), np.nan), "finite numbers, got others"),
     (lambda X: np.arange(3.0 * len(X)).reshape(-1, 3), "each document by itself"),
     never="secret",
 )

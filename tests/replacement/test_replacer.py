@@ -318,11 +318,11 @@ def test_groups_without_a_public_document_are_refused_with_advice(public):
 
 
 @refusals(
-    (lambda X: np.zeros((len(X), 2)), "one label per document"),
+    (lambda X: np.zeros((len(X), 2)), "a group, got shape"),
     (lambda X: np.zeros(len(X)), "grouper must make 2 to 4096 groups, got 1"),
     (lambda X: [np.nan if "cat" in t else 1.0 for t in X], "grouper must treat each"),
     (lambda X: [None] * len(X), "labels of grouper must not be missing"),
-    (lambda X: [1 / len(t) for t in X], "predict failed with ZeroDivisionError"),
+    (lambda X: [1 / len(t) for t in X], "but failed with ZeroDivisionError"),
     (lambda X: [[len(t) % 2, 2][not t] for t in X], "without known words to such a"),
     (lambda X: [int(t[:1] > "h") + 2 * (t == "\ufffd") for t in X], "without known wo"),
 )
