@@ -22,7 +22,7 @@ from skdptext.attacks._words import (
 )
 from skdptext.base import fitted_releaser
 from skdptext.naive_bayes import ChannelNaiveBayes
-from skdptext.utils import as_labels, check_integer, quiet
+from skdptext.utils import as_labels, check_integer, check_kind, quiet
 
 
 def label_attack(
@@ -99,6 +99,7 @@ def label_attack(
     custom = check_adversaries(
         adversaries, "classifiers", "fit", "predict", "get_params"
     )
+    check_kind(name, str, "name must be a str")
     check_integer("random_state", random_state, low=0)
     n = len(noisy)
     known = as_labels("labels", labels, n, n_different=2)

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdptext.base import check_word_releaser, transitions_of
 from skdptext.documents import word_ids
+from skdptext.embeddings import plain_words
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
     DocLinked,
@@ -137,7 +138,7 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
             random_state=None, document_length=1, oov="drop", output="bow"
         )
         self._released = fitted.fit([]).embedding_
-        words = None if self.words is None else list(self.words)
+        words = None if self.words is None else list(plain_words(self.words))
         self.classes_ = self._released.word_array[word_ids(words, self._released)]
         self.prior_ = as_shares(
             self.prior, len(self.classes_), "word of the embedding", zeros=True

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import scale
+from sklearn.utils.validation import _num_samples
 
 from skdptext.attacks._scores import Scores, gain, read_off
 from skdptext.documents import read_documents
@@ -46,10 +47,10 @@ _PLACEHOLDER = 0.2
 
 
 def documents_of(name: str, documents: Any) -> Any:
-    """Read texts and lists of words as a list, and numbers as an array."""
+    """Read texts and lists of words as a list, and numbers as a matrix."""
     refuse_unsafe(documents, name)
     if sp.issparse(documents):
-        documents = documents.toarray()
+        return documents.tocsr()
     numbers = isinstance(documents, np.ndarray) and documents.dtype.kind in "fiu"
     if numbers and documents.ndim in (1, 2):
         return documents
@@ -64,24 +65,29 @@ def paired(original: Any, released: Any, in_step: bool = True) -> tuple[Any, Any
         return None, released
     original = documents_of("original", original)
     with_words = sum(map(has_words, texts_of(original)))
-    if with_words < 2 or (in_step and len(original) != len(released)):
+    n, m = _num_samples(original), _num_samples(released)
+    if with_words < 2 or (in_step and n != m):
         raise InvalidParameterError(
             "original and released must be of equal length, and at least 2 originals "
-            f"hold words, got {len(original)} and {len(released)} texts, {with_words} "
-            "with words."
+            f"hold words, got {n} and {m} texts, {with_words} with words."
         )
     return original, released
 
 
 def texts_of(documents: Any) -> list[str]:
     """Convert `documents_of` to texts; a number is a word, and a vector is empty."""
+    if sp.issparse(documents):
+        return [""] * documents.shape[0]
     if isinstance(documents, np.ndarray):
         return [str(x) if np.size(x) == 1 else "" for x in documents]
     return [text if isinstance(text, str) else " ".join(text) for text in documents]
 
 
-def numbers_of(documents: Any) -> np.ndarray | None:
+def numbers_of(documents: Any) -> Any:
     """Scale vectors to columns of unit variance; None if documents are not vectors."""
+    if sp.issparse(documents):  # not centered, and so still sparse
+        finite = np.isfinite(documents.data).all()
+        return scale(documents, with_mean=False) if finite else None
     try:
         if not isinstance(documents, np.ndarray):
             documents = [re.findall(r"[^\s,;\[\]()]+", t) for t in texts_of(documents)]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
 
 from skdptext import attacks
 from skdptext.attacks import Score, Scores, documents_of, texts_of
@@ -153,7 +154,7 @@ def release_report(
     first = released if original is None else original
     released = _by_index("released", released, first)
     original, released = attacks.paired(original, released)
-    n, notes, rows = len(released), list[str](), list[Score]()
+    n, notes, rows = _num_samples(released), list[str](), list[Score]()
     for name, values in asked.items():
         what = "authors" if name == "author" else "labels"
         values = _by_index(what, values, first)
