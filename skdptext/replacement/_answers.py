@@ -105,6 +105,7 @@ class PersonAnswers:
                 "authors must hold one author per document, got "
                 f"{start + len(names)} for more of them."
             )
+        _check_hashable(names)
         rows = [self._numbers.setdefault(x, len(self._numbers)) for x in names]
         pairs = np.array(rows) * len(self._public.names) + groups
         self._counts.update(pairs.tolist())
@@ -143,6 +144,7 @@ class PersonAnswers:
         released : list of str, csr_matrix, or ndarray
             The release, as from `DPDocumentReplacer.transform`.
         """
+        _check_hashable(authors := list(authors))
         rows = [self._numbers.get(author, -1) for author in authors]
         if -1 in rows:
             raise InvalidParameterError(
@@ -164,6 +166,15 @@ class PersonAnswers:
             owners = (self._owners[row] for row in rows)
             keys = [b"of a person" + label(i, owner) for i, owner in enumerate(owners)]
         return self._show(stand_ins(self._public, noisy, self._streams, keys))
+
+
+def _check_hashable(authors: list[Any]) -> None:
+    try:
+        list(map(hash, authors))
+    except TypeError:  # a list, or a signaling NaN
+        raise InvalidParameterError(
+            "authors must be texts or numbers, one per document, got others."
+        ) from None
 
 
 def most_frequent(counts: Counter[int], n: int, n_groups: int) -> np.ndarray:

@@ -312,7 +312,7 @@ def test_bad_authors(authors):
     replacer().transform(["cat paw", "tea"], authors=authors)
 
 
-@refusals((["a"], "authors must"), (["a", None], "authors must"))
+@refusals(*((bad, "authors must") for bad in (["a"], ["a", None], ["a", ["b"]])))
 def test_bad_authors_of_files(authors):
     replacer().person_answers(["cat paw", "tea"], authors)
 
