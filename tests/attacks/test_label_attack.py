@@ -20,6 +20,7 @@ def texts(seed, n=40):
     return [" ".join(rng.choice(WORDS, 12)) for _ in range(n)]
 
 
+@pytest.mark.no_cover
 def test_a_word_of_their_own_names_authors():
     clear = [f"{text} {name}" for text, name in zip(texts(0), AUTHORS, strict=True)]
     left, hidden = (
