@@ -30,6 +30,7 @@ PUBLIC = [
     for also in ("now", "again")
 ]
 TEXTS = ["my cat Tom", "a dog", "no milk today", "some tea"] * 30
+SEEN = {"and", "cat", "dog", "tea", "milk"}
 TOPICS = ["pets", "pets", "drinks", "drinks"] * 30
 
 
@@ -126,7 +127,10 @@ def test_a_corpus_and_what_it_promises(files, capsys, more):
         header, *rows = csv.reader(file)
     assert header == ["said", "what"]
     assert [text for text, _ in rows] == [text for text, _ in PUBLIC]
-    assert np.mean([tuple(x) == y for x, y in zip(rows, PUBLIC, strict=True)]) > 0.7
+    # The two words of these texts occur in private ones, which tell their topics.
+    seen = [i for i, (text, _) in enumerate(PUBLIC) if {*text.split()[:3]} <= SEEN]
+    assert len(seen) == 16
+    assert all(tuple(rows[i]) == PUBLIC[i] for i in seen)
     stated = json.loads(Path("c.json").read_text())
     guarantee = PrivacyGuarantee.from_json(stated)
     assert (guarantee.unit, guarantee.epsilon) == ("person", 1000.0)
