@@ -125,7 +125,7 @@ def linkage_attack(
     >>> scores["linkage"].low > scores["linkage"].chance
     True
     """
-    held = [] if original is None else original  # with None, too few
+    held = [] if original is None else original  # None holds too few texts
     original, released = paired(held, released, in_step=truth is None)
     clear, noisy = texts_of(original), texts_of(released)
     rows, shape = np.arange(len(noisy)), (len(noisy), len(clear))
