@@ -26,7 +26,7 @@ from skdptext.neighbors._distance import (
 from skdptext.utils import blocks, limit_blas_threads, runs, working_memory_bytes
 
 # Number of queries that share a product. Bounds of short queries are computed together.
-_TOGETHER = 64
+_TOGETHER = 128
 # From so many pairs of words of a query and a mean bag on, a query is searched alone,
 # and Sinkhorn's steps save more time than they take.
 _LONG = 512
@@ -244,15 +244,16 @@ class _Group:
             of = np.arange(n).repeat(few)
             bounds, asked = self._bounds(of, likely.ravel())
             left[of, likely.ravel()] = np.maximum(left[of, likely.ravel()], bounds)
-            best = bounds.reshape(n, few).argsort(axis=1, kind="stable")
-            best = best[:, : k + _SPARE]
+            bounds = bounds.reshape(n, few)
+            best = bounds.argsort(axis=1, kind="stable")[:, : k + _SPARE]
             # Upper quartiles of the potentials leave half as many bags as their mean
             # does. The mean over the best bags then rules out a quarter of those.
             asked = asked.reshape(n, few, -1)
             of_best = np.take_along_axis(asked, best[:, :, None], axis=1)
             self._share(np.sort(asked, axis=1)[:, 3 * few // 4], of_best.mean(axis=1))
             top = np.take_along_axis(likely, best, axis=1)
-            self._solve(np.arange(n).repeat(top.shape[1]), top.ravel())
+            bounds = np.take_along_axis(bounds, best, axis=1)
+            self._solve(np.arange(n).repeat(top.shape[1]), top.ravel(), bounds.ravel())
         of, bags = (left <= self._limits[:, None]).nonzero()
         order = left[of, bags].argsort(kind="stable")
         of, bags = of[order], bags[order]
@@ -275,9 +276,10 @@ class _Group:
                 shared += self._masses[i, :size] @ ask - _SLACK
                 np.maximum(self._left[i], shared, out=self._left[i])
 
-    def _solve(self, of: Array, bags: Array) -> None:
-        """Bound pairs of a query and a bag again, and solve those that may be near."""
-        bounds, _ = self._bounds(of, bags, self._limits if self._alone else None)
+    def _solve(self, of: Array, bags: Array, bounds: Array | None = None) -> None:
+        """Bound pairs of a query and a bag, and solve those that may be near."""
+        if bounds is None or self._alone:  # Sinkhorn's steps improve known bounds
+            bounds, _ = self._bounds(of, bags, self._limits if self._alone else None)
         self._left[of, bags] = np.inf
         index = self._index
         order = bounds.argsort(kind="stable")
