@@ -231,16 +231,20 @@ def of_other_rows(
     `truth` has the row of each release's own original. Noise leaves nothing clear, and
     stand-ins resemble no original, or several.
     """
+    # Equal originals count as one, or a release would resemble several.
+    texts = Counter(original)
+    number = dict(zip(texts, range(len(texts)), strict=True))
     words = by_words(_telling)
-    clear, noisy = words.fit_transform(original).T.tocsr(), words.transform(released)
+    clear, noisy = words.fit_transform(texts).T.tocsr(), words.transform(released)
     source, (most, left) = np.zeros(len(truth), dtype=int), np.zeros((2, len(truth)))
-    for row, own in enumerate(truth):
+    for row, own in enumerate(number[original[i]] for i in truth):
         like = (noisy[[row]] @ clear).toarray().ravel()
-        second, best = np.partition(like, -2)[-2:]
+        second, best = np.partition(np.append(like, 0.0), -2)[-2:]
         source[row], left[row] = like.argmax(), like[own]
         most[row] = best if best > _SAME or second <= best / 2 else 0
     # Encoded releases may all resemble one odd original.
-    alone = (most > _SAME) | (np.bincount(source)[source] == 1)
+    times = np.array(list(texts.values()))[source]
+    alone = (most > _SAME) | (np.bincount(source)[source] <= times)
     other, some = alone & (left <= most / 2), most >= _LESS
     more = (some & other).sum() > (some & (left == most)).sum()
     return other & (most >= (_LESS if more else _CLEAR))

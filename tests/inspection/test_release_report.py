@@ -169,6 +169,14 @@ ROWS = {
 }
 
 
+def test_rows_of_texts_that_occur_twice_come_first_too():
+    twice, order = CLEAR[:20] * 2, np.random.default_rng(0).permutation(40)
+    redacted = [f"[NAME] {text.split(maxsplit=2)[2]}" for text in twice]
+    assert release_report(twice, redacted).misplaced == 0
+    assert release_report(twice, [redacted[i] for i in order]).misplaced > 0.8
+    assert release_report(["one text"] * 9, ["one text"] * 9).misplaced == 0
+
+
 @pytest.mark.parametrize("name", ROWS)
 def test_rows_that_do_not_belong_together_come_first(name):
     report = release_report(CLEAR, ROWS[name])
