@@ -276,6 +276,8 @@ def _release(given: Any) -> None:
     noise: an interrupted command can be repeated, and writes the same bytes.
     """
     key = skdptext.release.ReleaseKey(given.key)
+    if Path(given.out).exists():  # `release_files` looks again, but after work
+        raise InvalidParameterError(f"--out must be new, got {given.out!r}.")
     if given.public is None and given.embedding is None:
         raise InvalidParameterError("--public or --embedding must name a file.")
     if given.public is not None:

@@ -16,7 +16,8 @@ from skdptext.utils import warn_once
 _LONG = 25
 # Shares above which two sets of texts are taken to overlap: of different long public
 # texts, of long texts to be released, and of different public texts of any length. A
-# few are accepted, as people repeat what they say.
+# few are accepted, as people repeat what they say. If most texts to be released are
+# public, a warning is given: short ones may all be commonplaces.
 _COPIES, _RELEASED, _MOSTLY = 0.01, 0.1, 0.5
 
 _NO_LETTERS = re.compile(r"[\W_]+")
@@ -72,7 +73,7 @@ class SharedTexts:
     def __init__(self, known: KnownTexts) -> None:
         self._known = known
         self._seen: set[bytes] = set()
-        self._n_long = self._n_public = self._n_strange = self._n = 0
+        self._n_there = self._n_long = self._n_public = self._n_strange = self._n = 0
 
     def see(self, texts: Iterable[Any]) -> None:
         """Count a block of texts."""
@@ -82,6 +83,7 @@ class SharedTexts:
             if there:
                 self._seen.add(digest)
             self._n += 1
+            self._n_there += there
             self._n_strange += self._known.words.isdisjoint(words_of(text))
             self._n_long += length >= _LONG
             self._n_public += there and length >= _LONG
@@ -93,7 +95,8 @@ class SharedTexts:
     @property
     def any(self) -> bool:
         """Whether texts occur that do not coincide by chance."""
-        return bool(self._copies or self.why)
+        most = self._n_there > _MOSTLY * self._n
+        return bool(self._copies or most or self.why)
 
     @property
     def why(self) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.utils import check_option, import_pandas, is_column_of_documents
+from skdptext.utils import as_array, check_option, import_pandas, is_column_of_documents
 
 
 def row_keys(rows: Any) -> list[bytes]:
@@ -110,8 +110,8 @@ class ColumnOutput:
 
     def _name_of_column(self, input_features: Any) -> np.ndarray:
         """Get the name of the only column: that of the input, or the kind of output."""
-        one = input_features is not None and len(input_features) == 1
-        return np.array(input_features if one else [self.output], dtype=object)
+        names = as_array(input_features, "input_features must hold names", object)
+        return names if names.shape == (1,) else np.array([self.output], dtype=object)
 
     def __sklearn_clone__(self) -> Any:
         # A clone keeps the setting, like clones of scikit-learn's transformers.

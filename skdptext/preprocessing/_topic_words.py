@@ -4,12 +4,11 @@ from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
     DocLinked,
+    as_labels,
     check_integer,
     check_option,
     read_bags,
@@ -121,11 +120,7 @@ class TopicWordSelector(
 
         n_words = check_integer("n_words", self.n_words, low=1)
         X, y = validated(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
-        if len(np.unique(y)) < 2:
-            raise InvalidParameterError(
-                "y must hold at least 2 different topics, got 1 class."
-            )
+        y = as_labels("y", y, X.shape[0], n_different=2)
         bags = read_bags(X)
         what = "Words are chosen by the topics"
         warn_of_private_tuning(self.tuned_on, what, "X and y")

@@ -76,7 +76,7 @@ def test_private_text_is_warned_of(bags):
     (lambda X, y: TopicWordSelector(tuned_on="mine").fit(X, y), "'public', 'released'"),
     (lambda X, y: fit((-X, y)), "non-negative entries only"),
     (lambda X, y: fit((X, y)).transform(-X), "non-negative entries only"),
-    (lambda X, y: fit((X, ["air"] * 45)), r"2 different topics, got 1 class\."),
+    (lambda X, y: fit((X, ["air"] * 45)), r"2 different labels, got 1 class\."),
 )
 def test_bad_input(bags, call):
     call(*bags)
