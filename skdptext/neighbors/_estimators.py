@@ -23,6 +23,7 @@ from skdptext.neighbors._search import BagIndex
 from skdptext.utils import (
     DocLinked,
     as_array,
+    as_labels,
     check_integer,
     check_jobs,
     check_real,
@@ -93,6 +94,8 @@ class _WordMovers(DocLinked):
             raise InvalidParameterError(f"{message} {len(filled)} without any.")
         if y is not None:  # an error of scikit-learn would quote bad labels
             y = as_array(y, "y must be an array", float if is_regressor(self) else None)
+            if y.ndim == 1:  # labels that only look alike would count as two classes
+                y = as_labels("y", y)
         with parameter_errors():
             super().fit(X, y)  # type: ignore[misc]
         if not filled.all():
