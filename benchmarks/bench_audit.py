@@ -224,7 +224,7 @@ def peers(given: argparse.Namespace) -> None:
         note="mldp-text 0.1.2 and pyPANTERA 1.0.2 from PyPI, confidence 0.99 for each "
         "line. A violation: the odds factor shown is larger than the one claimed. No "
         "violation found does not prove privacy.\n\n"
-        "Tables: 60 words in two dimensions, nearly centred (cloud), or with column "
+        "Tables: 60 words in two dimensions, nearly centered (cloud), or with column "
         "means that make up 0.42 of the variance of all entries (shifted cloud; in "
         "real tables 0.34, 0.14 and 0.06); three words at these places of a line. The "
         "factors are those of the pair with the largest excess over its claim.\n\n"

@@ -139,7 +139,7 @@ def rule(
                     "exponent to the nearest word": near,
                     "to a random word": far,
                     "accuracy": accuracy(ours, theirs, noisy),
-                    "in clear": best, "by guessing": guess,
+                    "original text": best, "by guessing": guess,
                 }  # fmt: skip
 
 

@@ -4,7 +4,7 @@ SMS, tweets, docstrings and fan fiction as ``record.py`` reads them: as written,
 noise on words at several ε, and as stand-ins. A model learns topics from released
 training documents, whose labels stay as they are, and reads released test documents. An
 adversary who knows the mechanism says which of 100 candidates each of these was. Of
-stories, a model of released pieces names the writer, too::
+stories, a model of released pieces also names the writer::
 
     python benchmarks/bench_protection.py
 
@@ -111,7 +111,7 @@ def main() -> None:
             "linear model that learned from 1,000 released documents and reads 500 "
             "others. Identified: of 100 candidates, by the likelihood. Author: the "
             "writer of a story, by a linear model of released ones; writers count "
-            "alike. One release, 95 % intervals over documents."
+            "alike. One release, 95% intervals over documents."
         ),
     )
 

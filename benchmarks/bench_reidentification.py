@@ -41,7 +41,7 @@ PUBLISHED = {
 }
 NOTE = (
     "Identified: the adversary is chosen on one half of the releases and scored on the "
-    "other, with the 95 % interval of Clopper and Pearson. With these data in view we "
+    "other, with the 95% interval of Clopper and Pearson. With these data in view we "
     "chose to compare similarities with what is usual for a person."
 )
 
@@ -94,7 +94,7 @@ def actors(_: Any) -> None:
     recorded(
         "reidentification_actors",
         beds,
-        title="Actors of Wikipedia who are found in anonymised abstracts",
+        title="Actors of Wikipedia identified in anonymized abstracts",
         note=(
             "50 abstracts; candidates are known by the body of their article. The "
             "published figures are one run of a fine-tuned DistilBERT, by its README, "
@@ -125,7 +125,7 @@ def judgments(_: Any) -> None:
     recorded(
         "reidentification_judgments",
         [(list(background.values()), releases)],
-        title="Applicants who are found in anonymised judgments (TAB)",
+        title="Applicants identified in anonymized judgments (TAB)",
         note=(
             "144 judgments; candidates are known by a tenth of the public judgment. No "
             f"figure of TRIR is published for this rebuilt test bed. {NOTE}"

@@ -218,7 +218,7 @@ def table_of_unrelated(_: Any) -> None:
         [{"released": kind} | dict(hits) for kind, hits in found.items()],
         title=f"Trials of {TRIALS} in which unrelated lists seem to be identified",
         note="Lists of 40, 20 candidates: how often the low end of the interval is "
-        f"above a guess. Allowed are 2.5 %, {TRIALS // 40}, and 11 once in 100 times.",
+        f"above a guess. Allowed are 2.5%, {TRIALS // 40}, and 11 once in 100 times.",
     )
 
 

@@ -2,7 +2,7 @@
 
 ``speed``: 100,000 public documents, 1,000,000 private ones from a generator. ``found``:
 on fan fiction, SMS and tweets, how many of 100 candidates the best adversary
-identifies: expected, exactly, and in draws, beside the bound for every adversary::
+identifies: expected, exactly, and in draws, next to the bound for every adversary::
 
     python benchmarks/bench_replacement.py [speed] [found]
 """
@@ -133,14 +133,14 @@ def found(_: object) -> None:
     record(
         "replacement_found",
         rows,
-        title="Documents found among 100 candidates, beside the bound",
+        title="Documents identified among 100 candidates, and the bound",
         note="The best adversary: the likelihood of each candidate, exactly, ties "
         "shared. Means over 50 sets of 100 candidates. expected: how often it is right "
         "about one of them that is equally likely to be any, computed from the "
         "candidates' groups and the channel, without a draw: the sum over public "
         "documents z of the largest Pr[z | candidate], / 100. It is never above the "
         "bound for every adversary, at most: K p / 100. found, low, high: each "
-        "candidate released once, with the 95 % interval; draws lie on either side of "
+        "candidate released once, with the 95% interval; draws lie on either side of "
         "what is expected, and so sometimes above the bound. Public and private "
         "halves, equal texts removed, cut to 1,000 characters, no labels.",
     )

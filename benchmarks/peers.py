@@ -24,7 +24,7 @@ REQUIREMENTS = {
 }
 
 
-class PeerUnavailable(RuntimeError):  # noqa: N818, it is no error of ours
+class PeerUnavailable(RuntimeError):  # noqa: N818, not an error of ours
     """The peer cannot be installed here; its message says why."""
 
 

@@ -10,7 +10,7 @@ stand-ins: balanced accuracy, the share of documents that are identified, words 
 exponents and calibrated ε; and what a learned model keeps. Parts may be named, as in
 ``record.py --compare words standins``.
 
-A figure that rests on draws has its sampling error beside it, and two of them may
+A figure that rests on draws has its sampling error next to it, and two of them may
 differ by four standard errors of the difference, for a seed may come to draw other
 noise. Other figures may differ by a part: exact ones by 1e-6, exponents with δ by 7%.
 Data is read from the folder named by SKDPTEXT_TEST_DATA, or ../shared/data.
@@ -251,7 +251,7 @@ def standins() -> Iterator[Figure]:
         reader = make_pipeline(CountVectorizer(), linear()).fit(public, of_public)
         ways: dict[str, dict[str, Any]] = {
             "stand-ins": {"n_groups": 8},
-            "labelled stand-ins": {"public_labels": of_public},
+            "labeled stand-ins": {"public_labels": of_public},
         }
         for way, options in ways.items():
             what, told = f"{name}, {way}", []
@@ -333,7 +333,7 @@ PARTS = {
 
 
 def compared(rows: list[Figure]) -> int:
-    """Print each figure beside the stored one; how many left their tolerance."""
+    """Print each figure next to the stored one; how many left their tolerance."""
     stored = json.loads((RESULTS / "record.json").read_text(encoding="utf-8"))["rows"]
     before, left = {row["figure"]: row for row in stored}, 0
     for row in rows:

@@ -84,7 +84,7 @@ def folder_of(ours: Path) -> Path:
 
 
 def figures_folder(name: str) -> Path:
-    """Where the figures of an experiment go: the site's, or beside other results."""
+    """Where the figures of an experiment go: the site's, or next to other results."""
     return folder_of(HERE.parent / "docs" / "_static" / name)
 
 
@@ -116,7 +116,7 @@ def bracketed(value: float, low: float, high: float, digits: int = 2) -> str:
 
 
 def _plain(value: object) -> object:
-    """NumPy's numbers as Python's; what is no finite number as None."""
+    """NumPy's numbers as Python's; what is not a finite number as None."""
     if hasattr(value, "item"):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):

@@ -229,7 +229,8 @@ def learn(rows: Rows) -> Any:
     goals = rows["learn_goals"]
     for axes, (corpus, labels) in zip(panels, LABELS.items(), strict=True):
         alone = [row for row in goals if row["texts"] == corpus]
-        axes.axhline(with_ends(alone[0]["clear"])[0], color=GREY, label="original text")
+        known = with_ends(alone[0]["original text"])[0]
+        axes.axhline(known, color=GREY, label="original text")
         by = {f"{many} authors": [row for row in goals
                                   if row["texts"] == f"{corpus} by {many} authors"]
               for many in (800, 300)}  # fmt: skip

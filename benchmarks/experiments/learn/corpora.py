@@ -33,7 +33,7 @@ MOST = {"docstrings": 500}  # private documents
 
 @dataclass(frozen=True)
 class Case:
-    """What is learned, and the goal: its share of the balanced accuracy in clear."""
+    """What is learned, and the goal: its share of what original text reaches."""
 
     corpus: str
     epsilon: float

@@ -77,7 +77,7 @@ def scores_of(guess: Any, truth: np.ndarray) -> dict[str, float]:
 
 
 def by_words() -> Any:
-    """What anybody may train on a labelled corpus."""
+    """What anyone may train on a labeled corpus."""
     return make_pipeline(
         TfidfVectorizer(sublinear_tf=True),
         LogisticRegression(C=10.0, max_iter=1000, class_weight="balanced"),

@@ -1,8 +1,8 @@
 """`make learn`: what a holder's private text and labels teach, at ε for a person.
 
 SMS, tweets, docstrings, fan fiction and film reviews in public, private and test
-thirds, five times, with authors where a person has many documents. Beside
-`DPTextClassifier`: clear text, public labels, stand-ins, diffprivlib and noisy naive
+thirds, five times, with authors where a person has many documents. Next to
+`DPTextClassifier`: original text, public labels, stand-ins, diffprivlib and noisy naive
 Bayes; and the cost of a million documents. Some twenty minutes on one idle core.
 Tables: ``benchmarks/results/learn_*.json``. ``--quick`` takes one split of SMS, or of
 docstrings where there is no other set.
@@ -41,7 +41,7 @@ NOTE = (
     "texts on all of these and on short pieces of them. Of these stories are the "
     "classes of 1:3:9, and the 964 whose authors are known, 41 people; opinions are "
     "4,500 film reviews. “Rarest × 3” is a guess of its size three times too large. "
-    "Intervals of 95 % over five splits, each with its own people and three draws of "
+    "Intervals of 95% over five splits, each with its own people and three draws of "
     "noise: Student's t of the means of splits."
 )
 
@@ -142,8 +142,8 @@ def report_goals(quick: bool) -> None:
             "ε of a person": case.epsilon,
             "predict": bracketed(*model, digits=3),
             "a model of the corpus": bracketed(*corpus, digits=3),
-            "clear": f"{known:.3f}",
-            "goal, of clear": case.goal,
+            "original text": f"{known:.3f}",
+            "goal, of original text": case.goal,
             "reached": None if case.goal is None else model[0] >= case.goal * known,
         }
         for priors in ("equal", "released"):
@@ -173,7 +173,12 @@ def report_growth(quick: bool) -> None:
             row["least of a corpus"] = min(now[name] - before[name] for name in now)
         rows.append(row)
         before = now
-    record("learn_growth", rows, title="Share of the accuracy in clear", note=NOTE)
+    record(
+        "learn_growth",
+        rows,
+        title="Share of the accuracy on the original text",
+        note=NOTE,
+    )
 
 
 def report_others(quick: bool) -> None:
@@ -204,7 +209,7 @@ def report_others(quick: bool) -> None:
         clear = [in_clear(case.corpus, seed) for seed in seeds(quick)]
         row["stand-ins, local ε = 4"] = shown(each["stand-ins"] for each in clear)
         row["public labels"] = shown(each["public labels"] for each in clear)
-        row["clear"] = shown(each["clear"] for each in clear)
+        row["original text"] = shown(each["clear"] for each in clear)
         rows.append(row)
     record(
         "learn_others",
@@ -214,9 +219,9 @@ def report_others(quick: bool) -> None:
         "of the rarest class. diffprivlib 0.6.6 has vectors of 20 directions, and its "
         "own class weights; its ε is of one row replaced by another. Naive Bayes "
         "has noisy counts of 2,000 public words, of 20 different ones per document. "
-        "Stand-ins have their labels in clear: their ε hides the text only. Public "
-        "labels: the same model as of clear text, trained on the public third with "
-        "its true labels, which cost no ε where they exist.",
+        "Stand-ins keep the true labels: their ε hides the text only. Public "
+        "labels: the same model as of the original text, trained on the public third "
+        "with its true labels, which cost no ε where they exist.",
     )
 
 

@@ -39,7 +39,7 @@ def drawn_again(n: int) -> np.ndarray:
 
 
 def limits(draws: np.ndarray) -> tuple[float, float, float]:
-    """The value, and what 95 % of the bootstraps lie between."""
+    """The value, and what 95% of the bootstraps lie between."""
     low, high = np.quantile(draws[1:], [0.025, 0.975])
     return float(draws[0]), float(low), float(high)
 

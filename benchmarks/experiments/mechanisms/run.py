@@ -52,7 +52,7 @@ def chosen(quick: bool) -> tuple[list[str], list[str]]:
 
 
 def units(quick: bool) -> dict[str, Callable[[], None]]:
-    """The documents in clear, and the words and releases of each mechanism."""
+    """The documents as written, and the words and releases of each mechanism."""
     mechanisms, corpora = chosen(quick)
     every = {name: partial(measure, name, corpora) for name in (*mechanisms, REPLACED)}
     return every | {"clear": partial(clear, corpora)}
@@ -115,7 +115,7 @@ def report_use(mechanisms: tuple[str, ...], corpora: list[str]) -> None:
             title=f"What classifiers make of a release: {of}",
             note="Balanced accuracy of logistic regression on TF-IDF, the mean of "
             f"{N_RELEASES} releases; {corpus(of).length} words a document, redrawn. "
-            "95 % intervals by the bootstrap over the test documents and the "
+            "95% intervals by the bootstrap over the test documents and the "
             "releases. Without noise: "
             + "; ".join(f"{kind} {bracketed(*limits(draws['clear', of, kind]))}"
                         for kind in corpus(of).labels) + ".",
@@ -166,7 +166,7 @@ def summary_row(
 ) -> dict[str, object]:
     """Promise under the first embedding, and accuracy on every corpus."""
     keys = ("ε", "nearest, nats", "message with δ, nats")
-    # of whole documents, whatever their words
+    # of whole documents, with any words
     found = dict.fromkeys(keys, REPLACED_EPSILON)
     if name != REPLACED:
         found = words(name, table)

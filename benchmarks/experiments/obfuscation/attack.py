@@ -33,7 +33,7 @@ def load_embedding() -> WordEmbedding:
 
 
 class Scene:
-    """A problem: everything in clear, cut to the common length."""
+    """A problem: everything as written, cut to the common length."""
 
     def __init__(self, problem: str, oov: str) -> None:
         self.problem = load_problem(problem)
@@ -115,7 +115,7 @@ def koppel(scene: Scene, known: Any) -> Any:
 
 @cache
 def fitted(problem: str) -> dict[str, Any]:
-    """Adversaries that know texts in clear only: fitted once per problem."""
+    """Adversaries that know original texts only: fitted once per problem."""
     scene = load_scene(problem)
     authors, topics = scene.problem.known_author, scene.problem.training_topic
     neighbors = WMDKNNClassifier(scene.embedding, n_neighbors=1, n_jobs=1)
@@ -144,7 +144,7 @@ def fitted_to_kept(problem: str) -> dict[str, Any]:
 
 
 def most_frequent(labels: np.ndarray) -> np.ndarray:
-    """The label that most neighbours have; of equals the first, as the classifier."""
+    """The label that most neighbors have; of equals the first, as the classifier."""
     classes, codes = np.unique(labels, return_inverse=True)
     codes = codes.reshape(labels.shape)
     votes = np.stack([(codes == c).sum(axis=1) for c in range(len(classes))], axis=1)

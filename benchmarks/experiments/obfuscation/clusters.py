@@ -16,7 +16,7 @@ from scipy import stats
 N_BOOT = 2000
 FEW = 5  # authors; a variance seen in fewer of them says nothing
 NOTE = (
-    "95 % intervals from a bootstrap over authors, with all texts of each; never "
+    "95% intervals from a bootstrap over authors, with all texts of each; never "
     "narrower than Wilson's for as many independent texts as these are worth."
 )
 
@@ -67,7 +67,7 @@ def wilson(share: float, n: float, confidence: float = 0.95) -> tuple[float, flo
 
 
 def interval(marks: np.ndarray, authors: np.ndarray) -> Share:
-    """Share of right answers with its 95 % interval.
+    """Share of right answers with its 95% interval.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ def ends(text: str, n_first: int, n_last: int) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Problem:
-    """Texts in clear. Snippets come in rounds: the first of each author is round 0."""
+    """Texts as written. Snippets come in rounds: each author's first is round 0."""
 
     name: str
     known: list[str]

@@ -122,7 +122,7 @@ def table_one(problem: str, quick: bool = False) -> None:
         f"obfuscation_{problem.split()[0]}_google",
         rows,
         title=f"{problem}, vectors of Google News: share of right answers",
-        note=f"λ = 0, as in the paper, beside its set of {n_theirs} authors. "
+        note=f"λ = 0, as in the paper, next to its set of {n_theirs} authors. "
         f"{len(p.known)} authors in {len(np.unique(p.topic))} fandoms, "
         f"{n} snippets of {load_scene(problem).length} words, "
         f"{SEEDS['dropped'][problem]} releases. {INTERVALS} Chance: author "
@@ -133,7 +133,7 @@ def table_one(problem: str, quick: bool = False) -> None:
 
 
 def unknown_words() -> None:
-    """The paper's set-up to the letter: words without a vector stay in clear."""
+    """The paper's set-up to the letter: words without a vector stay as they are."""
     rows = []
     for epsilon in EPSILONS:
         row: Row = {}
@@ -153,7 +153,7 @@ def unknown_words() -> None:
     record(
         "obfuscation_kept",
         rows,
-        title="Words without a vector: kept in clear, or dropped",
+        title="Words without a vector: kept as they are, or dropped",
         note=f"Google News, λ = 0, {releases['kept']} releases with such words kept, "
         f"{releases['dropped']} with them dropped. The paper releases words that have "
         f"no vector as they are; {' and '.join(f'{each:.0%}' for each in unknown)} of "

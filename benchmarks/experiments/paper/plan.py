@@ -23,7 +23,7 @@ class Vectors(NamedTuple):
 
     title: str
     file: str | None  # none: the built-in ones
-    paper: str  # whose numbers ours stand beside
+    paper: str  # whose numbers ours are compared with
     more_epsilons: tuple[float, ...] = ()  # where the paper's leave too little
     n_sampled: int = 2000  # random words
 
@@ -52,7 +52,7 @@ class Plan:
     # the same where the least and the largest λ leave this share of words unchanged
     equal_repeats: int = 3
     shares: tuple[float, ...] = (0.25, 0.75)
-    # of the paired test: the experiment anew
+    # of the paired test: the experiment again
     n_replicates: int = 10
 
 

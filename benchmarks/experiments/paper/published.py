@@ -1,4 +1,4 @@
-"""The numbers that the paper prints, to set beside ours.
+"""The numbers that the paper prints, to compare with ours.
 
 Z. Xu, A. Aggarwal, O. Feyisetan, N. Teissier (2020). A differentially private text
 perturbation method using a regularized Mahalanobis metric.

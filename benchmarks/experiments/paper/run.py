@@ -1,4 +1,4 @@
-"""`make paper`: the experiments of the 2020 paper [1]_ beside the paper's own numbers.
+"""`make paper`: the experiments of the 2020 paper [1]_ next to the paper's own numbers.
 
 Reads SMS spam, disaster tweets and three tables of word vectors; writes tables (CSV)
 and figures (PNG) where the documentation has them. ``--quick`` runs on the built-in

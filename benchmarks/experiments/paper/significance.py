@@ -15,7 +15,7 @@ def disjoint_intervals(
 
     `base` and `other` are (mean, std over the words); `direction` is +1 where `other`
     should be larger, −1 where it should be smaller. The rule compares the spread
-    between words with the difference: it is no test of the noise, see `paired_p`.
+    between words with the difference: it is not a test of the noise, see `paired_p`.
     """
     gap = direction * (np.asarray(other[0]) - np.asarray(base[0]))
     reach = 1.96 * (np.asarray(base[1]) + np.asarray(other[1])) / np.sqrt(n_draws)
@@ -25,7 +25,7 @@ def disjoint_intervals(
 def paired_p(base: Any, other: Any, *, direction: int) -> np.ndarray:
     """One-sided p-values of a paired t-test over independent repetitions.
 
-    The first axis of both arrays is the repetition: the whole experiment anew, with
+    The first axis of both arrays is the repetition: the whole experiment again, with
     noise that is shared by `base` and `other` and by all words, but by no other
     repetition. Words of one repetition depend on each other, so they are averaged
     before the test and never counted as observations. Where nothing differs in any

@@ -123,7 +123,7 @@ CLAIMS_NOTE = (
     "both statistics of a table; significant at 0.05 for how many λ > 0, and the "
     "largest corrected p."
 )
-LOSSES_NOTE = "Paired by split; 95 % interval, which counts in that the splits overlap."
+LOSSES_NOTE = "Paired by split; 95% interval, which counts in that the splits overlap."
 
 
 def together(found: list[utility.Scores]) -> dict[tuple[str, str, str], np.ndarray]:
@@ -144,7 +144,7 @@ def _text(values: np.ndarray) -> str:
 
 
 def benchmarks(plan: Plan) -> Rows:
-    """What is reached without noise, beside the paper's benchmarks."""
+    """What is reached without noise, next to the paper's benchmarks."""
     rows: Rows = []
     covered = f"covered words of {VECTORS[plan.vectors[0]].title}"
     for name in plan.sets:
