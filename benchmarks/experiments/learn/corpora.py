@@ -59,6 +59,7 @@ CASES = [
         for epsilon in EPSILONS
     ),
     *(Case(corpus, 1.0, goal=0.97, vectors=False) for corpus in ("SMS", "tweets")),
+    Case(FILMS, 1.0, vectors=False),
     Case("tweets", 1.0, 800),
     Case("tweets", 1.0, 800, guess=1.0),
     Case("tweets", 1.0, 300),
