@@ -99,9 +99,9 @@ def release_files(
     as decimals if some are whole numbers.
 
     *Memory.* The embedding, 512 documents for each process regardless of the size of
-    the inputs, and 8 bytes for each id. With authors, some 700 bytes per author, and
-    100 more for each further group of theirs. All inputs are read twice: a fault in the
-    last row is found before any noise is drawn.
+    the inputs, and 8 bytes for each id. With authors, some 850 bytes per author of
+    five documents, and more if theirs are of more groups. All inputs are read twice: a
+    fault in the last row is found before any noise is drawn.
 
     *Durability.* The release is written to a hidden folder next to `out`, which is
     renamed at the end. A failing run deletes it, and the next run deletes the remains
