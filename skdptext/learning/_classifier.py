@@ -222,8 +222,9 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
 
     *In other estimators.* Every fit that voting, stacking or bagging makes is another
     release. If they number the labels, pass ``classes=range(n_classes)``.
-    ``BaggingClassifier`` only accepts texts as an array of shape (n_documents, 1): its
-    error for a list quotes private texts.
+    ``BaggingClassifier`` only accepts texts as a table of one column, such as
+    ``pd.DataFrame({"text": X})``, or as an array of shape (n_documents, 1): its error
+    for a list quotes private texts.
 
     *Cost.* The time is that of the encoder, in blocks of documents. In addition to the
     texts, memory holds some 200 bytes per document and four for each class, to identify

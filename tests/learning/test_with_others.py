@@ -14,7 +14,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import cross_val_predict, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -58,6 +58,27 @@ def test_meta_estimators_work_or_errors_name_cause_and_cure(make, name, labels):
         else:
             right = estimator.fit(X, y).predict(TEST) == labels[::-1] * 20
             assert right.mean() > 0.9
+
+
+@pytest.mark.no_cover
+@pytest.mark.filterwarnings("ignore::skdptext.exceptions.PrivacyLeakWarning")
+def test_probabilities_of_folds_are_in_the_order_of_labels(make):
+    options = {"y": np.array(["food", "pets"])[1 - TOPICS], "cv": 2}
+    model = make("groups", classes=range(2), epsilon=9.0)
+    found = cross_val_predict(model, X, method="predict_proba", **options)
+    assert (found.argmax(axis=1) == 1 - TOPICS).mean() > 0.9
+    with pytest.raises(InvalidParameterError, match=r"pass classes=range\(n_classes\)"):
+        cross_val_predict(make("groups"), X, method="predict_proba", **options)
+
+
+@pytest.mark.no_cover
+def test_bagging_takes_texts_as_a_table_of_one_column(make):
+    model = BaggingClassifier(make("groups", classes=range(2), epsilon=9.0), 3)
+    for texts in (X, pd.Series(X)):
+        with pytest.raises(ValueError, match=r"Expected (2D|a 2-dim)"):
+            model.fit(texts, TOPICS)
+    table = pd.DataFrame({"said": X})
+    assert (model.fit(table, TOPICS).predict(table) == TOPICS).mean() > 0.9
 
 
 def test_routing_of_authors(make, private):
