@@ -158,7 +158,7 @@ class PrivacyUtilityDisplay:
         bounds = getattr(getattr(search, "refit", None), "subject_to", {})
         axes = {"privacy": privacy, "utility": utility}
         labels = {
-            f"{axis}_label": _WORDS.get(name, _WORDS.get(str(scorers.get(name)), name))
+            f"{axis}_label": _WORDS.get(str(scorers.get(name)), _WORDS.get(name, name))
             for axis, name in axes.items()
         }
         return cls(

@@ -229,6 +229,7 @@ def test_search_and_figure_in_one_call(small_embedding):
     )  # fmt: skip
     search = display.search_
     assert (display.chance, display.chosen) == (1 / 3, search.best_index_)
+    assert display.utility_label == "documents labeled correctly (balanced)"
     np.testing.assert_array_equal(
         [display.privacy, display.utility],
         [search.cv_results_[f"mean_test_{name}"] for name in ("changed", "accuracy")],
