@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.preprocessing import scale
 from sklearn.utils.validation import _num_samples
 
@@ -38,10 +38,10 @@ _TELLING = re.compile(rf"(?=([{_ALONE}]{{2}}))|({_OTHER.pattern})")
 _LONG = re.compile(r"(\S{1000})\S+")
 # Number of words of a phrase, and of the shortest text that is not a commonplace.
 _SPAN, _SHORT = 5, 3
-# A release clearly belongs to an original if it has half of its weighted words and at
-# most half as much of any other, or if it is the same text. A smaller share suffices if
-# more releases resemble another row than their own: few words are left, but no noise.
-_CLEAR, _LESS, _SAME = 0.5, 0.3, 0.999
+# Rows do not belong together if more than this share, and number, of the releases are
+# clearly made from other originals: these hold more of the release than any other one,
+# by words that would be in one text of e^4 by chance.
+_BY_CHANCE, _FEWEST, _CLEAR = 0.1, 3, 4
 # A placeholder such as [NAME] occurs in at least this share of the releases.
 _PLACEHOLDER = 0.2
 
@@ -226,25 +226,37 @@ def known_words(
 def of_other_rows(
     original: Sequence[str], released: Sequence[str], truth: np.ndarray
 ) -> np.ndarray:
-    """Find releases that clearly belong to the original of another row.
+    """Find releases that are clearly made from originals of other rows, if many are.
 
-    `truth` has the row of each release's own original. Noise leaves nothing clear, and
-    stand-ins resemble no original, or several.
+    `truth` has the row of each release's own original. A word counts by its surprise,
+    the negative logarithm of the share of texts that have it. The more texts there are,
+    the more the best one has in common with a release by chance, and so does the second
+    best: the source must exceed it by a surprise that is rare, and lack at most half of
+    what it lacks. Noise and stand-ins leave nothing clear. Near-copies do: a release
+    has the words in which they differ.
     """
     # Equal originals count as one, or a release would resemble several.
-    texts = Counter(original)
-    number = dict(zip(texts, range(len(texts)), strict=True))
-    words = by_words(_telling)
-    clear, noisy = words.fit_transform(texts).T.tocsr(), words.transform(released)
-    source, (most, left) = np.zeros(len(truth), dtype=int), np.zeros((2, len(truth)))
-    for row, own in enumerate(number[original[i]] for i in truth):
+    texts, number, times = np.unique(
+        np.array(original, dtype=object), return_inverse=True, return_counts=True
+    )
+    # The whole text is one more word: few common words may still be in no other text.
+    counts = CountVectorizer(
+        analyzer=lambda text: [*_telling(text), "".join(words_of(text))], binary=True
+    )
+    every = counts.fit_transform([*texts, *released])
+    surprise = -np.log(np.ravel(every.mean(axis=0)))
+    clear = every[: len(texts)].T.tocsr()
+    noisy = every[len(texts) :].multiply(surprise).tocsr()
+    source = np.full(len(released), -1)
+    for row, total in enumerate(np.ravel(noisy.sum(axis=1))):
         like = (noisy[[row]] @ clear).toarray().ravel()
         second, best = np.partition(np.append(like, 0.0), -2)[-2:]
-        source[row], left[row] = like.argmax(), like[own]
-        most[row] = best if best > _SAME or second <= best / 2 else 0
-    # Encoded releases may all resemble one odd original.
-    times = np.array(list(texts.values()))[source]
-    alone = (most > _SAME) | (np.bincount(source)[source] <= times)
-    other, some = alone & (left <= most / 2), most >= _LESS
-    more = (some & other).sum() > (some & (left == most)).sum()
-    return other & (most >= (_LESS if more else _CLEAR))
+        if best - second >= max(_CLEAR, total - best):
+            source[row] = like.argmax()
+    found = source >= 0
+    # Encoded releases and stand-ins may all resemble one original.
+    used = np.bincount(source[found], minlength=len(texts))
+    found &= (source != number[truth]) & (used <= times)[source]
+    # In a small table, a share is easily reached by chance.
+    many = found.mean() > _BY_CHANCE and found.sum() >= min(_FEWEST, len(found))
+    return found & many

@@ -23,9 +23,6 @@ from skdptext.utils import (
     rounded_up,
 )
 
-# Rows count as misplaced if more than this share, and number, of the releases clearly
-# belong to other rows.
-_BY_CHANCE, _FEWEST = 0.05, 3
 # Releases cannot be read if they share less than this part of the usual words.
 _READABLE = 0.5
 # Whole authors are drawn if a random sample would have fewer documents per author.
@@ -167,9 +164,7 @@ def release_report(
         texts, noisy = texts_of(original), texts_of(some)
         copies = attacks.copied(texts, noisy)["copies"]  # of any row, sampled or not
         other = attacks.of_other_rows(texts, noisy, picked)
-        # A few releases resemble other originals by chance. Both a share and a number
-        # are needed, since in a small table one of them is easily reached.
-        if other.mean() > _BY_CHANCE and other.sum() >= min(_FEWEST, len(other)):
+        if other.any():
             row = attacks.read_off("linkage", other, 1 / n)
             return ReleaseReport(Scores([row, copies]), notes, misplaced=row.value)
         if releaser is not None:
