@@ -1,4 +1,4 @@
-"""Fail on words that make readers stumble: python .ci/words.py FILE_OR_FOLDER ...
+"""Fail on words and lines that make one stumble: python .ci/words.py FILES_OR_FOLDERS
 
 Reads comments and strings of Python files, cells of notebooks, and other files whole.
 """
@@ -19,6 +19,7 @@ INSTEAD = {
     r"|recogni[sz]|\banalysed?\b|\bgrey\b|(anonym|random|optim|normal|regular|summar|organ)is"
     r"[ei]": "American spelling; identify",
     r"(^|[\s(])\.\d|\d\s%(?![(\w])": "0.93; 99%",
+    r"^(?=.{89})\s*(>>>|\.\.\.) .*": "code lines of at most 88 characters",
 }
 # Code, addresses, a parameter, words to search for, and columns of stored results.
 KEPT = re.compile(

@@ -64,7 +64,7 @@ if HOSTED:
         "sklearn": ("https://scikit-learn.org/stable", None),
     }
 
-# -- API pages: a page per room, a page per name in the room's __all__ ---------
+# -- API pages: a page per subpackage, and one per name in its __all__ ----------
 autosummary_generate = True
 autosummary_context = {
     "results": {f"skdptext.{page}": names for page, names in api_pages.RESULTS.items()},
