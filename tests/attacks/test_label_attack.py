@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 from sklearn.dummy import DummyClassifier
 
 from skdptext.attacks import label_attack
@@ -73,19 +72,6 @@ def test_custom_classifiers_and_the_mechanism_join():
     assert value["naive Bayes that knows the mechanism"] > 0.9
     # the answers are no words of the originals
     assert value["linear model, trained on releases"] > 0.9
-
-
-@pytest.mark.slow  # quick trials of all intervals are in `test_calibrated`
-def test_nothing_is_inferred_of_unrelated_labels():
-    """The low end is above chance in at most 2.5% of the trials; false alarm 1e-6."""
-    low, n_trials = [], 100
-    for seed in range(n_trials):
-        rng = np.random.default_rng(seed)
-        labels = rng.permutation(AUTHORS)
-        clear = texts([seed, 1])
-        scores = label_attack(clear, clear, labels, random_state=seed)
-        low.append([row.low > row.chance for row in scores.rows])
-    assert np.sum(low, axis=0).max() <= binom.isf(1e-6, n_trials, 0.025)
 
 
 def test_no_classifier_draws_from_the_global_state(monkeypatch):

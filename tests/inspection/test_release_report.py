@@ -180,6 +180,7 @@ def test_rows_of_texts_that_resemble_others_come_first_too():
         assert release_report(texts, redacted).misplaced == 0
         assert release_report(texts, [redacted[i] for i in order]).misplaced > 0.8
     assert release_report(["one text"] * 9, ["one text"] * 9).misplaced == 0
+    assert release_report(CLEAR[:2], CLEAR[1::-1]).misplaced == 1
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -201,25 +202,17 @@ def test_rows_that_do_not_belong_together_come_first(name):
 
 
 @pytest.mark.no_cover
-def test_noise_and_other_texts_are_not_other_rows(prose):
-    rng = np.random.default_rng(0)
-    texts = list(dict.fromkeys(prose[0]))[:48]
-    texts, others = texts[::2], texts[1::2]
-    every = np.array(" ".join(texts).split())
+def test_noise_is_no_other_row(prose):
+    rng, texts = np.random.default_rng(0), list(dict.fromkeys(prose[0]))[:24]
+    every = " ".join(texts).split()
 
-    def noisy(text: str, share: float) -> str:
-        words = np.array(text.split())
-        drawn = rng.choice(every, len(words))
-        return " ".join(np.where(rng.random(len(words)) < share, drawn, words))
+    def noisy(share: float) -> list[str]:
+        chosen = ([rng.choice(every) if rng.random() < share else word
+                   for word in text.split()] for text in texts)  # fmt: skip
+        return list(map(" ".join, chosen))
 
-    for released in (
-        *([noisy(text, share) for text in texts] for share in (0, 0.3, 0.6, 0.9, 1)),
-        others,
-        [texts[0]] * len(texts),
-        ["[REDACTED]"] * len(texts),
-    ):
-        if released != [texts[0]] * len(texts):
-            assert release_report(texts, released).misplaced == 0
+    releases = [*map(noisy, (0, 0.3, 0.6, 0.9, 1)), [texts[0]] * 24, ["[NAME]"] * 24]
+    assert [release_report(texts, x).misplaced for x in releases] == [0] * 7
 
 
 def test_an_index_names_each_row_once():
@@ -260,11 +253,6 @@ def test_redacted_rows_in_another_order_in_any_script(first):
     texts = list(map(" ".join, clear))
     assert release_report(texts, redacted).misplaced == 0
     assert release_report(texts, redacted[1:] + redacted[:1]).misplaced > 0.7
-
-
-def test_two_rows_may_have_changed_places():
-    assert release_report(CLEAR[:2], CLEAR[1::-1]).misplaced == 1
-    assert release_report(CLEAR[:2], CLEAR[:2]).misplaced == 0
 
 
 # -- what is given ---------------------------------------------------------------------
