@@ -218,6 +218,7 @@ def percent(share: float) -> str:
 
 
 def at_least(share: float) -> str:
-    """Format a lower bound on a share in percent, rounded down; 0% only if it is 0."""
-    unit = 10.0 ** math.floor(math.log10(share)) if 0 < share < 0.01 else 0.01
+    """Format a lower bound on a share in percent, rounded down."""
+    small = 1e-4 <= share < 0.01
+    unit = 10.0 ** math.floor(math.log10(share)) if small else 0.01
     return f"{100 * unit * math.floor(share / unit + 1e-9):.3g}%"

@@ -69,7 +69,9 @@ class ReleaseAudit:
         bounds, claims = np.atleast_1d(self.lower_bound, self.claimed)
         worst = int(np.argmax(bounds - claims))
         n_violated = np.sum(self.violated)
-        pair = " / ".join(map(shown, self.pairs[worst]))
+        pair = " / ".join(map(shown, self.pairs[worst])).replace(
+            "a str of", "a text of"
+        )
         return wrapped(
             f"{n_violated} of {len(claims)} pairs violate the claim (confidence "
             f"{self.confidence:g}). The worst pair, {pair}, has an exponent of at "

@@ -96,7 +96,7 @@ class TrainingAudit:
             )
         at = f" at δ = {self.delta:.3g}" if self.delta else ""
         return wrapped(
-            f"In {self.n_fits} fits with the person and as many without, ε{at} is at "
+            f"In {self.n_fits:,} fits with the person and as many without, ε{at} is at "
             f"least {self.lower_bound:.3g} (confidence {self.confidence:g}); the claim "
             f"is {self.claimed:.4g}. An attacker who knows all other data is right "
             f"about the person in {self.accuracy:.0%} of the fits. {verdict}"

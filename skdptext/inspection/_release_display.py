@@ -7,7 +7,7 @@ from typing import Any
 from skdptext.attacks import QUESTIONS, Score, Scores, at_least, percent
 from skdptext.utils import Fragment, bullets, page, wrapped
 
-_TITLE = "What a release gives away"
+_TITLE = "What a release reveals"
 _IDENTIFIED = {"linkage": "ORIGINAL", "person": "PERSON", "author": "AUTHOR"}
 _OF_TRAINING = "membership", "training texts copied", "training phrases copied"
 _LOWER_BOUND = (
@@ -49,7 +49,7 @@ class ReleaseReport:
     @property
     def verdict(self) -> str:
         """The result: the first statement that applies, and further inferences."""
-        before = ["COLUMNS GIVE ROWS AWAY.", *self.columns] if self.columns else []
+        before = ["COLUMNS REVEAL ROWS.", *self.columns] if self.columns else []
         return " ".join([*before, _verdict(self)])
 
     def __repr__(self) -> str:
@@ -132,7 +132,8 @@ def _verdict(report: ReleaseReport) -> str:
     labels = [row for row in found if row.question not in QUESTIONS]
     if identified:
         worst = max(identified, key=lambda row: row.low)
-        also = f" Inferred: {_listed(labels)}." if labels else ""
+        others = [row for row in [*identified, *labels] if row is not worst]
+        also = f" Also above guessing: {_listed(others)}." if others else ""
         return (
             f"THE {_IDENTIFIED[worst.question]} IS IDENTIFIED FOR "
             f"{worst.amount.upper()} RELEASES: {_numbers(worst)}.{also}"
@@ -140,7 +141,10 @@ def _verdict(report: ReleaseReport) -> str:
     if used:
         return f"THE SYNTHETIC TEXTS REVEAL TRAINING TEXTS: {_listed(used)}."
     if report.unread:
-        return f"THESE ATTACKERS CANNOT READ THE RELEASES. {report.unread}"
+        return (
+            "THESE ATTACKERS CANNOT READ THE RELEASES. Low scores are not evidence of "
+            "safety."
+        )
     if _OF_TRAINING[0] in report.scores:
         return (
             "NOTHING WAS FOUND BEYOND CONTROL: the synthetic texts reveal no more "
@@ -157,7 +161,8 @@ def _verdict(report: ReleaseReport) -> str:
 def _listed(rows: Sequence[Score]) -> str:
     """List findings in words and numbers."""
     return "; ".join(
-        f"{QUESTIONS.get(row.question, row.question)} ({row.amount}: {_numbers(row)})"
+        f"{QUESTIONS.get(row.question, f'{row.question} inferred')} ({row.amount}), "
+        f"{_numbers(row)}"
         for row in rows
     )
 

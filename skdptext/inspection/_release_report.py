@@ -318,7 +318,6 @@ def _read(
         return ReleaseReport(scores, notes, epsilon=epsilon)
     unread = (
         f"{attacks.percent(readable)} of the released words occur in the originals, "
-        f"while {attacks.percent(usual)} of the words of an original occur in others. "
-        "Low scores are not evidence of safety."
+        f"while {attacks.percent(usual)} of the words of an original occur in others."
     )
     return ReleaseReport(scores, [*notes, unread], unread=unread, epsilon=epsilon)

@@ -1,6 +1,7 @@
 """Print a guarantee on one screen: verdict, bounds on a human scale, and limits."""
 
 import math
+import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -32,14 +33,15 @@ _LEVELS = ("DENIABLE", "PARTLY DENIABLE", "HARDLY DENIABLE", "NOT DENIABLE")
 _TIMES_ODDS, _RIGHT = (5, 50), (0.75, 0.9)
 # Number of candidates in a printed guarantee, and the small δ of words.
 _CANDIDATES, DELTA = 100, 1e-6
+_MANY = {"document": "documents", "person": "people"}
 # Length of a short message. It is printed where the length of documents is not fixed.
 _MESSAGE = 10
 _PROVED = "Proved against any attacker"
 #: Limits of every release, and those of releases of documents.
 _NEVER = (
     "Anything, if vectors, public texts, groups or settings come from private texts.",
-    "Anything, against holders of the key or an integer random_state, who can undo "
-    "the noise.",
+    "Anything, against holders of the key or of an integer seed, who can undo the "
+    "noise.",
 )
 _LIMITS = (
     "A further release, or a person's other documents: exponents add up.",
@@ -153,7 +155,7 @@ def _of_person(guarantee: Any) -> str:
     rest, totals = guarantee.of(counted), []
     for n, many in ((1, "one document"), (10, "10 documents")):
         epsilon, delta = rest.epsilon_of(n)
-        but = f" (δ = {rounded_up(delta, 2)})" if delta else ""
+        but = f" (δ = {_small(delta, 2)})" if delta else ""
         totals.append(f"ε = {rounded_up(epsilon)}{but} for {many}")
     words = ", plus the exponents of changed words"
     return (
@@ -178,7 +180,7 @@ def _words(guarantee: Any) -> Statement:
         rows = _in_short(zip((f"{one}:" for one in titles), tables, strict=True))
         note += " Exponents of the parts add up."
     if any("(" in _cells(row)[-1] for row in rows):
-        note += " Exponents in brackets may fail with probability δ = 1e-6."
+        note += f" Exponents in brackets may fail with probability δ = {_small(DELTA)}."
     said = dict.fromkeys(text for part in parts for text in part.mechanism.sentences())
     length = ["Length: documents of different lengths can be told from each other."]
     return Statement(
@@ -199,10 +201,11 @@ def _words(guarantee: Any) -> Statement:
 def _released(part: Any) -> str:
     """Describe the release in one line."""
     own = part.mechanism
+    # The name of its class in words, as in "Mahalanobis noise", and its options.
+    name = re.sub("(?<=[a-z])(?=[A-Z])", " ", type(own).__name__).capitalize()
     # For a mechanism without options, this saves the import that printing needs.
-    name = repr(own).removesuffix("()") if own.get_params() else type(own).__name__
-    if len(name) > 60:  # a mechanism with many options
-        name = f"{type(own).__name__}(…)"
+    if own.get_params() and (options := repr(own).partition("(")[2][:-1]):
+        name += f" ({options if len(options) < 50 else '…'})"
     metric = ""
     if part.metric is not None:
         lam = part.metric.lam
@@ -270,7 +273,7 @@ def _stand_ins(guarantee: Any) -> Statement:
     whose, alike = "documents", ""
     count = "The number of documents, and their order."
     if one == "person":
-        whose, alike = "persons' documents", " with as many documents"
+        whose, alike = "people's documents", " with as many documents"
         count = "The number of documents of a person, and which rows they are in."
     groups = guarantee.n_groups
     over = "" if groups is None else f" over {groups} public groups"
@@ -280,7 +283,7 @@ def _stand_ins(guarantee: Any) -> Statement:
         _share(f"identified among {n:,} candidates", share, 1 / n)
         for n, share in shares.items()
     ]
-    odds = f"odds between any two {one}s multiplied by"
+    odds = f"odds between any two {_MANY[one]} multiplied by"
     return Statement(
         f"Stand-ins for {whose}{over}, ε = {rounded_up(epsilon)}{_times(guarantee)}.",
         [
@@ -305,8 +308,8 @@ def _sums(guarantee: Any) -> Statement:
     one, right, n = guarantee.unit, guarantee.right_at_most, _CANDIDATES
     add, (swap, _) = guarantee.epsilon, guarantee.epsilon_of(1)
     found, result = guarantee.found_at_most(n), f"odds of any result, one {one}"
-    delta = f"δ = {rounded_up(guarantee.delta, 3)}" if guarantee.delta else ""
-    authors = ["Persons, as no authors were given: ε adds up over their documents."]
+    delta = f"δ = {_small(guarantee.delta)}" if guarantee.delta else ""
+    authors = ["A person with several documents: ε adds up, as no authors were given."]
     return Statement(
         f"A model learned from noisy sums, ε = {rounded_up(add)}"
         f"{delta and f', {delta}'}, for a {one}{_times(guarantee)}.",
@@ -321,7 +324,7 @@ def _sums(guarantee: Any) -> Statement:
         "equally likely. At most:",
         [
             _share(f"right about whether a {one} took part", right, 0.5),
-            _share(f"right about which of {n} {one}s took part", found, 1 / n),
+            _share(f"right about which of {n} {_MANY[one]} took part", found, 1 / n),
             _odds(f"{result} added or removed", add, 0.0, add),
             _odds(f"{result} replaced by another", swap, 0.0, swap),
         ],
@@ -368,7 +371,7 @@ def in_nats(exponent: float) -> str:
     return f"{math.ceil(exponent * (1 - 1e-12)):,}"
 
 
-_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def odds_factor(exponent: float) -> str:
@@ -383,3 +386,12 @@ def odds_factor(exponent: float) -> str:
     if float(digits) >= 10:
         digits, power = "1", power + 1
     return f"{float(digits):.1f}·10{f'{power:.0f}'.translate(_RAISED)}"
+
+
+def _small(delta: float, digits: int = 3) -> str:
+    """Format a δ, rounded up, as a power of ten if it is small."""
+    first, small, power = rounded_up(delta, digits).partition("e")
+    if not small:
+        return first
+    factor = "" if first == "1" else f"{first}·"
+    return f"{factor}10{f'{int(power)}'.translate(_RAISED)}"

@@ -86,7 +86,7 @@ def test_the_first_verdict_that_applies():
         ("THE SYNTHETIC TEXTS REVEAL", {}, [of("membership", 0.9, 0.5)]),
         ("THE ORIGINAL IS IDENTIFIED", {}, [of("linkage", 0.9)]),
         ("ROWS DO NOT BELONG TOGETHER. 90%", {"misplaced": 0.9}, []),
-        ("COLUMNS GIVE ROWS AWAY. Column", {"columns": ["Column."]}, []),
+        ("COLUMNS REVEAL ROWS. Column", {"columns": ["Column."]}, []),
     ]
     fields, scores = {}, []
     for start, more, rows in parts:
