@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -30,10 +30,7 @@ _SIGNS = (
     "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f"  # accents, Hebrew, Arabic
     "\u0900-\u0963\u0966-\u0dff"  # the scripts of India
 )
-_OTHER = re.compile(rf"(?:[^\W{_ALONE}]+|[{_SIGNS}]+)+")
-_WORD = re.compile(rf"[{_ALONE}]|{_OTHER.pattern}")
-# Single characters distinguish few texts, but pairs distinguish many.
-_TELLING = re.compile(rf"(?=([{_ALONE}]{{2}}))|({_OTHER.pattern})")
+_WORD = re.compile(rf"[{_ALONE}]|(?:[^\W{_ALONE}]+|[{_SIGNS}]+)+")
 # A picture pasted as text is a word of millions of letters.
 _LONG = re.compile(r"(\S{1000})\S+")
 # Number of words of a phrase, and of the shortest text that is not a commonplace.
@@ -101,16 +98,18 @@ def numbers_of(documents: Any) -> Any:
 
 def words_of(text: str) -> list[str]:
     """Get the words of a text in any script, in lower case."""
-    return _WORD.findall(_folded(text))
-
-
-def _folded(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold()
+    return _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
 
 
 def _telling(text: str) -> list[str]:
-    """Get words, or pairs of characters in scripts without blanks."""
-    return list(map("".join, _TELLING.findall(_folded(text))))
+    """Get what may tell a text from others: its words, and all of it.
+
+    Single characters distinguish few texts, but pairs distinguish many. Few common
+    words may still be in no other text.
+    """
+    words = words_of(text)
+    pairs = (a + b for a, b in pairwise(words) if len(a + b) == 2)
+    return [*words, *pairs, "".join(words)]
 
 
 def has_words(text: str) -> bool:
@@ -239,10 +238,7 @@ def of_other_rows(
     texts, number, times = np.unique(
         np.array(original, dtype=object), return_inverse=True, return_counts=True
     )
-    # The whole text is one more word: few common words may still be in no other text.
-    counts = CountVectorizer(
-        analyzer=lambda text: [*_telling(text), "".join(words_of(text))], binary=True
-    )
+    counts = CountVectorizer(analyzer=_telling, binary=True)
     every = counts.fit_transform([*texts, *released])
     surprise = -np.log(np.ravel(every.mean(axis=0)))
     clear = every[: len(texts)].T.tocsr()
