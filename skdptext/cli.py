@@ -36,7 +36,6 @@ import inspect
 import json
 import re
 import sys
-import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -74,14 +73,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return given.run(given) or 0
     except (ImportError, OSError, ValueError) as error:
         message = str(error)
-        if isinstance(error, OSError) and error.filename is not None:
-            message = f"cannot read or write {error.filename}: {error.strerror}."
+        if isinstance(error, OSError) and error.strerror is not None:
+            message = f"cannot access {error.filename or 'a file'}: {error.strerror}."
         _tell(f"skdptext {given.command}: {_in_flags(message, given)}")
         return 2
     except KeyboardInterrupt:
         return 130
     except Exception:
-        traceback.print_exc()  # the status 1 of Python would mean a fault in verify
+        # The status 1 of Python would mean a fault in verify.
+        sys.excepthook(*sys.exc_info())
         return 4
 
 
@@ -90,8 +90,11 @@ def _tell(message: object, stream: str = "stderr", end: str = "\n") -> None:
     try:
         if file := getattr(sys, stream):
             print(message, file=file, end=end, flush=True)
-    except BrokenPipeError:
+    except OSError as error:
         setattr(sys, stream, None)  # at exit, Python would try again, with a traceback
+        if stream == "stdout" and not isinstance(error, BrokenPipeError):
+            _tell(f"skdptext: cannot write the output: {error.strerror}.")
+            sys.exit(2)
 
 
 def _in_flags(message: str, given: argparse.Namespace) -> str:
@@ -196,8 +199,7 @@ def _parser() -> argparse.ArgumentParser:
             name = flag.strip("-!").replace("-", "_")
             kind = {"help": _HELP[name], **_KINDS.get(name, {})}
             if default:
-                kind["default"] = default
-                kind["help"] += f" (default: {default})"
+                kind |= {"default": default, "help": f"{_HELP[name]} ({default=!s})"}
             if flag.endswith("!"):
                 kind["required"] = True
             made.add_argument(*["-o"] * (name == "out"), flag.rstrip("!"), **kind)
@@ -249,13 +251,13 @@ def _refuse(given: Any, flags: str, reason: str) -> None:
             raise InvalidParameterError(f"{flag} must not be given {reason}")
 
 
-def _hint_at_author(given: Any) -> None:
-    names = skdptext.release.column_names(given.source) if given.author is None else ()
+def _hint_at_author(given: Any, source: Any) -> None:
+    names = skdptext.release.column_names(source) if given.author is None else ()
     for name in names:
         if re.search(_LIKE_AUTHOR, name.lower()) and name not in vars(given).values():
             _tell(
                 f"If column {name!r} is the author of each text, use --author {name}. "
-                "Without it, k texts of one person lose k times --epsilon."
+                "Without it, k texts of one person count as those of k people."
             )
 
 
@@ -276,29 +278,29 @@ def _release(given: Any) -> None:
     noise: an interrupted command can be repeated, and writes the same bytes.
     """
     key = skdptext.release.ReleaseKey(given.key)
-    if Path(given.out).exists():  # `release_files` looks again, but after work
-        raise InvalidParameterError(f"--out must be new, got {given.out!r}.")
     if given.public is None and given.embedding is None:
         raise InvalidParameterError("--public or --embedding must name a file.")
-    if given.public is not None:
-        _refuse(given, "--document-length --stop-words", "with --public.")
-        _hint_at_author(given)
-        if given.epsilon > 10:
-            _tell("Warning: --epsilon above 10 hardly hides the group of a document.")
-        public = _read(given, "public", "public_text", "public_label")
-        names = "epsilon output n_groups allow_shared_texts"
-        releaser: Any = skdptext.DPDocumentReplacer(
-            public[given.public_text], public_labels=public.get(given.public_label),
-            embedding=_embedding(given), **_options(given, names),
-        )  # fmt: skip
-    else:
-        unused = "--public-text --public-label --n-groups --author --allow-shared-texts"
-        _refuse(given, unused, "without --public.")
-        releaser = _perturber(given, "epsilon output stop_words document_length")
-    columns = _options(given, "name text id author keep")
-    release = skdptext.release.DocumentRelease(releaser, key, **columns)
-    options = _options(given, "format n_jobs verbose")
-    told = skdptext.release.release_files(given.source, given.out, release, **options)
+    # The folder is claimed before anything is read: public texts may take minutes.
+    with skdptext.release.claimed(given.out) as (out,):
+        if given.public is not None:
+            _refuse(given, "--document-length --stop-words", "with --public.")
+            _hint_at_author(given, given.source)
+            if given.epsilon > 10:
+                _tell("Warning: --epsilon above 10 hardly hides a document's group.")
+            public = _read(given, "public", "public_text", "public_label")
+            names = "epsilon output n_groups allow_shared_texts"
+            releaser: Any = skdptext.DPDocumentReplacer(
+                public[given.public_text], public_labels=public.get(given.public_label),
+                embedding=_embedding(given), **_options(given, names),
+            )  # fmt: skip
+        else:
+            unused = "--public-text --public-label --n-groups --author "
+            _refuse(given, f"{unused}--allow-shared-texts", "without --public.")
+            releaser = _perturber(given, "epsilon output stop_words document_length")
+        columns = _options(given, "name text id author keep")
+        release = skdptext.release.DocumentRelease(releaser, key, **columns)
+        options = _options(given, "format n_jobs verbose")
+        told = skdptext.release.release_files(given.source, out, release, **options)
     _tell(
         f"Released {told['documents']:,} documents to {given.out}:\n\n"
         f"{told['guarantee']['words']}\n\nVerify the release, and destroy the key "
@@ -342,7 +344,7 @@ def _learn(given: Any) -> None:
     with skdptext.release.claimed(*places) as (statement, corpus):
         public = _read(given, "public", "public_text")[given.public_text]
         held = _read(given, "source", "text", "label", "author")
-        _hint_at_author(given)
+        _hint_at_author(given, given.source)
         options = "epsilon delta classes n_expected n_rarest priors allow_shared_texts "
         model = skdptext.DPTextClassifier(
             public, embedding=_embedding(given), **_options(given, options + "verbose")
@@ -377,20 +379,18 @@ def _report(given: Any) -> int:
             # Series are matched by their index. Lists are matched by position.
             texts = {place: list(series) for place, series in texts.items()}
         labels = _read(given, places[0], "text", "id", "author", "label")
-        options: dict[str, Any] = {"n_candidates": given.n_candidates}
+        people: Any = {}
         if given.background is not None:
             people = _read(given, "background", "text", "author")
-            options["background"] = people[given.text]
-            options["background_ids"] = people.get(given.author)
         report = skdptext.inspection.release_report(
-            texts.pop("original", None), **texts, guarantee=_proved(given), **options,
-            authors=labels.get(given.author),
+            texts.pop("original", None), **texts, guarantee=_proved(given),
+            background=people.get(given.text), background_ids=people.get(given.author),
+            n_candidates=given.n_candidates, authors=labels.get(given.author),
             labels=given.label and {given.label: labels[given.label]},
         )  # fmt: skip
         if places == ["original", "released"]:
-            first, released = tables.values()
-            of_columns = skdptext.inspection.column_sentences
-            report.columns = of_columns(first, released.reindex(first.index))
+            _hint_at_author(given, given.original)
+            report.columns = skdptext.inspection.column_sentences(*tables.values())
         for page in pages:
             report.to_html(page)
         _tell(json.dumps(report.to_dict()) if given.json else report, "stdout")

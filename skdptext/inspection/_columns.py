@@ -10,9 +10,12 @@ _SHARE = 0.5
 def column_sentences(original: Any, released: Any) -> list[str]:
     """Describe what the columns of a release, without its texts, reveal.
 
-    Both arguments map names to values, such as a dict or a data frame, with rows in the
-    same order. Values are compared as text.
+    Both arguments map names to values, such as a dict or a data frame. Rows of frames
+    are matched by index, as in `release_report`, and those of others by position.
+    Values are compared as text.
     """
+    if hasattr(released, "reindex"):
+        released = released.reindex(original.index)
     clear = {name: list(map(str, values)) for name, values in original.items()}
     said = []
     for name, values in released.items():

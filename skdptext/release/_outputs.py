@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -35,7 +36,8 @@ def claimed(*places: str | os.PathLike[str]) -> Iterator[list[Path]]:
     Notes
     -----
     A process that is killed leaves hidden files, which the next one that claims the
-    place deletes: a claim is a lock on a file, and ends with its process.
+    place deletes: a claim is a lock on a file, and ends with its process. On Windows,
+    the file stays, because an open file cannot be deleted there.
 
     Examples
     --------
@@ -78,7 +80,11 @@ def _claim(target: Path) -> Iterator[Path]:
         ) from None
     with file:
         try:
-            with suppress(ImportError):  # Windows has no such lock
+            if sys.platform == "win32":
+                import msvcrt
+
+                msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+            else:
                 import fcntl
 
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -47,7 +47,6 @@ def prepared(tmp_path_factory):
     rows = list(zip(range(120), TEXTS, TOPICS, people, strict=True))
     write(folder / "in.csv", ["row", "said", "what", "user"], rows)
     write(folder / "public.csv", ["body", "topic"], PUBLIC)
-    write(folder / "empty.csv", ["row", "said", "what", "user", "body"], [])
     words = ["cat", "dog", "tea", "milk"]
     vectors = [[0.0, 0.0], [1.0, 0.0], [9.0, 1.0], [8.0, 2.0]]
     WordEmbedding(words, vectors).save(folder / "words.txt")
@@ -224,8 +223,6 @@ REFUSED = [
     ([*NOISY, "--embedding", "none.npz"], "none.npz"),
     ([*NOISY, "--author", "user"], "--author must not be given without --public"),
     ([*NOISY, "-o", "in.csv"], "--out must be"),
-    (["release", "empty.csv", *NOISY[2:]], "source must hold documents, got none"),
-    (["report", "empty.csv", *REPORT[2:]], "got none in empty.csv"),
     (["release", *COMMON, "--epsilon", "1"], "--embedding must name a file"),
     ([*STAND_INS, "--document-length", "3"], "--document-length must not be given"),
     ([*LEARN, "--label", "row"], "--label must .* got 120 for 120 documents"),
@@ -267,6 +264,17 @@ def test_what_breaks_a_rule_is_refused_and_nothing_is_left(
     assert {path.name: path.read_bytes() for path in files.iterdir()} == before
 
 
+@pytest.mark.parametrize("content", ["", "row,said,what,user,body\n"])
+def test_every_command_refuses_an_empty_table(files, capsys, content):
+    Path("empty.csv").write_text(content)
+    before = set(files.iterdir())
+    for command in (NOISY, STAND_INS, LEARN, CALIBRATE, REPORT):
+        for given in {"in.csv", "public.csv"} & {*command}:
+            assert main([x.replace(given, "empty.csv") for x in command]) == 2
+            assert "must hold documents, got none" in capsys.readouterr().err
+    assert set(files.iterdir()) == before
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected", "other"),
     [
@@ -275,8 +283,10 @@ def test_what_breaks_a_rule_is_refused_and_nothing_is_left(
         ([*STAND_INS, "--epsilon", "10"], "Privacy", "above 10"),
         ([*LEARN[:6], *LEARN[8:]], "--author user", "--classes"),
         ([*LEARN[:12], *LEARN[-2:]], "Warning: ", "--author user"),
+        (REPORT, "--author user", "above 10"),
+        ([*REPORT, "--author", "user"], "", "--author user"),
     ],
-    ids=range(5),
+    ids=range(7),
 )
 def test_hints_and_warnings(files, capsys, arguments, expected, other):
     assert main(arguments) == 0
@@ -296,10 +306,23 @@ def test_faults_have_statuses_of_their_own(files, capsys, monkeypatch):
     assert "LookupError: of ours" in capsys.readouterr().err
 
 
+FULL = "skdptext: cannot write the output: No space left on device.\n"
+
+
 @pytest.mark.parametrize(
-    ("closed", "arguments"), [("", ["--help"]), (">&-", ["--help"]), ("", ["key", "x"])]
+    ("closed", "arguments", "expected"),
+    [
+        ("", ["--help"], (0, "")),
+        (">&-", ["--help"], (0, "")),
+        ("", ["key", "x"], (0, "")),
+        (">/dev/full", ["--help"], (2, FULL)),
+        (">/dev/full", ["key", "x"], (2, FULL)),
+        ("2>/dev/full", ["verify", "in.csv"], (2, "")),
+    ],
+    ids=range(6),
 )
-def test_output_need_not_be_read(files, closed, arguments):
+def test_output_need_not_be_read(files, closed, arguments, expected):
+    """But a full disk is told, since a report to a file would be lost."""
     end, stdout = os.pipe()
     os.close(end)
     command = ["sh", "-c", f'exec "$@" {closed}', "", sys.executable, "-m", "skdptext"]
@@ -307,7 +330,7 @@ def test_output_need_not_be_read(files, closed, arguments):
         [*command, *arguments], stdout=stdout, stderr=subprocess.PIPE, check=False
     )
     os.close(stdout)
-    assert (done.returncode, done.stderr) == (0, b"")
+    assert (done.returncode, done.stderr.decode()) == expected
 
 
 def test_help_imports_no_library():

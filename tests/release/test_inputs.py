@@ -12,7 +12,7 @@ import pytest
 from pyarrow import csv, parquet
 
 from skdptext.exceptions import InvalidParameterError
-from skdptext.release import read_columns, release_files
+from skdptext.release import read_columns, release_files, verify
 from tests.expected import unknown_words
 from tests.memory import traced_memory
 from tests.releases import write
@@ -202,6 +202,39 @@ def test_texts_of_every_kind_are_read_as_they_are(tmp_path):
     with gzip.open(tmp_path / "in.csv.gz", "wb") as file:
         csv.write_csv(table, file)
     assert read_columns(tmp_path / "in.csv.gz", ["text"]) == [texts]
+
+
+# Small tables in ../shared/data/cases, and what its README says is right: the columns,
+# or why they are refused.
+CASES = {
+    "empty.csv": "must hold documents, got none",
+    "header_only.csv": "must hold documents, got none",
+    "bom_semicolon.csv": "must be ',', and seems to be ';'",
+    "latin1.csv": f"line 2: {UTF8}",
+    "nul.csv": {"id": ["1", "2"], "text": ["the bus\0 was late", "a warm soup"]},
+    "quoted_newlines.csv": {
+        "id": ["1", "2"],
+        "text": ['first line\nsecond line, with "quotes"', "plain"],
+    },
+    "decimals.jsonl": {"id": [1, 2, 3], "score": [1, 2.5, 3]},
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_small_tables_that_went_wrong(make_release, data_file, tmp_path, name):
+    source, out, right = data_file(f"cases/{name}"), tmp_path / "out", CASES[name]
+    if isinstance(right, str):
+        with pytest.raises(InvalidParameterError, match=right):
+            release_files(source, out, make_release())
+        assert not list(tmp_path.iterdir())
+        return
+    assert read_columns(source, list(right)) == list(right.values())
+    kept = list(right.keys() - {"id", "text"})
+    release_files(source, out, make_release(keep=kept))
+    assert verify(out) == []
+    ids, *values = read_columns(out, ["id", *kept])
+    assert ids == list(map(str, right["id"]))
+    assert values == [right[name] for name in kept]
 
 
 @pytest.mark.no_cover

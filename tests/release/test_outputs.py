@@ -5,6 +5,8 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
+from unittest.mock import Mock
 
 import pytest
 
@@ -105,5 +107,16 @@ def test_a_claim_ends_with_its_process(tmp_path):
     assert all(name.startswith(".") for name in os.listdir(tmp_path))
     with claimed(tmp_path / "out") as (file,):
         assert not file.exists()
+        file.touch()
+    assert os.listdir(tmp_path) == ["out"]
+
+
+def test_windows_has_a_lock_of_its_own(tmp_path, monkeypatch):
+    lock = Mock(side_effect=[None, OSError("locked")])
+    monkeypatch.setitem(sys.modules, "msvcrt", Mock(locking=lock))
+    monkeypatch.setattr(sys, "platform", "win32")
+    with claimed(tmp_path / "out") as (file,):
+        with refused("no other process is writing"), claimed(tmp_path / "out"):
+            pytest.fail("two at once")
         file.touch()
     assert os.listdir(tmp_path) == ["out"]
