@@ -31,7 +31,7 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
     letters. Each of many rounds uses a random subset of the n-grams, and the author
     with the largest cosine similarity to the document wins. The score of an author is
     the share of rounds won [1]_. The method needs no training beyond counting, and
-    detects style in words and parts of words. [2]_ therefore uses it as the adversary
+    detects style in words and parts of words. [2]_ therefore uses it as the attacker
     with a different representation.
 
     Parameters
@@ -67,7 +67,7 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
     draws a passage as long as the document, and leaves out authors with fewer than 500
     words (400 in [2]_). Several equally similar authors share a round.
 
-    *Privacy.* This measures what one adversary achieves. Its failure proves nothing
+    *Privacy.* This measures what one attacker achieves. Its failure proves nothing
     about others; only the guarantee does.
 
     References

@@ -25,17 +25,17 @@ from skdptext.utils import (
 class WordReconstructionAttack(DocLinked, BaseEstimator):
     """Guess a word with Bayes-optimal probability, knowing the mechanism.
 
-    The adversary knows everything except the word and the noise: the mechanism, the
+    The attacker knows everything except the word and the noise: the mechanism, the
     embedding and the frequencies of words. It computes how likely each word is released
     as each other one, and turns a released word, or several releases of one word, into
-    a posterior over the words that may have been written. No adversary who guesses from
+    a posterior over the words that may have been written. No attacker who guesses from
     the released word alone does better, up to the error of the simulation.
 
     Parameters
     ----------
     perturber : DPWordPerturber
         The mechanism under attack, fitted or not; its `random_state` is not used,
-        because the adversary does not know it.
+        because the attacker does not know it.
     prior : array-like of shape (n_words,), default=None
         Frequencies of the words in public text, in any unit: one number for each of
         `words` if given, else for each word of the embedding. None is a uniform prior.
@@ -46,7 +46,7 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
         Draws per word, on average, if the probabilities are not known in full; there
         are at least 4,000 in all.
     random_state : None, int or numpy.random.Generator, default=None
-        Seeds the simulation of the adversary, which is not secret.
+        Seeds the simulation of the attacker, which is not secret.
 
     Attributes
     ----------
@@ -64,9 +64,9 @@ class WordReconstructionAttack(DocLinked, BaseEstimator):
 
     Notes
     -----
-    *Privacy.* The success of this adversary is a lower bound on what adversaries can
+    *Privacy.* The success of this attacker is a lower bound on what attackers can
     achieve: context, which it ignores, may reveal more. Releases of the same word with
-    fresh noise add up. A repeatable release gives nothing new to an adversary who asks
+    fresh noise add up. A repeatable release gives nothing new to an attacker who asks
     twice for the same document. Versions of a document that differ in a word have fresh
     noise, and add up.
 

@@ -58,7 +58,7 @@ class TrainingAudit:
         that hardly vary. Above 0 the claim is false, and the bound says nothing, unless
         the estimator was told to repeat its noise.
     accuracy : float
-        How often an attacker who knows all other persons' data is right about whether
+        How often an attacker who knows all other people's data is right about whether
         the person is in a fit, if both are equally likely. An estimate, without a
         margin.
     event : str
@@ -135,7 +135,7 @@ def audit_training(
         Labels.
     person : object, default=None
         The person to leave out: one of the `authors`, or the number of a row without
-        them. If None, several persons are tried in a few fits each: the one with the
+        them. If None, several people are tried in a few fits each: the one with the
         most rows, the one whose words or numbers are farthest from all others, and one
         with the rarest label. The most visible person is then tested in new fits.
     epsilon : float > 0, default=None
@@ -196,7 +196,7 @@ def audit_training(
 
     *Limits.* Bounds above `largest_bound`, about ln(n_fits) − 2.4, cannot be shown:
     audit at a small ε, because the same program runs at every ε. The audit says nothing
-    about other persons and data, about times and messages, or about 9 of 10 numbers of
+    about other people and data, about times and messages, or about 9 of 10 numbers of
     an array of 100,000. Floating-point numbers that are made of whole numbers can be
     equal by chance, and `repeats` counts them if they spread over thousands.
 
@@ -337,8 +337,8 @@ class _Fits:
         return rows
 
     def candidates(self) -> list[Any]:
-        """Choose persons with whom mistakes show first."""
-        # Extreme persons reveal mistakes: the one with the most rows a missing bound
+        """Choose people with whom mistakes show first."""
+        # Extreme people reveal mistakes: the one with the most rows a missing bound
         # per person, the one far from all others missing clipping, and one who is
         # nearly alone in a class counts without noise.
         writes_most = Counter(self._people.tolist()).most_common(1)[0][0]

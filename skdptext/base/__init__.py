@@ -1,4 +1,4 @@
-"""Base class of releasers, and the likelihood of noisy words for adversaries."""
+"""Base class of releasers, and the likelihood of noisy words for attackers."""
 
 from skdptext.base._likelihood import WordLikelihood as WordLikelihood
 from skdptext.base._noise import (

@@ -135,12 +135,12 @@ class BaseReleaser(
 
     @abstractmethod
     def log_likelihood(self, documents: Any, released: Any) -> np.ndarray:
-        """Compute ln Pr[release | document], which is all that an adversary needs.
+        """Compute ln Pr[release | document], which is all that an attacker needs.
 
         Parameters
         ----------
         documents : iterable of str, or of lists of str
-            Candidates in the clear.
+            Candidates in plain text.
         released : list, matrix or ndarray
             Output of `transform`.
 
@@ -195,7 +195,7 @@ class BaseReleaser(
         Parameters
         ----------
         candidates : iterable of str, or of lists of str
-            Candidates in the clear.
+            Candidates in plain text.
         n_draws, random_state : object
             As for `skdptext.DPWordPerturber.likelihood`. Only releasers of words use
             them.

@@ -102,7 +102,7 @@ def transitions_of(
     posterior best predicts the word of each draw from all other draws.
 
     *Privacy.* All of this follows from public data: embedding, mechanism, ε and λ. An
-    adversary can compute it.
+    attacker can compute it.
     """
     ids = word_ids(words, mechanism.embedding).astype(np.intp)
     p = as_shares(prior, len(ids), "word of the embedding", zeros=True)

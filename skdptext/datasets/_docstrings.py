@@ -107,7 +107,7 @@ def load_docstrings(
 
     The corpus is read from the installed numpy, scipy, scikit-learn, gensim and POT,
     without a download. It is real text with two labels: the *topic*, which a release
-    should keep, and the *author*, the library with its house style, which an adversary
+    should keep, and the *author*, the library with its house style, which an attacker
     may want to identify. Without near-copies it has some 1,800 documents of 770,000
     words.
 

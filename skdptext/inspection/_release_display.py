@@ -8,6 +8,11 @@ from skdptext.attacks import QUESTIONS, Score, Scores, at_least, percent
 from skdptext.utils import Fragment, bullets, page, wrapped
 
 _TITLE = "What a release reveals"
+_STYLE = (
+    "body{font:1rem/1.4 sans-serif;max-width:60rem;margin:1rem auto;padding:0 .5rem}"
+    "td,th{text-align:left;vertical-align:top;padding:.2rem .4rem .2rem 0}"
+    "@media(max-width:40rem){body{font-size:.8rem}}"  # phones
+)
 _IDENTIFIED = {"linkage": "ORIGINAL", "person": "PERSON", "author": "AUTHOR"}
 _OF_TRAINING = "membership", "training texts copied", "training phrases copied"
 _LOWER_BOUND = (
@@ -81,7 +86,8 @@ class ReleaseReport:
         text = (
             '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="color-scheme" content="light dark">'
-            f"<title>{_TITLE}</title></head><body>{self._repr_html_()}</body></html>\n"
+            '<meta name="viewport" content="width=device-width">'
+            f"<title>{_TITLE}</title><style>{_STYLE}</style></head><body>{self._repr_html_()}</body></html>\n"
         )
         if path is None:
             return text

@@ -409,7 +409,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
             raise InvalidParameterError(
                 "delta must be > 0 for sums of vectors, and at most 1/n_expected "
                 f"({1 / n:.2g}), got {self.delta:g}: a larger δ allows releasing one "
-                "person in so many in the clear."
+                "person in so many in plain text."
             )
         if self.encoder is not None:
             return PublicFeatures.of(self.encoder, documents)

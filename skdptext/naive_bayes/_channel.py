@@ -83,7 +83,7 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
     held-out documents, as in the last example.
 
     *Privacy.* The classifier adds no privacy: it keeps word frequencies of its training
-    texts, which must be public. Used as an adversary, it measures how well releases
+    texts, which must be public. Used as an attacker, it measures how well releases
     reveal the classes of documents.
 
     *Smoothing.* Classes with few words need more smoothing than classes with many.

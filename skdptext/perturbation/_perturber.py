@@ -75,7 +75,7 @@ _ORDER = (
     'output is not "bow": the order of the words is released, which helps to identify '
     'the document. Use output="bow", or confirm with order="keep".'
 )
-_IN_CLEAR = 'oov="keep": unknown words, often names, are released in the clear.'
+_IN_CLEAR = 'oov="keep": unknown words, often names, are released in plain text.'
 _VOCABULARY = (
     "The vocabulary was taken from the columns of the documents given to fit "
     '(embedding="one-hot"): the set of words is released, and is not protected. If it '
@@ -503,7 +503,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         Notes
         -----
         *Privacy.* None: the bags are as sensitive as the documents. Use them for texts
-        that an adversary knows in the clear, and for a baseline without noise.
+        that an attacker knows in plain text, and for a baseline without noise.
 
         Examples
         --------
@@ -640,12 +640,12 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         n_draws: int = 20,
         random_state: Any = None,
     ) -> np.ndarray:
-        r"""Compute ln Pr[release | document], which is all that an adversary needs.
+        r"""Compute ln Pr[release | document], which is all that an attacker needs.
 
         Parameters
         ----------
         documents : iterable of str, of lists of str, or count matrix
-            Candidates in the clear.
+            Candidates in plain text.
         released : iterable of str, of lists of str, or count matrix
             Output of `transform`; no counts if it releases the order of words.
         n_draws : int, default=20
@@ -691,7 +691,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         Parameters
         ----------
         candidates : iterable of str, of lists of str, or count matrix
-            Candidates in the clear.
+            Candidates in plain text.
         n_draws : int, default=20
             As for `log_likelihood`.
         random_state : None, int or numpy.random.Generator, default=None

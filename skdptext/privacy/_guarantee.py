@@ -57,7 +57,7 @@ class PrivacyGuarantee:
     t is their *exponent*: for any set S of releases, Pr[S | x] ≤ e^t Pr[S | x'].
     If a failure probability δ is allowed, Pr[S | x] ≤ e^t Pr[S | x'] + δ holds for a t
     that may be far smaller: ``exponent(x, y, delta=1e-6)``. The inputs are words and
-    documents if words are changed, documents or persons if whole documents are
+    documents if words are changed, documents or people if whole documents are
     replaced, and sets of people that differ in one person if a model is learned.
 
     Releases of one kind and unit add up. Others are listed side by side; then only the
@@ -94,7 +94,7 @@ class PrivacyGuarantee:
         Number of releases, of all parts together.
     epsilon : float or None
         ε of all releases together. For words, it is relative to `metric`. For
-        stand-ins, it holds between any two documents, or persons with equally many
+        stand-ins, it holds between any two documents, or people with equally many
         documents. For sums, it holds for one person or document added or removed.
     delta : float
         The δ that goes with `epsilon`.
@@ -141,9 +141,9 @@ class PrivacyGuarantee:
     best of all orders.
 
     *Stand-ins.* ε-local differential privacy of the whole document, or of all documents
-    of a person. With K groups and p = e^ε / (e^ε + K − 1), an adversary who sees the
+    of a person. With K groups and p = e^ε / (e^ε + K − 1), an attacker who sees the
     answer z and picks the most likely of n candidates is right with probability
-    (1/n) Σ_z max_d Pr[z | d] ≤ K p / n, and no adversary does better [4]_.
+    (1/n) Σ_z max_d Pr[z | d] ≤ K p / n, and no attacker does better [4]_.
 
     *Sums over people.* Central differential privacy: the holder of the texts, who adds
     the noise, is trusted. One more person changes the sums by at most 1. For Laplace
@@ -152,7 +152,7 @@ class PrivacyGuarantee:
     δ by less than one part in 10⁶, which is counted. Replacing a person removes one and
     adds one, which doubles the norm.
 
-    *Several releases.* The sum is a bound regardless of how an adversary combines them.
+    *Several releases.* The sum is a bound regardless of how an attacker combines them.
     It holds for fresh noise in each: repeating a release with the same integer seed
     reveals nothing new and costs nothing.
 
@@ -327,7 +327,7 @@ class PrivacyGuarantee:
         fixed. Except with this probability, a release is the one that exact arithmetic
         would have made, for which the odds hold. In (t, δ) form it costs (1 + e^t)
         times this number, which is useless once t exceeds some 30. The noise comes from
-        ChaCha20, so the whole promise is computational: it holds for adversaries who
+        ChaCha20, so the whole promise is computational: it holds for attackers who
         cannot distinguish that stream from random bits. The value is 0 for stand-ins
         and sums, whose draws are exact, and None if a mechanism does not state it.
         """
@@ -441,7 +441,7 @@ class PrivacyGuarantee:
         Returns
         -------
         epsilon : float
-            The odds between any two persons with so many documents change at most by
+            The odds between any two people with so many documents change at most by
             exp(ε), regardless of the contents. It is inf if words are changed, because
             the loss then depends on the words: use `exponent`.
         delta : float
@@ -572,7 +572,7 @@ class PrivacyGuarantee:
             For stand-ins, instead of `factor`: the share of documents that may be
             identified among `n_candidates`.
         n_candidates : int >= 1, default=100
-            Number of documents that the adversary holds.
+            Number of documents that the attacker holds.
 
         Returns
         -------
@@ -632,23 +632,23 @@ class PrivacyGuarantee:
 
         return _largest_within(total, allowed)
 
-    # -- how many documents or persons can be identified -----------------------------
+    # -- how many documents or people can be identified -----------------------------
 
     def found_at_most(self, n_candidates: int) -> float:
-        """Bound the share of documents or persons that an attacker identifies.
+        """Bound the share of documents or people that an attacker identifies.
 
         Parameters
         ----------
         n_candidates : int >= 1
-            Number of equally likely candidates: documents that the adversary holds in
-            the clear, one of which was released; or persons with equally many
-            documents, all known to the adversary, one of whom was replaced or is in
+            Number of equally likely candidates: documents that the attacker holds,
+            one of which was released; or people with equally many
+            documents, all known to the attacker, one of whom was replaced or is in
             the sums.
 
         Returns
         -------
         share : float in (0, 1]
-            A bound for every adversary, even one who knows the mechanism, the public
+            A bound for every attacker, even one who knows the mechanism, the public
             documents and the noise of all others. It is at least 1/n, a random guess.
 
         Raises
@@ -664,7 +664,7 @@ class PrivacyGuarantee:
     def right_at_most(self) -> float:
         """Bound on how often an attacker is right about whether one person took part.
 
-        The adversary knows all other persons' documents and labels and the whole
+        The attacker knows all other people's documents and labels and the whole
         mechanism, and both answers are equally likely. The bound is (1 + δ(0)) / 2,
         where δ(0) is the largest difference between the probabilities of any result.
         """

@@ -43,7 +43,7 @@ _ORDERED = (
     "comparing word by word identifies it among candidates."
 )
 _CLEAR = (
-    "Words unknown to the embedding are released in the clear: what follows only "
+    "Words unknown to the embedding are released in plain text: what follows only "
     "holds between documents with the same unknown words in the same places."
 )
 # The largest accepted number of words of a document.

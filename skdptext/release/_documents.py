@@ -65,14 +65,14 @@ class DocumentRelease:
     id : str, default="id"
         Name of the column of ids, strings or integers, one per document. They come from
         the data (never from an engine, whose row numbers change), must not be null,
-        empty or repeated, and are released in the clear.
+        empty or repeated, and are released in plain text.
     author : str, default=None
         Name of a column of strings or integers with the author of each document, for
         `DPDocumentReplacer`: each author answers once for all their documents. It is
         not released, unless `keep` also names it. It requires all rows of an author,
         and therefore `release_files`; batches are refused.
     keep : str, iterable of str, or mapping of str to pyarrow.DataType, default=()
-        Further columns, which are released in the clear. If types are given, the
+        Further columns, which are released in plain text. If types are given, the
         columns are cast to them; categories are released as their values. If `author`
         is among them, a warning and the manifest say that the authors are released.
 

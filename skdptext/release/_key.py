@@ -55,7 +55,7 @@ class ReleaseKey:
     can undo the noise, including its owner. Anyone who can *use* the key, through a
     service that releases their texts, can identify documents by releasing guesses under
     the same ids. Use a new key for each release. The guarantee is computational in any
-    case: it holds for adversaries who cannot distinguish BLAKE2b and ChaCha20 under an
+    case: it holds for attackers who cannot distinguish BLAKE2b and ChaCha20 under an
     unknown key from random bits.
 
     Examples

@@ -61,11 +61,11 @@ def _numbers(streams: NoiseStreams, what: bytes, keys: Keys) -> Any:
     return streams.numbers([what + key for key in keys])
 
 
-# -- persons -------------------------------------------------------------------------
+# -- people -------------------------------------------------------------------------
 
 
 class PersonAnswers:
-    """Answers of whole persons; made by `DPDocumentReplacer.person_answers`.
+    """Answers for people as a whole; made by `DPDocumentReplacer.person_answers`.
 
     It stores the noisy group of each author and no document. All draws depend only on
     that group, the number of the author's documents, and their ids.

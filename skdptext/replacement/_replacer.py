@@ -523,7 +523,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
             self._rows = self.output, self.embedding, rows
         return rows
 
-    # -- the interface for adversaries, guarantees and audits -------------------
+    # -- the interface for attackers, guarantees and audits -------------------
 
     def groups_of(self, X: Any) -> np.ndarray:
         """Get the true groups of documents, before any noise.
@@ -546,7 +546,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         Parameters
         ----------
         documents : iterable of str, or of lists of str
-            Candidates in the clear.
+            Candidates in plain text.
         released : list of str, matrix or ndarray
             Output of `transform`, in the form that `output` selects.
 

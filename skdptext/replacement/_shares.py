@@ -117,7 +117,7 @@ def topic_shares(
     ------
     InvalidParameterError
         If a release is not one of the groups; if the guarantee is of several releases,
-        or of persons without `authors`; if the answers of an author are from several
+        or of people without `authors`; if the answers of an author are from several
         groups; or if a parameter breaks its rule.
 
     See Also

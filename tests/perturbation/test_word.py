@@ -192,7 +192,7 @@ ORDERED = {"document_length": 1, "resize": "truncate", "output": "text"}
         (ORDERED, "order of the words"),
         (ORDERED | {"output": "tokens"}, "order of the words"),
         ({"resize": "sample", "output": "text"}, "order of the words"),
-        ({"oov": "keep", "output": "text"}, "released in the clear"),
+        ({"oov": "keep", "output": "text"}, "released in plain text"),
         ({"document_length": 1}, None),
         ({"document_length": 1, "resize": "truncate"}, None),
         (ORDERED | {"resize": None}, None),

@@ -243,5 +243,5 @@ def test_a_worker_that_draws_other_noise_is_found_out(
 
 
 def test_unknown_words_that_are_kept_are_warned_of(make_release):
-    with pytest.warns(PrivacyLeakWarning, match="released in the clear"):
+    with pytest.warns(PrivacyLeakWarning, match="released in plain text"):
         make_release(oov="keep")

@@ -46,7 +46,7 @@ def test_datasets_keeps_the_texts_in_its_cache_but_no_key(
     assert files_with_the_key(release, cache) == []
     first = parquet.read_table(source)["text"][0].as_py().encode()
     clear = [p for p in cache.rglob("*.arrow") if first in p.read_bytes()]
-    assert clear, "the guide says that its cache holds the texts in the clear"
+    assert clear, "the guide says that its cache holds the texts in plain text"
     out = tmp_path / "out.parquet"
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", cache)
     run_page("import datasets", release=release, source=str(source), out=str(out))
