@@ -9,9 +9,9 @@ from skdptext.utils import Fragment, bullets, page, wrapped
 
 _TITLE = "What a release reveals"
 _STYLE = (
-    "body{font:1rem/1.4 sans-serif;max-width:60rem;margin:1rem auto;padding:0 .5rem}"
-    "td,th{text-align:left;vertical-align:top;padding:.2rem .4rem .2rem 0}"
-    "@media(max-width:40rem){body{font-size:.8rem}}"  # phones
+    "body{font:1rem/1.4 sans-serif;max-width:60rem;margin:1rem auto;padding:0 0.5rem}"
+    "td,th{text-align:left;vertical-align:top;padding:0.2rem 0.4rem 0.2rem 0}"
+    "@media(max-width:40rem){body{font-size:0.8rem}}"  # phones
 )
 _IDENTIFIED = {"linkage": "ORIGINAL", "person": "PERSON", "author": "AUTHOR"}
 _OF_TRAINING = "membership", "training texts copied", "training phrases copied"

@@ -99,7 +99,7 @@ def release_files(
     as decimals if some are whole numbers.
 
     *Memory.* The embedding, 512 documents for each process regardless of the size of
-    the inputs, and 8 bytes for each id. With authors, some 850 bytes per author of
+    the inputs, and 8 bytes for each id. With authors, some 900 bytes per author of
     five documents, and more if theirs are of more groups. All inputs are read twice: a
     fault in the last row is found before any noise is drawn.
 
