@@ -7,6 +7,7 @@ from array import array
 from codecs import BOM_UTF8
 from functools import partial
 from itertools import takewhile
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -82,16 +83,16 @@ def write(
                 arrays["subword_lengths"] = np.array(subwords[1:])
             np.savez(file, **arrays)
             return
+        if suffix == ".bin":
+            _write_binary(file.name, words, vectors)
+            return
         # Name and time are left out, so equal embeddings give equal files.
         out: Any = gzip.GzipFile("", "wb", 6, file, mtime=0) if packed else file
         out.write(f"{len(words)} {vectors.shape[1]}\n".encode())
         # Nine digits distinguish all float32 numbers.
         numbers = " ".join(["%.9g"] * vectors.shape[1])
-        for word, row in zip(words, vectors.astype("<f4", copy=False), strict=True):
-            if suffix == ".bin":
-                out.write(word.encode() + b" " + row.tobytes())
-            else:
-                out.write(f"{word} {numbers % tuple(row.tolist())}\n".encode())
+        for word, row in zip(words, vectors, strict=True):
+            out.write(f"{word} {numbers % tuple(row.tolist())}\n".encode())
         if packed:
             out.close()
 
@@ -153,6 +154,19 @@ def _read_binary(path: Path, n_words: int | None) -> Parts:
     return keyed.index_to_key, keyed.vectors, None
 
 
+def _write_binary(path: str, words: tuple[str, ...], vectors: np.ndarray) -> None:
+    import_gensim("an embedding in word2vec binary")
+    from gensim.models import KeyedVectors
+
+    keyed = KeyedVectors(vectors.shape[1])
+    # Its method to add vectors would copy all of them three times.
+    keyed.index_to_key, keyed.vectors = list(words), vectors
+    keyed.key_to_index = {word: row for row, word in enumerate(words)}
+    # Without counts, gensim prints a warning. Equal counts keep the order.
+    keyed.expandos["count"] = np.ones(len(words))
+    keyed.save_word2vec_format(path, binary=True)
+
+
 # -- text: word2vec, GloVe, fastText ---------------------------------------------------
 
 
@@ -160,7 +174,7 @@ def _read_text(path: Path, n_words: int | None) -> Parts:
     words: dict[str, int] = {}  # and the lines that they stand in
     numbers = array("f")
     promised: int | None = None
-    dim = number = 0
+    dim, number = 0, 1
 
     def broken(problem: str) -> InvalidParameterError:
         return InvalidParameterError(f"{path}, line {number}: {problem}")
@@ -179,38 +193,29 @@ def _read_text(path: Path, n_words: int | None) -> Parts:
             try:
                 # From the right: a GloVe word may hold blanks (". . .").
                 word, *fields = line.rsplit(None, dim)
-                if len(fields) < dim or len(line) == _MAX_LINE or not _is_word(word):
+                row = array("f", map(float, fields))
+                # A sum of floats, unlike one of numbers as written, is finite if all
+                # of them are. Python takes 1_0 for ten.
+                whole = len(row) == dim and isfinite(sum(row)) and _is_word(word)
+                if not whole or len(line) == _MAX_LINE or b"_" in line[len(word) :]:
                     raise ValueError
-                if b"_" in line[len(word) :]:  # Python takes 1_0 for ten
-                    raise ValueError
-                text = word.decode()
-                numbers.extend(map(float, fields))
+                first = words.setdefault(word.decode(), number)
             except (ValueError, OverflowError):
                 # The line is not quoted, because the file may contain documents.
                 origin = "as in line 1" if promised is None else "by the header"
                 raise broken(
-                    f"expected a word in UTF-8 and {dim} numbers ({origin}), got "
-                    "something else."
+                    f"expected a word in UTF-8 and {dim} numbers that are finite in "
+                    f"float32 ({origin}), got something else."
                 ) from None
-            if words.setdefault(text, number) != number:
-                raise broken(
-                    f"the word already occurs in line {words[text]}; words must be "
-                    "unique."
-                )
+            if first != number:
+                raise broken(f"repeats a word of line {first}; words must be unique.")
+            numbers.extend(row)
             if len(words) == n_words:
                 break
-    if promised not in (None, len(words)) and len(words) != n_words:
-        raise broken(
-            f"the header promises {promised} words, but the file holds {len(words)}."
-        )
-    if not words:
-        raise InvalidParameterError(f"{path}, line 1: no vector: the file is empty.")
-    vectors = np.frombuffer(numbers, np.float32).reshape(-1, dim)
-    infinite = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
-    if len(infinite):
-        number = list(words.values())[infinite[0]]
-        raise broken("vectors must be finite in float32.")
-    return words, vectors, None
+    due = len(words) if promised is None else min(promised, n_words or promised)
+    if not words or len(words) != due:
+        raise broken(f"{due or 'some'} words expected, but {len(words)} are there.")
+    return words, np.frombuffer(numbers, np.float32).reshape(-1, dim), None
 
 
 def _opened(path: Path) -> Any:

@@ -107,7 +107,8 @@ def replacing(target: Path) -> Iterator[IO[bytes]]:
     killed process leaves a hidden file.
     """
     # tempfile is not used: only the owner could read its files, even after a rename.
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
+    # The suffix stays, because other writers compress a file by its name.
+    temporary = target.with_name(f".{secrets.token_hex(8)}.tmp.{target.name}")
     try:
         with open(temporary, "xb") as file:
             yield file
