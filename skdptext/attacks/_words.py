@@ -36,9 +36,8 @@ _LONG = re.compile(r"(\S{1000})\S+")
 # Number of words of a phrase, and of the shortest text that is not a commonplace.
 _SPAN, _SHORT = 5, 3
 # Rows do not belong together if more than this share, and number, of the releases are
-# clearly made from other originals: these hold more of the release than any other one,
-# by words that would be in one text of e^4 by chance.
-_BY_CHANCE, _FEWEST, _CLEAR = 0.1, 3, 4
+# clearly made from originals of other rows.
+_BY_CHANCE, _FEWEST = 0.1, 3
 # A placeholder such as [NAME] occurs in at least this share of the releases.
 _PLACEHOLDER = 0.2
 
@@ -228,11 +227,10 @@ def of_other_rows(
     """Find releases that are clearly made from originals of other rows, if many are.
 
     `truth` has the row of each release's own original. A word counts by its surprise,
-    the negative logarithm of the share of texts that have it. The more texts there are,
-    the more the best one has in common with a release by chance, and so does the second
-    best: the source must exceed it by a surprise that is rare, and lack at most half of
-    what it lacks. Noise and stand-ins leave nothing clear. Near-copies do: a release
-    has the words in which they differ.
+    the negative logarithm of the share of texts that have it. The source of a release
+    must share more with it than any other original does, by more than one word, and it
+    must lack at most half of what the others lack. Noise and stand-ins leave nothing so
+    clear. Near-copies do: a release has the words in which they differ.
     """
     # Equal originals count as one, or a release would resemble several.
     texts, number, times = np.unique(
@@ -243,11 +241,12 @@ def of_other_rows(
     surprise = -np.log(np.ravel(every.mean(axis=0)))
     clear = every[: len(texts)].T.tocsr()
     noisy = every[len(texts) :].multiply(surprise).tocsr()
-    source = np.full(len(released), -1)
+    # By chance, an original has the rarest of words, which no other text has.
+    rarest, source = np.log(every.shape[0] / 2), np.full(len(released), -1)
     for row, total in enumerate(np.ravel(noisy.sum(axis=1))):
         like = (noisy[[row]] @ clear).toarray().ravel()
         second, best = np.partition(np.append(like, 0.0), -2)[-2:]
-        if best - second >= max(_CLEAR, total - best):
+        if best - second >= max(rarest + 1, total - best):
             source[row] = like.argmax()
     found = source >= 0
     # Encoded releases and stand-ins may all resemble one original.
