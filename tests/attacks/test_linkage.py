@@ -39,9 +39,6 @@ RELEASES = {
     ),
     "hashed": lambda text, rng: hashed(text),
     "hashed and sorted": lambda text, rng: " ".join(sorted(hashed(text).split())),
-    "first letter of each other word": lambda text, rng: " ".join(
-        str(sum(map(ord, w)) % 23) for w in text.split()
-    ),
     "one of 40 codes for each": lambda text, rng: hashed(
         " ".join(f"{w}-{rng.integers(40)}" for w in text.split())
     ),
@@ -76,10 +73,6 @@ def linked(rng, released, *lengths, n=40, **given):
     return linkage_attack(texts(rng, n, *lengths), released, **given)
 
 
-def coded(rng, *lengths):
-    return [hashed(text) for text in texts(rng, 40, *lengths)]
-
-
 def inferred(rng, original, released):
     labels = rng.permutation(np.arange(40) % 4)
     return label_attack(original, released, labels, random_state=0)
@@ -87,9 +80,11 @@ def inferred(rng, original, released):
 
 UNRELATED = {
     "texts": lambda rng: linked(rng, texts(rng, 40)),
-    "hashed words": lambda rng: linked(rng, coded(rng)),
+    "hashed words": lambda rng: linked(rng, map(hashed, texts(rng, 40))),
     "numbers": lambda rng: linked(rng, rng.normal(size=(40, 10))),
-    "of one length": lambda rng: linked(rng, coded(rng, 12, 13), 12, 13),
+    "of one length": lambda rng: linked(
+        rng, map(hashed, texts(rng, 40, 12, 13)), 12, 13
+    ),
     "people": lambda rng: linked(
         rng, texts(rng, 40), n=20, truth=rng.integers(0, 20, 40)
     ),
