@@ -105,8 +105,9 @@ def release_report(
 
     Notes
     -----
-    *Rows.* If releases are clearly made from originals of other rows, the report states
-    their share, and measures nothing else: every score would be far too low.
+    *Rows.* If more than a tenth of the releases are clearly made from originals of
+    other rows, the report states their share, and measures nothing else: every score
+    would be far too low.
 
     *Reading.* If words of the releases occur in the originals less than half as often
     as words of an original occur in others, the attackers cannot read them, and low
