@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import importlib
 import re
+from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 
@@ -40,6 +42,12 @@ def rooms() -> list[str]:
     return re.findall(r"^   skdptext\.(\w+)$", index, re.M)
 
 
+def public(path: str) -> Any:
+    """What is at ``room.name``."""
+    importlib.import_module(f"skdptext.{path.partition('.')[0]}")
+    return attrgetter(path)(importlib.import_module("skdptext"))
+
+
 def names(room: str) -> list[str]:
     """The names with a page: classes and functions, not plain values."""
     module = importlib.import_module(f"skdptext.{room}")
@@ -55,9 +63,18 @@ def others() -> list[str]:
     """All else that the site shows, as ``room.name``."""
     page = (HERE / "howto" / "extend.rst").read_text("utf-8")
     directive = r"^\.\. auto(?:class|function):: skdptext\.(\S+)$"
-    shown = [
+    return _results() + re.findall(directive, page, re.M)
+
+
+def made() -> set[Any]:
+    """The classes of which only the library makes objects."""
+    displays = [name for name in paths() if name.endswith("Display")]
+    return set(map(public, ["privacy.PrivacyGuarantee", *displays, *_results()]))
+
+
+def _results() -> list[str]:
+    return [
         f"{name.partition('.')[0]}.{result}"
         for name, results in RESULTS.items()
         for result in results
     ]
-    return shown + re.findall(directive, page, re.M)

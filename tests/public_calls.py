@@ -12,13 +12,11 @@ text is given to goes into `NOT_CALLED`, with the reason.
 """
 
 import copy
-import importlib
 import inspect
 import re
 import tempfile
 from dataclasses import dataclass
 from functools import cache, partial
-from operator import attrgetter
 from pathlib import Path
 
 import api_pages
@@ -29,7 +27,6 @@ from sklearn.dummy import DummyClassifier
 import skdptext
 from skdptext import DPWordPerturber
 from skdptext.inspection import release_report
-from skdptext.privacy import PrivacyGuarantee
 from skdptext.release import DocumentRelease, ReleaseKey, release_files
 
 # -- what the calls share ------------------------------------------------------------
@@ -50,8 +47,7 @@ def released(**options):
 
 
 WORDS.save(VECTORS := new_path("words.vec"))
-DOCUMENTS = new_path("in.csv")
-DOCUMENTS.write_text("id,text\n1,w0 w1\n2,w1\n")
+(DOCUMENTS := new_path("in.csv")).write_text("id,text\n1,w0 w1\n2,w1\n")
 KEY = ReleaseKey.generate(new_path())
 RELEASE = cache(lambda: DocumentRelease(released(), KEY, "canary"))
 
@@ -77,7 +73,6 @@ BY_NAME = {
     **dict.fromkeys(["labels", "groups", "y"], TOPICS),
     **dict.fromkeys(["words", "tokens", "words_or_n"], ("w0", "w1")),
     **dict.fromkeys(["perturber", "releaser", "estimator"], released),
-    **dict.fromkeys(["epsilon", "radius"], 1.0),
     **dict.fromkeys(["n_neighbors", "n_topics", "n_landed", "n_components", "k"], 1),
     **dict.fromkeys(["n_documents", "dim", "n_samples", "n_rounds", "n_groups"], 2),
     **dict.fromkeys(["n_candidates", "n_releases", "n_fits", "n_draws"], 100),
@@ -88,7 +83,8 @@ BY_NAME = {
     "name": "canary", "caveat": "Not so.", "embedding": WORDS, "vectors": np.eye(2),
     "key": KEY, "release": RELEASE, "folder": complete_release,
     "batch": lambda: pa.record_batch({"id": ["a"], "text": ["w0"]}), "purpose": b"use",
-    "parts": lambda: sums().parts,
+    "parts": lambda: sums().parts, "source": DOCUMENTS, "epsilon": 1.0, "radius": 1.0,
+    "guarantee": lambda: replacer().guarantee("person"),
 }  # fmt: skip
 
 # What a room, a class or function, or a method is given.
@@ -105,26 +101,19 @@ ROWS = {
     "embeddings.WordEmbedding.load": {"path": VECTORS},
     "inspection.release_report": {"labels": None, "authors": None},
     "inspection.ReleaseReport": {"self": cache(lambda: release_report(TEXTS, TEXTS))},
-    "metrics.density_statistics": {"X": BAGS},
-    "metrics.pairwise_word_movers_distances": {"X": BAGS, "Y": BAGS},
+    **{room: {"X": BAGS, "Y": BAGS} for room in ("metrics", "neighbors", "one-hot")},
     "metrics.word_movers_distance": {"x": np.array([1, 0]), "y": np.array([0, 1])},
     "naive_bayes": {"perturber": partial(released, output="bow"), "X": BAGS},
-    "neighbors": {"X": BAGS},
-    "one-hot": {"X": BAGS},
     "preprocessing.TopicWordSelector": {"n_words": 1, "X": BAGS},
     "privacy.PrivacyGuarantee": {"self": lambda: released().guarantee()},
     "privacy.PrivacyGuarantee.delta_at": {"self": sums},
     "privacy.PrivacyGuarantee.found_at_most": {"self": sums},
     "privacy.PrivacyGuarantee.from_json": {"x": lambda: sums().to_json()},
     "release.ReleaseKey": {"source": KEY.source},
-    "release.release_files": {"source": DOCUMENTS},
     "replacement.PersonAnswers": {
         "self": cache(lambda: replacer().person_answers(TEXTS, BY_NAME["authors"]))
     },
-    "replacement.topic_shares": {
-        "released": [0, 0, 1, 1], "groups": [0, 1],
-        "guarantee": lambda: replacer().guarantee("person"),
-    },
+    "replacement.topic_shares": {"released": [0, 0, 1, 1], "groups": [0, 1]},
 }  # fmt: skip
 
 # Parameters that say where something is, or what it is called: errors name it.
@@ -142,19 +131,6 @@ NOT_CALLED = re.compile(
 
 
 # -- from the table to calls ---------------------------------------------------------
-
-
-def public(path):
-    """What is at ``room.name``."""
-    importlib.import_module(f"skdptext.{path.partition('.')[0]}")
-    return attrgetter(path)(skdptext)
-
-
-# Classes that the library makes.
-RESULTS = {PrivacyGuarantee}
-RESULTS |= {x for n, x in vars(skdptext.inspection).items() if n.endswith("Display")}
-for page, results in api_pages.RESULTS.items():
-    RESULTS |= {public(f"{page.partition('.')[0]}.{result}") for result in results}
 
 
 @dataclass
@@ -200,21 +176,21 @@ class Call:
 @cache
 def an_object(path):
     """What methods of a class are called of: copies of it."""
-    return Call(path, public(path))()
+    return Call(path, api_pages.public(path))()
 
 
 def calls():
     """By ``room.name`` or ``room.name.method``; what is inherited, of one class."""
-    found = {}
+    found, made = {}, api_pages.made()
     for path in [*api_pages.paths(), *api_pages.others()]:
-        each = public(path)
+        each = api_pages.public(path)
         routines = inspect.getmembers(each, inspect.isroutine)
         for name, function in [("", each), *routines * isinstance(each, type)]:
             full = f"{path}.{name}".strip(".")
             ours = str(getattr(function, "__module__", "")).startswith("skdptext.")
             shown = not name.startswith("_") or name in ("__call__", "__getitem__")
             call = Call(path, function, name)
-            skipped = function in RESULTS or NOT_CALLED.fullmatch(full)
+            skipped = function in made or NOT_CALLED.fullmatch(full)
             if ours and shown and not skipped and call.parameters.keys() - {"self"}:
                 found.setdefault(function, (full, call))
     return dict(found.values())

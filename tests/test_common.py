@@ -28,7 +28,6 @@ from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.neighbors import WMDKNNRegressor, WMDNeighbors, WMDNeighborsTransformer
 from skdptext.preprocessing import MeanVectorEncoder, TopicWordSelector
 from tests.mechanism_forms import forms
-from tests.public_calls import public
 
 EMBEDDING = WordEmbedding(
     ["cat", "dog", "tea", "cake"], [[0.0, 1.0], [0.5, 1.0], [9.0, 0.0], [8.0, 2.0]]
@@ -71,7 +70,9 @@ def in_short(case):
 
 
 def test_every_public_estimator_is_checked():
-    classes = {x for x in map(public, api_pages.paths()) if isinstance(x, type)}
+    classes = {
+        x for x in map(api_pages.public, api_pages.paths()) if isinstance(x, type)
+    }
     estimators = {each for each in classes if issubclass(each, BaseEstimator)}
     checked = {type(each) for each in [*ESTIMATORS, *SETTINGS.values()]}
     assert {each for each in estimators if not inspect.isabstract(each)} == checked
