@@ -5,7 +5,6 @@ from skdptext.release._files import release_files, verify
 from skdptext.release._key import ReleaseKey
 from skdptext.release._outputs import claimed as claimed
 from skdptext.release._tables import (
-    SUFFIXES as SUFFIXES,
     column_names as column_names,
     read_columns as read_columns,
 )

@@ -101,7 +101,10 @@ def release_files(
     *Memory.* The embedding, 512 documents for each process regardless of the size of
     the inputs, and 8 bytes for each id. With authors, some 900 bytes per author of
     five documents, and more if theirs are of more groups. All inputs are read twice: a
-    fault in the last row is found before any noise is drawn.
+    fault in the last row is found before any noise is drawn, and the types of kept
+    columns and the documents of each author are known. The first reading takes 0.1 to
+    7% of the time for words, and a third for stand-ins, mostly for the search for
+    public texts.
 
     *Durability.* The release is written to a hidden folder next to `out`, which is
     renamed at the end. A failing run deletes it, and the next run deletes the remains

@@ -1,6 +1,11 @@
 """Read and write tables of documents (Parquet, CSV, JSON lines) in bounded memory.
 
 Errors name the file, the line and the fault, and never quote the content.
+
+pyarrow reads Parquet and writes Parquet and CSV. Rows of text are read by Python's csv
+and json: where a quote is not closed, pyarrow returns many rows as one text, without an
+error; from JSON it reads texts like 2024-01-01 as dates and large integers as decimals,
+and refuses a column whose type only a later block shows.
 """
 
 import csv
@@ -137,7 +142,6 @@ def _fault(line: int, what: str) -> InvalidParameterError:
 
 
 def _csv_rows(lines: Iterator[str]) -> Iterator[dict[str, Any]]:
-    # pyarrow's reader is not used: an unclosed quote turns many rows into one text.
     rows, end = csv.DictReader(lines, strict=True), 0
     try:
         while rows.fieldnames == []:  # skip blank lines before the header

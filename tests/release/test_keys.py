@@ -30,11 +30,7 @@ def test_the_same_key_in_a_file_or_a_variable(tmp_path, monkeypatch):
     write_key(tmp_path / "digits")
     write_key(tmp_path / "lines", f"{KEY.hex().upper()}\r\n".encode())
     monkeypatch.setenv("THE_KEY", KEY.hex())
-    sources = [
-        f"file:{tmp_path / 'digits'}",
-        f"file:{tmp_path / 'lines'}",
-        "env:THE_KEY",
-    ]
+    sources = ["env:THE_KEY", *(f"file:{tmp_path / x}" for x in ("digits", "lines"))]
     assert len({ReleaseKey(source).derive(b"noise") for source in sources}) == 1
 
 

@@ -17,7 +17,7 @@ from pyarrow import dataset
 
 from skdptext.exceptions import EmptyDocumentWarning, InvalidParameterError
 from skdptext.release import read_columns, release_files, verify
-from tests.expected import unknown_words
+from tests.expected import refusals, unknown_words
 from tests.releases import contents, write
 
 pytestmark = unknown_words
@@ -153,20 +153,15 @@ def test_empty_texts_are_told(make_release, tmp_path):
         release_files(tmp_path / "in.csv", tmp_path / "out", make_release())
 
 
-@pytest.mark.parametrize(
-    ("source", "message"),
-    [
-        ([], "source must name files that exist .* got no file"),
-        (["no.parquet", "in.csv"], "files that exist .* got 'no.parquet'"),
-        (__file__, r"source must name files that exist and end in \.parq"),
-    ],
+@refusals(
+    ([], "source must name files that exist .* got no file"),
+    (["no.parquet", "in.csv"], "files that exist .* got 'no.parquet'"),
+    (__file__, r"source must name files that exist and end in \.parq"),
 )
-def test_bad_sources(make_release, tmp_path, monkeypatch, source, message):
+def test_bad_sources(make_release, tmp_path, monkeypatch, source):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "in.csv").write_text("id,text\n1,word1\n")
-    with pytest.raises(InvalidParameterError, match=message):
-        release_files(source, tmp_path / "out", make_release())
-    assert not (tmp_path / "out").exists()
+    release_files(source, tmp_path / "out", make_release())
 
 
 def test_bags_are_lists_of_numbers_in_parquet(
