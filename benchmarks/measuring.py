@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
+import re
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 
 for pool in ("OMP", "OPENBLAS", "MKL"):
     os.environ[f"{pool}_NUM_THREADS"] = "1"
@@ -69,8 +70,12 @@ def shown(rows: Iterable[Row]) -> list[Row]:
 
 
 def peak_mb() -> float:
-    """Most memory that the process has held."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    """Most memory that the process has held.
+
+    Not `ru_maxrss`, which begins with what the parent had.
+    """
+    status = Path("/proc/self/status").read_text()
+    return int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0]) / 1024
 
 
 def seconds_of(

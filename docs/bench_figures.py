@@ -40,8 +40,11 @@ def new(*heights: float, **shared: bool) -> tuple[Any, Any]:
 
 
 def with_ends(text: str) -> tuple[float, float, float]:
-    """The numbers of ``0.93 [0.92, 0.94]``; one without an interval stands for all."""
-    value, *ends = map(float, re.findall(r"[\d.]+", text))
+    """The numbers of ``0.93 [0.92, 0.94]``; one without an interval stands for all.
+
+    What follows a dot is another score.
+    """
+    value, *ends = map(float, re.findall(r"[\d.]+", text.partition("·")[0]))
     return (value, *(ends or (value, value)))
 
 
@@ -226,7 +229,7 @@ def protection(rows: Rows) -> Any:
 def learn(rows: Rows) -> Any:
     """Accuracy against ε, a panel for each corpus."""
     figure, panels = new(*[2.6] * len(LABELS), sharex=True)
-    goals = rows["learn_goals"]
+    goals, model = rows["learn_goals"], "predict, equal priors"
     for axes, (corpus, labels) in zip(panels, LABELS.items(), strict=True):
         alone = [row for row in goals if row["texts"] == corpus]
         known = with_ends(alone[0]["original text"])[0]
@@ -235,9 +238,9 @@ def learn(rows: Rows) -> Any:
                                   if row["texts"] == f"{corpus} by {many} authors"]
               for many in (800, 300)}  # fmt: skip
         for mine, what, color, style, label in (
-            (alone, "predict", BLUE, "o-", "model"),
+            (alone, model, BLUE, "o-", "model"),
             (alone, "a model of the corpus", RED, "s-", "trained on the corpus"),
-            *((some, "predict", GREEN, "^v"["300" in name], f"model, {name}")
+            *((some, model, GREEN, "^v"["300" in name], f"model, {name}")
               for name, some in by.items()),
         ):  # fmt: skip
             if mine:

@@ -360,7 +360,15 @@ def _learn(given: Any) -> None:
             "guarantee": skdptext.release.told_by(guarantee),
         }
         statement.write_text(json.dumps(stated, indent=1, ensure_ascii=False), "utf-8")
-    _tell(f"{out} and {places[0]}:\n\n{guarantee}")
+    some = held[:: len(held) // 10_000 + 1]  # a long file would take minutes
+    predicted = model.predict(some[given.text])
+    scores = skdptext.metrics.label_scores(some[given.label], predicted)
+    _tell(
+        f"{out} and {places[0]}:\n\n{guarantee}\n\nScores on your private texts, which "
+        "the guarantee does not cover: do not publish them."
+    )
+    for name, score in scores.items():
+        _tell(f"  {name}: {score:.2f}")
 
 
 def _report(given: Any) -> int:

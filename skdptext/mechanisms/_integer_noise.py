@@ -247,6 +247,8 @@ class SumLoss:
             # Among all losses within [−pure, pure], randomized response has the
             # largest δ.
             return -math.expm1(rest) / (1 + math.exp(-self.pure))
+        if self.log_factor > 700:  # its exponential would overflow
+            return 1.0
         # Two valid splits of ε: the Laplace noises take (pure, 0) and the Gaussian ones
         # (rest, δ); or they take (0, δ') and (ε, δ). The smaller sum is the bound.
         mu, more = math.sqrt(self.square), math.exp(self.log_factor)

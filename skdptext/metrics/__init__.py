@@ -13,6 +13,7 @@ from skdptext.metrics._identified import (
     identified_scorer,
     privacy_utility_scoring,
 )
+from skdptext.metrics._labels import label_scores as label_scores
 from skdptext.metrics._wmd import pairwise_word_movers_distances, word_movers_distance
 from skdptext.metrics._words import (
     find_perturber as find_perturber,

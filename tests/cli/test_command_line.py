@@ -137,7 +137,10 @@ def test_a_corpus_and_what_it_promises(files, capsys, more):
     digest = hashlib.sha256(Path("c.csv").read_bytes()).hexdigest()
     assert stated["files"] == {"c.csv": digest}
     said = Path("c.csv").read_text() + Path("c.json").read_text()
-    assert not re.search(r"zq\d|Tom", said + capsys.readouterr().err)
+    shown = capsys.readouterr().err
+    assert not re.search(r"zq\d|Tom", said + shown)
+    assert re.findall(r"(?:accuracy|class): (.+)", shown) == ["1.00"] * 3
+    assert not re.search("accuracy|precision", said)  # on the screen only
     # another run is another release, and nothing is written over
     assert main(LEARN) == 2
     assert "--out must be new" in capsys.readouterr().err

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import resource
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -13,19 +12,21 @@ from typing import Any
 import numpy as np
 from experiments import kept
 from experiments.learn.corpora import Case, Split, drawn_authors, split
+from measuring import peak_mb
 from peers import ask
 from real_data import DATA, GOOGLE, numbered_words, vectors
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import balanced_accuracy_score
 from sklearn.pipeline import make_pipeline
 
 from skdptext import DPDocumentReplacer, DPTextClassifier, WordEmbedding
+from skdptext.metrics import label_scores
 from skdptext.preprocessing import MeanVectorEncoder
 
 DRAWS = 3
 N_GROUPS = {"docstrings": 50}  # of stand-ins; 8 elsewhere
 LOCAL = 4.0
+SCORES = ("balanced", "accuracy", "precision")
 WORDS, COUNTED = 2000, 20
 SCRIPT = Path(__file__).resolve().parents[2] / "learn_peer.py"
 
@@ -67,13 +68,7 @@ def scores(model: Any, parts: Split) -> dict[str, float]:
 
 def scores_of(guess: Any, truth: np.ndarray) -> dict[str, float]:
     """Balanced accuracy, accuracy and the precision of the rarest class."""
-    rarest = np.bincount(truth).argmin()
-    found = truth[np.asarray(guess) == rarest]
-    return {
-        "balanced": float(balanced_accuracy_score(truth, guess)),
-        "accuracy": float((np.asarray(guess) == truth).mean()),
-        "precision": float((found == rarest).mean()) if len(found) else 0.0,
-    }
+    return dict(zip(SCORES, label_scores(truth, guess).values(), strict=True))
 
 
 def by_words() -> Any:
@@ -181,13 +176,8 @@ def _fit_many(with_vectors: bool, n: int) -> dict[str, float]:
     start = time.process_time()
     for _ in texts(n, 2):
         pass
-    made, before = time.process_time() - start, _megabytes()
+    made, before = time.process_time() - start, peak_mb()
     start = time.process_time()
     model.fit(texts(n, 2), labels, authors=authors)
     spent = time.process_time() - start - made
-    return {"seconds": spent, "before": before, "peak": _megabytes()}
-
-
-def _megabytes() -> float:
-    """Largest memory of this process so far."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {"seconds": spent, "before": before, "peak": peak_mb()}

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from experiments.learn.corpora import CASES, EPSILONS, REAL, SPLITS, Case, names
 from experiments.learn.measure import (
+    SCORES,
     by_diffprivlib,
     in_clear,
     learned,
@@ -28,12 +29,11 @@ from results import bracketed, record
 from skdptext.utils import half_width
 
 OTHERS = [0.5, 1.0, 2.0]  # ε of the others
-SCORES = ("balanced", "accuracy", "precision")
 MILLION = {"quick": 20_000, "full": 1_000_000}
 NOTE = (
-    "Balanced accuracy on a third of the texts, but where accuracy is said, or the "
-    "precision of the rarest class, by `priors`; a third is public, without its "
-    "labels, and a third private (of docstrings 500). The rules of the default were "
+    "In each cell: balanced accuracy, accuracy and the precision of the rarest class, "
+    "on a third of the texts. Another third is public, without its labels, and another "
+    "private (of docstrings 500). The rules of the default were "
     "chosen on eight corpora, the first three among them; fan fiction (200 words of "
     "each of 1,391 stories of five fandoms) was held out, and the number "
     "of directions was chosen on SMS, tweets and reviews, the weight of the sums in "
@@ -120,8 +120,12 @@ def shown(by_split: Iterable[dict[str, float]]) -> str:
     """Balanced accuracy with its interval, accuracy, and precision of the rarest."""
     rows = list(by_split)
     balanced = bracketed(*interval(row["balanced"] for row in rows), digits=3)
-    means = (np.mean([row[what] for row in rows]) for what in SCORES[1:])
-    return " · ".join([balanced, *(f"{mean:.3f}" for mean in means)])
+    means = [np.mean([row[what] for row in rows]) for what in SCORES[1:]]
+    return f"{balanced} · {dots(means)}"
+
+
+def dots(scores: Iterable[float]) -> str:
+    return " · ".join(f"{score:.3f}" for score in scores)
 
 
 def report_goals(quick: bool) -> None:
@@ -134,22 +138,17 @@ def report_goals(quick: bool) -> None:
             return [mean_scores(row[what] for row in split) for split in found]
 
         clear = [in_clear(case.corpus, s)["clear"] for s in seeds(quick)]
-        known = float(np.mean([row["balanced"] for row in clear]))
-        model = interval(row["balanced"] for row in of("equal"))
-        corpus = interval(row["balanced"] for row in of("corpus"))
+        reached, known = (sum(x["balanced"] for x in xs) for xs in (of("equal"), clear))
         row: dict[str, Any] = {
             "texts": case.name,
             "ε of a person": case.epsilon,
-            "predict": bracketed(*model, digits=3),
-            "a model of the corpus": bracketed(*corpus, digits=3),
-            "original text": f"{known:.3f}",
+            "predict, equal priors": shown(of("equal")),
+            "predict, released priors": shown(of("released")),
+            "a model of the corpus": shown(of("corpus")),
+            "original text": shown(clear),
             "goal, of original text": case.goal,
-            "reached": None if case.goal is None else model[0] >= case.goal * known,
+            "reached": None if case.goal is None else reached >= case.goal * known,
         }
-        for priors in ("equal", "released"):
-            for what in SCORES:
-                mean = np.mean([split[what] for split in of(priors)])
-                row[f"{what}, {priors}"] = f"{mean:.3f}"
         rows.append(row)
     record("learn_goals", rows, title="A model of private text and labels", note=NOTE)
 
@@ -157,26 +156,29 @@ def report_goals(quick: bool) -> None:
 def report_growth(quick: bool) -> None:
     """Whether more ε ever costs accuracy: means over all corpora."""
     rows: list[dict[str, Any]] = []
-    before: dict[str, float] = {}
+    before = None
     for epsilon in EPSILONS:
-        now = {}
+        now = []
         for name in chosen(quick):
             splits = [learned(Case(name, epsilon), seed) for seed in seeds(quick)]
             found = [mean_scores(row["equal"] for row in split) for split in splits]
             clear = [in_clear(name, seed)["clear"] for seed in seeds(quick)]
-            reached, known = (sum(x["balanced"] for x in xs) for xs in (found, clear))
-            now[name] = reached / known
-        row: dict[str, Any] = {"ε of a person": epsilon} | now
-        row["mean"] = float(np.mean(list(now.values())))
-        if before:
-            row["mean, more than at half of ε"] = row["mean"] - rows[-1]["mean"]
-            row["least of a corpus"] = min(now[name] - before[name] for name in now)
-        rows.append(row)
+            reached, known = (
+                np.array([[x[what] for what in SCORES] for x in xs]).sum(axis=0)
+                for xs in (found, clear)
+            )
+            now.append(reached / known)
+        every = dict(zip(chosen(quick), now, strict=True), mean=np.mean(now, axis=0))
+        if before is not None:
+            change = np.array(now) - before
+            every["mean, more than at half of ε"] = change.mean(axis=0)
+            every["least of a corpus"] = change.min(axis=0)
+        rows.append({"ε of a person": epsilon} | {k: dots(v) for k, v in every.items()})
         before = now
     record(
         "learn_growth",
         rows,
-        title="Share of the accuracy on the original text",
+        title="Share of the scores on the original text",
         note=NOTE,
     )
 
@@ -215,8 +217,7 @@ def report_others(quick: bool) -> None:
         "learn_others",
         rows,
         title="The same texts and labels, by others",
-        note=f"{NOTE}\n\nIn each cell: balanced accuracy, accuracy and the precision "
-        "of the rarest class. diffprivlib 0.6.6 has vectors of 20 directions, and its "
+        note=f"{NOTE}\n\ndiffprivlib 0.6.6 has vectors of 20 directions, and its "
         "own class weights; its ε is of one row replaced by another. Naive Bayes "
         "has noisy counts of 2,000 public words, of 20 different ones per document. "
         "Stand-ins keep the true labels: their ε hides the text only. Public "
