@@ -19,7 +19,7 @@ from skdptext import DPDocumentReplacer, DPWordPerturber, WordEmbedding
 from skdptext.cli import main
 from skdptext.model_selection import calibrate_epsilon
 from skdptext.privacy import PrivacyGuarantee
-from skdptext.release import DocumentRelease, ReleaseKey, release_files
+from skdptext.release import DocumentRelease, ReleaseKey, claimed, release_files
 
 PETS, DRINKS = ["cat", "dog", "cats", "dogs"], ["tea", "milk", "coffee", "cocoa"]
 PUBLIC = [
@@ -152,10 +152,7 @@ def test_private_texts_are_not_published_as_public_ones(files, capsys):
     rows = [(i, text, ("pets", "drinks")[i % 2], i) for i, text in enumerate(texts)]
     write("in.csv", ["row", "said", "what", "user"], rows)
     write("public.csv", ["body"], [(f"{text.upper()}  !",) for text in texts])
-    for command, out in (
-        (LEARN, "c.json"),
-        (STAND_INS, "out/_release.json"),
-    ):
+    for command, out in ((LEARN, "c.json"), (STAND_INS, "out/_release.json")):
         assert main(command) == 2
         message = capsys.readouterr().err
         assert "--public must not be among the private ones, got" in message
@@ -265,6 +262,19 @@ def test_what_breaks_a_rule_is_refused_and_nothing_is_left(
     assert "Errno" not in said
     assert "Tom" not in said
     assert {path.name: path.read_bytes() for path in files.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    "command", [LEARN, STAND_INS, [*REPORT, "--html", "out"]], ids=range(3)
+)
+def test_what_another_process_writes_is_refused_before_any_work(files, capsys, command):
+    for name in ("in.csv", "public.csv"):
+        Path(name).unlink()
+    with claimed("c.csv", "out") as places:
+        assert main(command) == 2
+        for place in places:
+            place.touch()
+    assert " must be where no other process is writing" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("content", ["", "row,said,what,user,body\n"])
