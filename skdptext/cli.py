@@ -340,8 +340,7 @@ def _learn(given: Any) -> None:
         raise InvalidParameterError(f"--out must end in .csv, got {given.out!r}.")
     # Both names are claimed before the texts are read: learning takes minutes, and a
     # corpus without its statement must not appear.
-    places = out.with_suffix(".json"), out
-    with skdptext.release.claimed(*places) as (statement, corpus):
+    with skdptext.release.claimed(out.with_suffix(".json"), out) as (statement, corpus):
         public = _read(given, "public", "public_text")[given.public_text]
         held = _read(given, "source", "text", "label", "author")
         _hint_at_author(given, given.source)
@@ -363,12 +362,9 @@ def _learn(given: Any) -> None:
     some = held[:: len(held) // 10_000 + 1]  # a long file would take minutes
     predicted = model.predict(some[given.text])
     scores = skdptext.metrics.label_scores(some[given.label], predicted)
-    _tell(
-        f"{out} and {places[0]}:\n\n{guarantee}\n\nScores on your private texts, which "
-        "the guarantee does not cover: do not publish them."
-    )
-    for name, score in scores.items():
-        _tell(f"  {name}: {score:.2f}")
+    _tell(f"{out} and {out.with_suffix('.json')}:\n\n{guarantee}\n")
+    _tell("Scores on private texts, which no guarantee covers: do not publish them.")
+    _tell(pd.Series(scores).to_string(float_format="{:.2f}".format))
 
 
 def _report(given: Any) -> int:
@@ -387,12 +383,11 @@ def _report(given: Any) -> int:
             # Series are matched by their index. Lists are matched by position.
             texts = {place: list(series) for place, series in texts.items()}
         labels = _read(given, places[0], "text", "id", "author", "label")
-        people: Any = {}
-        if given.background is not None:
-            people = _read(given, "background", "text", "author")
+        people: Any = given.background and _read(given, "background", "text", "author")
         report = skdptext.inspection.release_report(
             texts.pop("original", None), **texts, guarantee=_proved(given),
-            background=people.get(given.text), background_ids=people.get(given.author),
+            background=None if people is None else people[given.text],
+            background_ids=None if people is None else people.get(given.author),
             n_candidates=given.n_candidates, authors=labels.get(given.author),
             labels=given.label and {given.label: labels[given.label]},
         )  # fmt: skip
