@@ -14,7 +14,12 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
-from skdptext.documents._reader import warn_without_words, words_of
+from skdptext.documents._reader import (
+    DocumentReader,
+    as_written,
+    warn_without_words,
+    words_of,
+)
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.utils import is_fitted, quiet, warn_once
 
@@ -204,10 +209,12 @@ def fitted_copy(name: str, estimator: Any, *data: Any) -> tuple[Any, bool]:
 # A text of fewer letters may be the same as another by chance.
 _LONG = 25
 # Shares above which two sets of texts are taken to overlap: of different long public
-# texts, of long texts to be released, and of different public texts of any length. A
-# few are accepted, as people repeat what they say. If most texts to be released are
-# public, a warning is given: short ones may all be commonplaces.
+# texts, of long texts to be released, and of all texts of either set. A few are
+# accepted, as people repeat what they say.
 _COPIES, _RELEASED, _MOSTLY = 0.01, 0.1, 0.5
+# If most texts to be released are public, but only so many different ones, a warning is
+# given instead: they may all be commonplaces, such as the only text of a call.
+_FEW = 10
 
 _NO_LETTERS = re.compile(r"[\W_]+")
 
@@ -239,13 +246,16 @@ class KnownTexts:
     ----------
     texts : iterable of str, or of lists of str
         Texts. They are read once, and not kept.
+    reader : DocumentReader
+        Splits texts into words.
     """
 
-    def __init__(self, texts: Iterable[Any]) -> None:
+    def __init__(self, texts: Iterable[Any], reader: DocumentReader) -> None:
+        self.reader = reader
         self.words: set[str] = set()
         self.is_long: dict[bytes, bool] = {}  # of each different text, by its digest
         for text in texts:
-            self.words.update(words_of(text))
+            self.words.update(reader.words(text))
             digest, length = _letters(text)
             if length:
                 self.is_long[digest] = length >= _LONG
@@ -271,9 +281,10 @@ class SharedTexts:
             there = digest in self._known.is_long
             if there:
                 self._seen.add(digest)
+            words = self._known.reader.words(text, self._n)
+            self._n_strange += self._known.words.isdisjoint(words)
             self._n += 1
             self._n_there += there
-            self._n_strange += self._known.words.isdisjoint(words_of(text))
             self._n_long += length >= _LONG
             self._n_public += there and length >= _LONG
 
@@ -291,10 +302,12 @@ class SharedTexts:
     def why(self) -> str:
         """Which texts are in both sets too often for chance; empty if none."""
         long = f"texts of {_LONG} letters or more that are"
+        n_there = self._n_there if len(self._seen) > _FEW else 0
         counts = (
             (self._copies, self._known.n_long, _COPIES, f"public {long} there"),
             (self._n_public, self._n_long, _RELEASED, f"{long} public"),
             (len(self._seen), len(self._known.is_long), _MOSTLY, "public texts there"),
+            (n_there, self._n, _MOSTLY, "texts there that are public"),
         )
         for n, of, most, what in counts:
             if n > most * of:
@@ -331,6 +344,7 @@ class SharedTexts:
 
 def _letters(text: Any) -> tuple[bytes, int]:
     """Compute a digest of the letters and digits of a text, and their number."""
+    text = as_written(text)
     text = text if isinstance(text, str) else " ".join(text)
     if not text.isascii():
         text = unicodedata.normalize("NFKD", text)

@@ -35,24 +35,44 @@ _DOCUMENTS = "Expected an iterable of documents (str or lists of str)"
 
 
 def read_documents(
-    X: Any, *, expected: str = _DOCUMENTS, name: str = "X", of: str = ""
+    X: Any,
+    *,
+    expected: str = _DOCUMENTS,
+    name: str = "X",
+    of: str = "",
+    split: Callable[[str, int], list[str]] | None = None,
 ) -> Iterator[Any]:
     """Yield documents, each a str or a list of str, in Unicode's NFC.
 
     In NFC, "é" is one letter regardless of whether it was typed as one character or
     two. `X` is checked at once and each document when it is read. An error begins with
     `expected` or names the position of the document, and quotes nothing. `of` names the
-    documents, as in " of public_documents".
+    documents, as in " of public_documents". `split` turns a text and its position into
+    words, which then keep the text.
     """
     if is_count_matrix(X, expected, name=name):
         raise InvalidParameterError(f"{expected}, got a count matrix: words are read.")
-    return _each(plain_documents(X), of)
+    return _each(plain_documents(X), of, split)
 
 
-def _each(documents: Iterable[Any], of: str) -> Iterator[Any]:
+class Words(list[str]):
+    """Words of a text, which is kept: public texts are released as they are written."""
+
+    def __init__(self, words: list[str], text: str) -> None:
+        super().__init__(words)
+        self.text = text
+
+
+def as_written(document: Any) -> Any:
+    """Get the text of words that a reader found in it, or else the document itself."""
+    return getattr(document, "text", document)
+
+
+def _each(documents: Iterable[Any], of: str, split: Any) -> Iterator[Any]:
     for position, document in enumerate(documents):
         if isinstance(document, str):
-            yield composed(str(document))
+            text = composed(str(document))
+            yield text if split is None else Words(split(text, position), text)
             continue
         if hasattr(document, "to_list"):  # a cell of a list column in polars
             document = document.to_list()
@@ -85,11 +105,12 @@ def token_list(document: Any, position: int, of: str = "") -> list[str]:
 _BLOCK, _CHARACTERS = 4096, 2**24
 
 
-def public_list(documents: Any) -> list[Any]:
+def public_list(documents: Any, reader: "DocumentReader") -> list[Any]:
     """Read and check the public documents of an estimator."""
     name = "public_documents"
     rule = f"{name} must be an iterable of documents, str or lists of str"
-    texts = list(read_documents(documents, expected=rule, name=name, of=f" of {name}"))
+    about = {"expected": rule, "name": name, "of": f" of {name}"}
+    texts = list(reader.documents(documents, **about))
     if not texts:
         raise InvalidParameterError(
             "public_documents must hold at least one document, got none."
@@ -331,6 +352,15 @@ class DocumentReader:
     def sample_length(self) -> int | None:
         """Number of words drawn from each document; None if it is not redrawn."""
         return self.document_length if self.resize == "sample" else None
+
+    @property
+    def splits(self) -> bool:
+        """Whether an option says how to split texts into words."""
+        return self.tokenizer is not None or self.token_pattern is not None
+
+    def documents(self, X: Any, **about: str) -> Iterator[Any]:
+        """Read documents; texts become `Words` if an option says how to split them."""
+        return read_documents(X, split=self._split if self.splits else None, **about)
 
     def read(self, X: Any, label: Label | None = None) -> EncodedDocuments:
         """Convert documents (texts, token lists or counts) to numbers of words.

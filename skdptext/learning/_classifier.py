@@ -1,6 +1,6 @@
 """Learn a classifier and a labeled corpus from one noisy sum over people."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from hashlib import blake2b
 from itertools import compress
@@ -14,7 +14,13 @@ from sklearn.utils._metadata_requests import RequestMethod
 from sklearn.utils.validation import check_is_fitted
 
 from skdptext.base import NoiseStreams
-from skdptext.documents import KnownTexts, in_blocks, public_list, read_documents
+from skdptext.documents import (
+    DocumentReader,
+    KnownTexts,
+    as_written,
+    in_blocks,
+    public_list,
+)
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
 from skdptext.learning._features import (
@@ -107,6 +113,13 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         with a warning, because a label that only one person has reveals this person.
     embedding : WordEmbedding, default=None
         Public word vectors, which relate words to each other.
+    token_pattern : str, default=None
+        Regular expression of a word, in public and private texts, as in
+        `~skdptext.DPWordPerturber`. A custom encoder gets texts if this and `tokenizer`
+        are None, and lists of words otherwise. The corpus has the texts as written.
+    tokenizer : callable, default=None
+        Splits each lowercased text by itself into words, instead of `token_pattern`:
+        ``tokenizer=jieba.lcut`` for Chinese.
     n_components : int >= 1 or "auto", default="auto"
         Number of directions of topics, and of word vectors. "auto" is a
         quarter of `n_rarest` times `epsilon`, and of no more than its default; from 20
@@ -261,6 +274,8 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         delta: float = 1e-6,
         classes: Any = None,
         embedding: WordEmbedding | None = None,
+        token_pattern: str | None = None,
+        tokenizer: Callable[[str], list[str]] | None = None,
         n_components: Any = "auto",
         n_groups: Any = "auto",
         n_expected: int | None = None,
@@ -277,6 +292,8 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         self.delta = delta
         self.classes = classes
         self.embedding = embedding
+        self.token_pattern = token_pattern
+        self.tokenizer = tokenizer
         self.n_components = n_components
         self.n_groups = n_groups
         self.n_expected = n_expected
@@ -392,7 +409,8 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
 
     def _public_part(self, n_classes: int) -> PublicFeatures:
         """Decide what is summed, from public data only."""
-        documents = public_list(self.public_documents)
+        reader = DocumentReader.of(self, None)
+        documents = public_list(self.public_documents, reader)
         public = tuple(d if isinstance(d, str) else tuple(d) for d in documents)
         n = len(public) if self.n_expected is None else int(self.n_expected)
         # Only public numbers are used here. The true numbers of people and of labels
@@ -411,21 +429,23 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
                 f"({1 / n:.2g}), got {self.delta:g}: a larger δ allows releasing one "
                 "person in so many in plain text."
             )
-        if self.encoder is not None:
-            return PublicFeatures.of(self.encoder, documents)
         n_public = len(set(public))  # equal documents cannot form several groups
-        if not grouped:
+        if self.encoder is not None:
+            features = PublicFeatures.of(self.encoder, documents)
+        elif not grouped:
             # too large a number would cost more than one that is too small
             few = min(rarest, guess) * self.epsilon
             d = directions(few, n_public, self.n_components)
-            return default_features(public, False, self.embedding, d)
-        if self.n_groups != "auto" and self.n_groups > len(public):
+            features = default_features(public, False, self.embedding, d)
+        elif self.n_groups != "auto" and self.n_groups > len(public):
             raise InvalidParameterError(
                 "n_groups must be at most the number of public documents "
                 f"({len(public)}), got {self.n_groups}."
             )
-        numbers = grouping(n * self.epsilon, n_public, n_classes, self.n_groups)
-        return default_features(public, True, None, *numbers)
+        else:
+            numbers = grouping(n * self.epsilon, n_public, n_classes, self.n_groups)
+            features = default_features(public, True, None, *numbers)
+        return replace(features, given=documents, reader=reader)
 
     # -- exact sums ------------------------------------------------------------
 
@@ -443,7 +463,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         n, done = len(numbers), 0
         table = np.zeros((n_classes, features.n_columns), dtype=np.int64)
         copies = Copies(n, n_classes)
-        shared = KnownTexts(features.documents).count()
+        shared = KnownTexts(features.given, features.reader).count()
         for block, rows in self._encoded(X, features):
             at = slice(done, done + len(block))
             done += len(block)
@@ -487,7 +507,8 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         # Threads share the encoder. Processes would receive it with each block.
         run = Parallel(self.n_jobs, require="sharedmem", return_as="generator")
         with progress_bar(self.verbose, "summing", unit="doc") as bar:
-            for block, rows in run(map(delayed(one), in_blocks(read_documents(X)))):
+            blocks = in_blocks(features.reader.documents(X))
+            for block, rows in run(map(delayed(one), blocks)):
                 bar.update(len(block))
                 yield block, rows
 
@@ -529,7 +550,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         # post-processing.
         self.noisy_sums_ = (sums + noise) / GRID
         self._features, self.encoder_ = features, features.encoder
-        self.public_ = list(features.documents)
+        self.public_ = list(map(as_written, features.given))
         self._said = said_by(self.noisy_sums_, part.scale / GRID, features)
         self._student: Any = None
         if self._said.signal < _DROWNED:
@@ -575,7 +596,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         """
         check_is_fitted(self, "noisy_sums_")
         check_option("priors", self.priors, _PRIORS)  # may have changed since `fit`
-        blocks = in_blocks(read_documents(X))
+        blocks = in_blocks(self._features.reader.documents(X))
         parts = [self._log_proba(block, self.priors) for block in blocks]
         return np.exp(np.concatenate([np.empty((0, len(self.classes_))), *parts]))
 
@@ -584,7 +605,8 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
     ) -> np.ndarray:
         said, features = self._said, self._features
         if self._student is None:
-            self._student = train_student(self.public_, said.weights(features.public))
+            weights = said.weights(features.public)
+            self._student = train_student(features.documents, weights)
         log = np.asarray(self._student.predict_log_proba(documents))
         if features.names is None:
             # The student knows single words, but only public documents, from which
@@ -617,11 +639,11 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         """
         check_is_fitted(self, "noisy_sums_")
         if n_samples is None:
-            log = self._log_proba(self.public_, self.priors, public=True)
+            log = self._log_proba(self._features.documents, self.priors, public=True)
             return list(self.public_), self.classes_[log.argmax(axis=1)]
         n = check_integer("n_samples", n_samples, low=1, high=_MOST_DRAWS)
         rng = check_rng(random_state)
-        log = self._log_proba(self.public_, "released", public=True)
+        log = self._log_proba(self._features.documents, "released", public=True)
         at, numbers = draw_corpus(log, self._said.shares, n, rng)
         return [self.public_[i] for i in at.tolist()], self.classes_[numbers]
 

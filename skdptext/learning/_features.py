@@ -60,6 +60,8 @@ class PublicFeatures:
     fitted_before: bool
     ours: bool  # by construction, no document affects the features of another one
     one_by_one: bool  # the last bits of rows depend on their block
+    given: Sequence[Any] = ()  # public documents, with their texts if they were split
+    reader: Any = None  # of other documents
 
     @classmethod
     def of(

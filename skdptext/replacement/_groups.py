@@ -18,6 +18,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import get_tags
 
 from skdptext.documents import (
+    DocumentReader,
     KnownTexts,
     answers_of,
     check_rows_alone,
@@ -62,15 +63,16 @@ class PublicGroups:
     origin: bytes  # differs if any document might be assigned to another group
     fitted_before: bool  # the grouper, or a step of it, was already fitted
     ours: bool  # the default, in which no document can affect another one
+    reader: DocumentReader
 
     @classmethod
     def of(
-        cls, documents: list[Any], grouper: Any, n_groups: int, labels: Any
+        cls, documents: list[Any], reader: Any, grouper: Any, n_groups: int, labels: Any
     ) -> "PublicGroups":
         """Make groups by a grouper, which is fitted on the public documents if needed.
 
         A classifier learns labels, which are then the groups. `n_groups` applies if
-        there is no grouper.
+        there is no grouper. `reader` has read the documents, and will read others.
         """
         ours, known = grouper is None, None
         rows = np.arange(len(documents))
@@ -105,11 +107,14 @@ class PublicGroups:
                 f"{_WHAT_TO_DO}"
             )
         digest = blake2b(b"" if ours else _digest(grouper), digest_size=32)
+        if reader.splits:
+            digest.update(_digest(reader))
         if _is_random(grouper):  # every fit makes another grouper
             digest.update(_digest(fitted))
         digest.update(repr((rows.tolist(), known is None or known.tolist())).encode())
         digest.update(np.searchsorted(names, assigned).astype("<i8").tobytes())
-        return cls(documents, fitted, names, numbers, digest.digest(), before, ours)
+        origin = digest.digest()
+        return cls(documents, fitted, names, numbers, origin, before, ours, reader)
 
     @cached_property
     def members(self) -> tuple[np.ndarray, np.ndarray]:
@@ -137,7 +142,7 @@ class PublicGroups:
     @cached_property
     def known(self) -> KnownTexts:
         """The public documents, prepared for a search among others."""
-        return KnownTexts(self.documents)
+        return KnownTexts(self.documents, self.reader)
 
     def __getstate__(self) -> dict[str, Any]:
         return {each.name: getattr(self, each.name) for each in fields(self)}

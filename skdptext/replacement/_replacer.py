@@ -19,6 +19,7 @@ from skdptext.documents import (
     KnownTexts,
     are_shared_texts_counted,
     as_column,
+    as_written,
     in_blocks,
     public_list,
     read_documents,
@@ -125,6 +126,13 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         the public documents.
     embedding : WordEmbedding, default=None
         Public words that are the columns of ``output="bow"``.
+    token_pattern : str, default=None
+        Regular expression of a word, in public and private texts, as in
+        `~skdptext.DPWordPerturber`. A custom grouper gets texts if this and `tokenizer`
+        are None, and lists of words otherwise. Stand-ins are the texts as written.
+    tokenizer : callable, default=None
+        Splits each lowercased text by itself into words, instead of `token_pattern`:
+        ``tokenizer=jieba.lcut`` for Chinese.
     random_state : None, int, Generator or RandomState, default=None
         None draws fresh noise in every call, from ChaCha20 keyed by the operating
         system. An int makes releases repeatable. The answer for a document is derived
@@ -239,6 +247,8 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         public_labels: Any = None,
         output: Literal["text", "bow", "vector", "group", "index"] = "text",
         embedding: WordEmbedding | None = None,
+        token_pattern: str | None = None,
+        tokenizer: Callable[[str], list[str]] | None = None,
         random_state: Any = None,
         allow_shared_texts: bool = False,
         n_jobs: int | None = None,
@@ -251,6 +261,8 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         self.public_labels = public_labels
         self.output = output
         self.embedding = embedding
+        self.token_pattern = token_pattern
+        self.tokenizer = tokenizer
         self.random_state = random_state
         self.allow_shared_texts = allow_shared_texts
         self.n_jobs = n_jobs
@@ -282,8 +294,10 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
             check_grouper(self.grouper, self.public_labels is not None)
             if self.output == "vector":
                 _encoder(self.grouper)
-        public = public_list(self.public_documents)
-        groups = PublicGroups.of(public, self.grouper, n_groups, self.public_labels)
+        reader = DocumentReader.of(self, None)
+        public = public_list(self.public_documents, reader)
+        how = self.grouper, n_groups, self.public_labels
+        groups = PublicGroups.of(public, reader, *how)
         warn_of_repeats(self.random_state, has_ids=True)
         self._groups, self._shared = groups, self.allow_shared_texts
         self._rows: tuple[Any, ...] = (None, None, None)
@@ -291,7 +305,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         self.grouper_ = groups.grouper
         self.groups_ = groups.names
         self.n_groups_ = len(groups.names)
-        self.public_ = public
+        self.public_ = list(map(as_written, public))
         self.public_groups_ = groups.of_public
         if self.output in ("bow", "vector"):
             self._public_rows()
@@ -485,7 +499,8 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
             # Threads share the grouper. Processes would receive it with each block.
             parallel = Parallel(self.n_jobs, require="sharedmem", return_as="generator")
             for block, numbers in parallel(
-                delayed(grouped)(block) for block in in_blocks(read_documents(X))
+                delayed(grouped)(block)
+                for block in in_blocks(groups.reader.documents(X))
             ):
                 bar.update(len(block))
                 if count is not None:
@@ -515,10 +530,10 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         if rows is None or output != self.output or embedding is not self.embedding:
             if self.embedding is not None and self.output == "bow":
                 reader = DocumentReader(self.embedding)
-                bags = reader.read(self.public_).bags(len(self.embedding))
+                bags = reader.read(self._groups.documents).bags(len(self.embedding))
                 rows = bags.astype(np.int64)
             else:
-                rows = _encoder(self.grouper_).transform(self.public_)
+                rows = _encoder(self.grouper_).transform(self._groups.documents)
             rows = sp.csr_array(rows) if sp.issparse(rows) else np.asarray(rows)
             self._rows = self.output, self.embedding, rows
         return rows
@@ -538,7 +553,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         groups : ndarray of shape (n_documents,)
             Labels among `groups_`. They are private.
         """
-        return self.groups_[_numbers(self._check_ready().assign, X)]
+        return self.groups_[_numbers(self._check_ready(), X)]
 
     def log_likelihood(self, documents: Any, released: Any) -> np.ndarray:
         """Compute ln Pr[release | document], exactly.
@@ -555,7 +570,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         log_likelihood : ndarray of shape (n_released, n_documents)
             −inf for impossible releases.
         """
-        at = _numbers(self._check_ready().assign, documents)
+        at = _numbers(self._check_ready(), documents)
         shares = self._shares(released)
         # Each group is answered with the probability of another group, plus the excess
         # of the own group.
@@ -623,7 +638,7 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         if self.allow_shared_texts:
             caveats.append(_SHARED)
         # The public documents are left out, because guarantees are kept and stored.
-        assign: Any = partial(_numbers, replace(groups, documents=[]).assign)
+        assign: Any = partial(_numbers, replace(groups, documents=[]))
         if unit == "person":
             assign = partial(groups_of_collections, assign, len(groups.names))
         part = ReplacementPart(
@@ -690,11 +705,9 @@ def _encoder(grouper: Any) -> Any:
     return encoder
 
 
-def _numbers(
-    assign: Callable[[list[Any]], np.ndarray], documents: Iterable[Any]
-) -> np.ndarray:
+def _numbers(groups: PublicGroups, documents: Iterable[Any]) -> np.ndarray:
     """Get the numbers of the groups of documents."""
-    parts = [assign(block) for block in in_blocks(read_documents(documents))]
+    parts = map(groups.assign, in_blocks(groups.reader.documents(documents)))
     return np.concatenate([np.empty(0, dtype=int), *parts])
 
 

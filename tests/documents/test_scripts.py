@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
+import re
 import unicodedata
+from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.base import clone
 
 from skdptext import DPDocumentReplacer, DPTextClassifier, DPWordPerturber
 from skdptext.attacks import linkage_attack
@@ -17,8 +22,9 @@ from skdptext.documents import (
 )
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import OutOfVocabularyWarning
+from skdptext.inspection import release_report
 from skdptext.preprocessing import MeanVectorEncoder
-from tests.expected import small_samples
+from tests.expected import refused, small_samples
 
 pytestmark = small_samples
 SCRIPTS = [
@@ -105,20 +111,130 @@ def test_what_a_word_is(text, words):
     assert ours == ["नमस"]  # a pattern of one's own is obeyed
 
 
-def test_everything_takes_words_that_somebody_else_split():
-    """As for Chinese; the texts themselves are each one word to us."""
-    tea, cats = ["我们", "喝茶"], ["小猫", "睡觉"]
-    embedding = WordEmbedding([*tea, *cats], np.eye(4))
-    bags = DPWordPerturber(embedding, epsilon=1e3, lam=0.0).fit_transform([tea, cats])
-    assert bags.toarray().tolist() == [[1, 1, 0, 0], [0, 0, 1, 1]]
-    public = [tea, [*tea, "吧"], ["喝茶"], cats, [*cats, "了"], ["小猫"]]
-    replacer = DPDocumentReplacer(public, n_groups=2, epsilon=50.0, output="index")
-    stand_ins = replacer.fit().transform([["喝茶", "了"], ["小猫", "吧"]])
-    assert (stand_ins // 3).tolist() == [0, 1]
-    private = [[word, str(i)] for word in ("喝茶", "小猫") for i in range(40)]
-    labels = ["tea"] * 40 + ["cats"] * 40
-    model = DPTextClassifier(public, classes=["cats", "tea"], epsilon=50.0)
-    assert model.fit(private, labels).predict([tea, cats]).tolist() == ["tea", "cats"]
+@pytest.mark.no_cover
+def test_what_went_wrong_in_shared_files(data_file):
+    """Ten scripts in two forms of Unicode, and labels and authors that look alike."""
+    scripts = pd.read_csv(data_file("cases/scripts.tsv"), sep="\t")
+    for _, composed, decomposed, n in scripts.itertuples(index=False):
+        test_words_of_an_embedding(composed)
+        test_words_without_an_embedding(composed)
+        test_releases_do_not_tell_the_forms_of_unicode_apart(composed)
+        for text in (composed, decomposed):
+            perturber = DPWordPerturber(_embedding(composed)).fit([])
+            assert list(map(len, perturber.known_words([text]))) == [n]
+            assert len(DocumentReader(None).words(*read_documents([text]))) == n
+    _, text, label = (
+        each for _, each in pd.read_csv(data_file("cases/labels.csv")).items()
+    )
+    model = DPTextClassifier(SHARED, classes=["film", "food"], n_groups=2)
+    grouped = DPDocumentReplacer(text, public_labels=label)
+    for ask in (grouped.fit, lambda: model.fit(text, label)):
+        with refused("labels must be told apart|y must be told apart"):
+            ask()
+    with pytest.warns(UserWarning, match="documents 1 and 2 differ only in case"):
+        DPDocumentReplacer(text[1:], public_labels=label[1:]).fit()
+    people = pd.read_csv(data_file("cases/authors.csv"))
+    replacer = DPDocumentReplacer(SHARED, n_groups=2, epsilon=1.0).fit()
+    for rows in ([0, 1], [2, 3], [2, 4]):
+        text, author = people["text"][rows], people["author"][rows]
+        for ask in (
+            lambda x, of: replacer.transform(x, authors=of),
+            lambda x, of: replacer.person_answers(x, of),
+            lambda x, of: model.fit(x, ["film", "food"], authors=of),
+        ):
+            with refused("authors must be told apart"):
+                ask(text, author)
+    with refused("authors must be told apart"):  # a report accepts names in capitals
+        release_report(*[people["text"][:4]] * 2, authors=people["author"][:4])
+
+
+# -- words that a user's function or pattern finds -------------------------------------
+
+KNOWN = ["我们", "喝茶", "小猫", "睡觉"]
+CHINESE = ["我们喝茶", "我们喝茶吧", "喝茶", "小猫睡觉", "小猫睡觉了", "小猫"]
+PATTERN = "|".join([*KNOWN, r"\w"])
+
+
+def segmented(text):
+    """Like jieba: known words, and other letters each for itself."""
+    return re.findall(PATTERN, text)
+
+
+@pytest.mark.filterwarnings("error::skdptext.exceptions.OutOfVocabularyWarning")
+@pytest.mark.parametrize(
+    "options", [{"tokenizer": segmented}, {"token_pattern": PATTERN}, {}]
+)
+def test_texts_without_blanks(options):
+    """By a function, by a pattern, or as lists of words."""
+    read = list if options else partial(map, segmented)
+    public, private = list(read(CHINESE)), [f"{w}{i}" for w in KNOWN for i in range(40)]
+    held = list(read(private))
+    embedding = WordEmbedding(KNOWN, np.eye(4))
+    options = {"embedding": embedding, "random_state": 2**70, **options}
+    perturber = DPWordPerturber(epsilon=1e3, lam=0.0, **options).fit([])
+    assert perturber.transform(public[:2]).toarray().tolist() == [[1, 1, 0, 0]] * 2
+    replacer = DPDocumentReplacer(public, n_groups=2, epsilon=50.0, **options)
+    replacer = pickle.loads(pickle.dumps(clone(replacer).fit()))
+    released = replacer.transform(held)
+    assert replacer.public_ == public
+    as_text = ["".join(text.split()) for text in released]
+    assert released == as_text or type(public[0]) is list
+    number = np.array(list(map(CHINESE.index, as_text)))
+    assert (number // 3).tolist() == [0] * 80 + [1] * 80
+    people = replacer.transform(held, authors=np.repeat([0, 1], 80))
+    assert (replacer.groups_of(people) == replacer.groups_of(released)).all()
+    bags = replacer.set_params(output="bow").transform(held).toarray()
+    assert (bags == [[w in segmented(text) for w in KNOWN] for text in as_text]).all()
+    assert replacer.exponent(held[0], held[50]) == 0
+    assert replacer.exponent(held[0], held[-1]) == 50
+    model = DPTextClassifier(public, classes=["cats", "tea"], epsilon=50.0, **options)
+    model.fit(held, labels := ["tea"] * 80 + ["cats"] * 80)
+    assert model.predict(held).tolist() == labels
+    documents, of = model.sample()
+    assert (documents, of.tolist()) == (public, ["tea"] * 3 + ["cats"] * 3)
+
+
+@pytest.mark.no_cover
+def test_the_usual_pattern_changes_nothing_but_the_noise(data_file):
+    """Of messages in English; another rule is another grouping, with its own noise."""
+    rows = pd.read_csv(data_file("sms_spam.tsv.gz"), sep="\t", header=None, quoting=3)
+    texts = [text for text in rows[1].dropna().drop_duplicates() if text.isascii()]
+    public, private = texts[:600], texts[600:1000]
+    one, other = (
+        DPDocumentReplacer(
+            public, output="index", random_state=2**70, token_pattern=x
+        ).fit()
+        for x in (None, r"(?u)\b\w\w+\b")
+    )
+    assert (one.groups_of(private) == other.groups_of(private)).all()
+    assert one.public_ == other.public_ == public
+    assert (one.transform(private) != other.transform(private)).mean() > 0.5
+    parts = (each.guarantee().parts[0] for each in (one, other))
+    assert len({part.grouping for part in parts}) == 2
+
+
+def test_a_function_that_fails_quotes_nothing():
+    def cut(text):
+        return text.split() if "canary" not in text else text.missing
+
+    replacer = DPDocumentReplacer(SHARED, tokenizer=cut, n_groups=2).fit()
+    model = DPTextClassifier(SHARED, tokenizer=cut, classes=[0, 1], n_groups=2)
+    model.fit(SHARED[:2], [0, 1])
+    said = "failed with AttributeError for document 1"
+    for ask in (
+        replacer.transform,
+        replacer.groups_of,
+        model.predict,
+        lambda X: model.fit(X, [0, 1]),
+        lambda X: model.set_params(public_documents=X).fit(X, [0, 1]),
+    ):
+        with refused(said) as error:
+            ask(["milk", "a canary"])
+        assert "canary" not in str(error.value)
+    for options in ({"token_pattern": "(a)(b)"}, {"tokenizer": "split"}):
+        for each in (replacer, model):
+            with refused(f"{next(iter(options))} must be None or "):
+                each.set_params(**options).fit(SHARED, [0, 1] * 6)
 
 
 SHARED = ["a cat sat", "the dog", "tea and milk", "more milk"] * 3

@@ -17,7 +17,7 @@ from sklearn.cluster import KMeans
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from skdptext import DPDocumentReplacer, DPWordPerturber
+from skdptext import DPDocumentReplacer, DPTextClassifier, DPWordPerturber
 from skdptext.documents import topic_encoder
 from skdptext.embeddings import one_hot_embedding
 from skdptext.exceptions import PrivacyLeakWarning
@@ -200,9 +200,22 @@ def test_a_few_shared_texts_are_told():
 
 
 def test_short_texts_coincide_by_chance_but_not_most():
-    words = [f"word{i} and {('tea', 'milk')[i % 2]}" for i in range(20)]
+    """Most of either set; and of ten, which may be commonplaces, a warning tells."""
+    words = [f"word{i} and {('tea', 'milk')[i % 2]}" for i in range(60)]
     replacer = DPDocumentReplacer(words, n_groups=2).fit()
-    said = [word.title() for word in words]
-    assert len(replacer.transform([*said[:10], "no", "yes"])) == 12
-    with refused("got 11 of 20 public"):
-        replacer.transform([*said[:11], "no", "yes"])
+    release = DocumentRelease(replacer, KEY, "q4")
+    model = DPTextClassifier(words, classes=[0, 1], n_groups=2)
+    said, other = [word.title() for word in words], [f"tea {i}" for i in range(40)]
+    for ask in (
+        replacer.transform,
+        lambda X: replacer.transform(X, authors=range(len(X))),
+        lambda X: release(batch(X)),
+        lambda X: model.fit(X, np.arange(len(X)) % 2),
+    ):
+        with pytest.warns(PrivacyLeakWarning, match="^10 of 60 public texts are among"):
+            ask(said[:10] + other[:2])
+        ask(said[:22] + other[:22])
+        with refused("got 22 of 40 texts there that are public, where 50%"):
+            ask(said[:22] + other[:18])
+        with refused("got 31 of 60 public"):
+            ask(said[:31] + other)

@@ -429,17 +429,11 @@ def test_who_says_that_all_are_public_says_it_wherever_the_promise_is():
         "at least 2 different labels, got 1 class",
     ),
     ({"public_labels": [0, None, -1.0] * 10}, "public_labels must not be -1"),
+    ({"public_documents": []}, "at least one document"),
+    ({"public_documents": ["?", " "] * 4}, "public_documents must differ in their w"),
 )
 def test_bad_parameters(public, options):
-    DPDocumentReplacer(public[0], **options).fit()
-
-
-@refusals(
-    ([], "at least one document"),
-    (["?", " "] * 3, "public_documents must differ in their words"),
-)
-def test_bad_public_documents(documents):
-    DPDocumentReplacer(documents, n_groups=2).fit()
+    DPDocumentReplacer(**{"public_documents": public[0], **options}).fit()
 
 
 @refusals(
