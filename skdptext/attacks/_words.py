@@ -38,6 +38,8 @@ _SPAN, _SHORT = 5, 3
 # Rows do not belong together if more than this share, and number, of the releases are
 # clearly made from originals of other rows.
 _BY_CHANCE, _FEWEST = 0.1, 3
+# The weight of words that no original has: a source may lack codes and stems.
+_CODED = 1 / 3
 # A placeholder such as [NAME] occurs in at least this share of the releases.
 _PLACEHOLDER = 0.2
 
@@ -238,8 +240,9 @@ def of_other_rows(
     )
     counts = CountVectorizer(analyzer=_telling, binary=True)
     every = counts.fit_transform([*texts, *released])
-    surprise = -np.log(np.ravel(every.mean(axis=0)))
     clear = every[: len(texts)].T.tocsr()
+    surprise = -np.log(np.ravel(every.mean(axis=0)))
+    surprise[clear.getnnz(axis=1) == 0] *= _CODED
     noisy = every[len(texts) :].multiply(surprise).tocsr()
     # By chance, an original has the rarest of words, which no other text has.
     rarest, source = np.log(every.shape[0] / 2), np.full(len(released), -1)

@@ -163,7 +163,11 @@ ROWS = {
     "shifted": CLEAR[1:] + CLEAR[:1],
     "redacted and shuffled": [REDACTED[i] for i in ORDER],
     "capitals and shuffled": [CLEAR[i].upper() for i in ORDER],
-    "words shuffled, too": [" ".join(sorted(CLEAR[i].split())) for i in ORDER],
+    "words also shuffled": [" ".join(sorted(CLEAR[i].split())) for i in ORDER],
+    "a third coded": [
+        " ".join(w if k % 3 else f"{i}x{k}" for k, w in enumerate(CLEAR[i].split()))
+        for i in ORDER
+    ],
     "few words of each, shuffled": [" ".join(CLEAR[i].split()[:4]) for i in ORDER],
     "a quarter": CLEAR[1:10] + CLEAR[:1] + CLEAR[10:],
 }
