@@ -64,7 +64,7 @@ class Table:
             while block := list(islice(rows, _ROWS)):
                 arrays = []
                 for name in columns:
-                    rule = f"{name!r} must be a column of values of one type"
+                    rule = f"{name!r} must be a column of one type, integers of 64 bits"
                     values = [row.get(name) for row in block]
                     arrays.append(converted(pa.array, values, rule, start))
                 yield pa.record_batch(arrays, names=columns)
@@ -170,10 +170,18 @@ def _json_rows(lines: Iterator[str]) -> Iterator[dict[str, Any]]:
             continue
         row = None
         with suppress(ValueError, RecursionError):
-            row = json.loads(line)
+            row = json.loads(line, object_pairs_hook=_with_names_once)
         if not isinstance(row, dict):
-            raise _fault(n, "it must be a JSON object, of names and values")
+            what = "it must be a JSON object, of values with different names"
+            raise _fault(n, what)
         yield row
+
+
+def _with_names_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    row = dict(pairs)
+    if len(row) < len(pairs):
+        raise ValueError
+    return row
 
 
 def converted(

@@ -124,7 +124,8 @@ FAULTS = [
     ("jsonl", OBJECT + "\n" + '{"id": "PRIVATE"\n', f"line 3: {JSON}"),
     ("jsonl", OBJECT + "[" * DEEP + "]" * DEEP, f"line 2: {JSON}"),
     ("jsonl", OBJECT + '{"id": ["PRIVATE"], "text": "a"}', "'id' must be a column"),
-    ("jsonl", late({}, {"text": "PRIVATE\ud800"}), "'text' must be a column of values"),
+    ("jsonl", OBJECT + '{"id": 2, "text": "PRIVATE", "text": ""}', f"line 2: {JSON}"),
+    ("jsonl", late({}, {"text": "PRIVATE\ud800"}), "'text' must be a column of one"),
     ("jsonl", late({"text": "PRIVATE"}, {"text": 7}), f"another at position {MANY}"),
     ("jsonl", lines({"n": 1, "body": "PRIVATE"}), "It has 'n', 'body'."),
     ("csv.gz", gzip.compress(GOOD.encode())[:-9], DAMAGED),
@@ -135,7 +136,7 @@ FAULTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("suffix", "content", "problem"), FAULTS, ids=range(26))
+@pytest.mark.parametrize(("suffix", "content", "problem"), FAULTS, ids=range(27))
 def test_faults_are_told_with_their_place_and_no_content(
     released, tmp_path, suffix, content, problem
 ):
