@@ -288,58 +288,39 @@ class SharedTexts:
             self._n_long += length >= _LONG
             self._n_public += there and length >= _LONG
 
-    @property
-    def _copies(self) -> int:
-        return sum(map(self._known.is_long.__getitem__, self._seen))
-
-    @property
-    def any(self) -> bool:
-        """Whether texts occur that do not coincide by chance."""
-        most = self._n_there > _MOSTLY * self._n
-        return bool(self._copies or most or self.why)
-
-    @property
-    def why(self) -> str:
-        """Which texts are in both sets too often for chance; empty if none."""
-        long = f"texts of {_LONG} letters or more that are"
-        n_there = self._n_there if len(self._seen) > _FEW else 0
-        counts = (
-            (self._copies, self._known.n_long, _COPIES, f"public {long} there"),
-            (self._n_public, self._n_long, _RELEASED, f"{long} public"),
-            (len(self._seen), len(self._known.is_long), _MOSTLY, "public texts there"),
-            (n_there, self._n, _MOSTLY, "texts there that are public"),
-        )
-        for n, of, most, what in counts:
-            if n > most * of:
-                return f"{n:,} of {of:,} {what}, where {most:.0%} are accepted"
-        return ""
-
     def check(self, accepted: bool) -> None:
         """Refuse public texts among the private ones, or warn of a few.
 
         Also warns of documents without any public word.
         """
-        self.warn_of_strangers()
+        warn_without_words(self._n_strange, self._n, "public documents")
         if accepted:
             return
-        if self.why:
-            raise InvalidParameterError(
-                f"public_documents must not be among the private ones, got {self.why}: "
-                "the release would publish them. If all of them are public, accept "
-                "this with allow_shared_texts."
-            )
-        if self.any:
-            n, of = len(self._seen), len(self._known.is_long)
+        long = f"texts of {_LONG} letters or more that are"
+        n_seen, n_known = len(self._seen), len(self._known.is_long)
+        copies = sum(map(self._known.is_long.__getitem__, self._seen))
+        n_there = self._n_there if n_seen > _FEW else 0
+        for n, of, most, what in (
+            (copies, self._known.n_long, _COPIES, f"public {long} there"),
+            (self._n_public, self._n_long, _RELEASED, f"{long} public"),
+            (n_seen, n_known, _MOSTLY, "public texts there"),
+            (n_there, self._n, _MOSTLY, "texts there that are public"),
+        ):
+            if n > most * of:
+                raise InvalidParameterError(
+                    "public_documents must not be among the private ones, got "
+                    f"{n:,} of {of:,} {what}, where {most:.0%} are accepted: the "
+                    "release would publish them. If all of them are public, accept "
+                    "this with allow_shared_texts."
+                )
+        if copies or self._n_there > _MOSTLY * self._n:
             warn_once(
-                f"{n:,} of {of:,} public texts {'is' if n == 1 else 'are'} among the "
-                "private ones, word for word. Public texts cannot be protected; if "
-                "they are not public, this release publishes them.",
+                f"{n_seen:,} of {n_known:,} public texts "
+                f"{'is' if n_seen == 1 else 'are'} among the private ones, word for "
+                "word. Public texts cannot be protected; if they are not public, this "
+                "release publishes them.",
                 PrivacyLeakWarning,
             )
-
-    def warn_of_strangers(self) -> None:
-        """Warn of documents without any public word, by their number alone."""
-        warn_without_words(self._n_strange, self._n, "public documents")
 
 
 def _letters(text: Any) -> tuple[bytes, int]:

@@ -298,25 +298,6 @@ def test_what_cannot_group_is_refused(public, grouper, labelled):
     DPDocumentReplacer(public[0], grouper, public_labels=labels).fit()
 
 
-def test_groups_without_a_public_document_are_refused_with_advice(public):
-    texts, topics = public
-    classifier = make_pipeline(TfidfVectorizer(), LogisticRegression())
-    classifier.fit([*texts, "bolt nut"], [*topics, "tools"])
-    few = ["cat dog", "dog tea", "cat tea", "cat dog"]
-    many = [f"w{i}" for i in range(4097)]
-
-    def own(X):
-        return [int(text[1:]) if text[1:] else 0 for text in X]
-
-    for asked, message in (
-        (DPDocumentReplacer(texts, classifier), r"1 of 4 have none\."),
-        (DPDocumentReplacer(few, n_groups=4), "have none"),
-        (DPDocumentReplacer(many, Fixed(own)), "2 to 4096 groups, got 4097"),
-    ):
-        with refused(message):
-            asked.fit()
-
-
 @refusals(
     (lambda X: np.zeros((len(X), 2)), "a group, got shape"),
     (lambda X: np.zeros(len(X)), "grouper must make 2 to 4096 groups, got 1"),
@@ -413,6 +394,10 @@ def test_who_says_that_all_are_public_says_it_wherever_the_promise_is():
 
 # -- bad input -----------------------------------------------------------------------
 
+OTHER = make_pipeline(TfidfVectorizer(), LogisticRegression())
+OTHER.fit(["cat", "tea", "bolt"], [0, 1, 2])
+EACH = Fixed(lambda X: [int(text) if text.isdigit() else 0 for text in X])
+
 
 @refusals(
     ({"epsilon": 0}, "epsilon must be a finite number > 0, got 0"),
@@ -429,6 +414,9 @@ def test_who_says_that_all_are_public_says_it_wherever_the_promise_is():
         "at least 2 different labels, got 1 class",
     ),
     ({"public_labels": [0, None, -1.0] * 10}, "public_labels must not be -1"),
+    ({"grouper": OTHER}, r"1 of 3 have none\."),
+    ({"public_documents": ["cat dog", "tea"] * 2, "n_groups": 4}, "have none"),
+    ({"public_documents": [*map(str, range(4097))], "grouper": EACH}, "got 4097"),
     ({"public_documents": []}, "at least one document"),
     ({"public_documents": ["?", " "] * 4}, "public_documents must differ in their w"),
 )
