@@ -127,16 +127,6 @@ def test_killed_at_ten_random_moments_it_is_run_again_with_the_same_bytes(
     assert not list(tmp_path.glob(".out*"))
 
 
-def test_of_two_that_write_at_once_one_is_there(make_release, source, tmp_path):
-    release, out = make_release(), tmp_path / "out"
-    writers = [start(source, out, release) for _ in range(2)]
-    for writer in writers:
-        writer.join()
-    assert sorted(writer.exitcode for writer in writers) == [0, 1]
-    assert verify(out) == []
-    assert not list(tmp_path.glob(".out*"))
-
-
 def test_ids_that_are_far_apart_are_compared_too(make_release, tmp_path):
     ids = [f"d{i}" for i in range(3000)]
     ids[2900] = ids[10]

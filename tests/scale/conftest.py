@@ -15,17 +15,9 @@ from sklearn.base import clone
 
 from skdptext import DPDocumentReplacer
 from skdptext.release import DocumentRelease, ReleaseKey, release_files
-from tests.release.conftest import (
-    documents,
-    embedding,
-    embedding_file,
-    key_file,
-    make_release,
-    source,
-)
+from tests.release.conftest import *  # noqa: F403
 from tests.releases import secrets_of
 
-FIXTURES = documents, embedding, embedding_file, key_file, make_release, source
 PAGE = Path(__file__).parents[2] / "docs" / "howto" / "large_files.rst"
 
 
@@ -87,11 +79,10 @@ def by_person(documents, key_file, tmp_path_factory):
     key = ReleaseKey(f"file:{key_file}")
     release = DocumentRelease(replacer.fit(), key, "persons", author="author")
     authors = pa.array([f"person {i % 100}" for i in range(300)])
-    parquet.write_table(
-        documents.append_column("author", authors), folder / "in.parquet"
-    )
-    release_files(folder / "in.parquet", folder / "out", release)
-    return release, str(folder / "in.parquet"), released(folder / "out")
+    source = folder / "in.parquet"
+    parquet.write_table(documents.append_column("author", authors), source)
+    release_files(source, folder / "out", release)
+    return release, str(source), released(folder / "out")
 
 
 def released(folder):
@@ -103,15 +94,7 @@ def released(folder):
 def check_page_with_authors(block, by_person, folder, **engine):
     """Run a block of the page: people come out together as by one process."""
     release, source, want = by_person
-    out = folder / "out"
-    out.mkdir()
-    run_page(
-        block,
-        release=release,
-        n_parts=4,
-        source=source,
-        by_author=str(folder / "parts"),
-        out=str(out),
-        **engine,
-    )
+    places = {"source": source, "by_author": str(folder / "parts")}
+    (out := folder / "out").mkdir()
+    run_page(block, release=release, n_parts=4, out=str(out), **places, **engine)
     assert released(out) == want

@@ -12,12 +12,8 @@ import pyarrow as pa
 import pytest
 
 from tests.releases import secrets_of
-from tests.scale.conftest import (
-    check_page,
-    check_page_with_authors,
-    digest,
-    files_with_the_key,
-)
+from tests.scale import conftest
+from tests.scale.conftest import check_page, digest, files_with_the_key
 
 pytestmark = pytest.mark.scale
 
@@ -30,13 +26,10 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def client(folder):
     distributed = pytest.importorskip("distributed", reason="dask is not installed")
+    options = {"local_directory": str(folder), "dashboard_address": None}
+    options |= {"n_workers": 2, "threads_per_worker": 1}
     with (
-        distributed.LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            local_directory=str(folder),
-            dashboard_address=None,
-        ) as cluster,
+        distributed.LocalCluster(**options) as cluster,
         distributed.Client(cluster) as client,
     ):
         yield client
@@ -71,9 +64,7 @@ def test_a_worker_is_killed(client, released, expected, tmp_path):
     before = client.run(os.getpid)
     os.kill(next(iter(before.values())), signal.SIGKILL)
     deadline = time.monotonic() + 60
-    while set(client.run(os.getpid, on_error="ignore").values()) <= set(
-        before.values()
-    ):
+    while {*client.run(os.getpid, on_error="ignore").values()} <= {*before.values()}:
         assert time.monotonic() < deadline, "no new worker came"
         time.sleep(0.2)
     assert digest(as_table(persisted.compute())) == expected
@@ -100,4 +91,6 @@ def test_the_page(client, release, documents, source, tmp_path):
 
 
 def test_the_page_with_authors(client, by_person, tmp_path):
-    check_page_with_authors("documents.shuffle", by_person, tmp_path, client=client)
+    conftest.check_page_with_authors(
+        "documents.shuffle", by_person, tmp_path, client=client
+    )
