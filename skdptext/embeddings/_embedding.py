@@ -413,9 +413,9 @@ class WordEmbedding:
         ----------
         path : str or path-like
             ``.npz``: arrays ``words`` and ``vectors``; ``.bin``: word2vec binary, read
-            by gensim; ``.txt``, ``.vec``: word2vec, fastText or GloVe text, with or
-            without a first line that gives the two sizes. All but ``.npz`` may be
-            followed by ``.gz``.
+            and written by gensim; ``.txt``, ``.vec``: word2vec, fastText or GloVe text,
+            with or without a first line that gives the two sizes. All but ``.npz`` may
+            be followed by ``.gz``.
         n_words : int, default=None
             Read only the first n words, or all if there are fewer. The rest of a text
             or binary file is not read. None reads all words.

@@ -174,6 +174,9 @@ def test_texts_without_blanks(options):
     replacer = DPDocumentReplacer(public, n_groups=2, epsilon=50.0, **options)
     replacer = pickle.loads(pickle.dumps(clone(replacer).fit()))
     released = replacer.transform(held)
+    seen = replacer.known_texts().count()  # as releases of files do
+    seen.see(held)
+    seen.check(accepted=False)
     assert replacer.public_ == public
     as_text = ["".join(text.split()) for text in released]
     assert released == as_text or type(public[0]) is list
