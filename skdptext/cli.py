@@ -383,11 +383,10 @@ def _report(given: Any) -> int:
             # Series are matched by their index. Lists are matched by position.
             texts = {place: list(series) for place, series in texts.items()}
         labels = _read(given, places[0], "text", "id", "author", "label")
-        people: Any = given.background and _read(given, "background", "text", "author")
+        known = _read(given, "background", "text", "author") if given.background else {}
         report = skdptext.inspection.release_report(
             texts.pop("original", None), **texts, guarantee=_proved(given),
-            background=None if people is None else people[given.text],
-            background_ids=None if people is None else people.get(given.author),
+            background=known.get(given.text), background_ids=known.get(given.author),
             n_candidates=given.n_candidates, authors=labels.get(given.author),
             labels=given.label and {given.label: labels[given.label]},
         )  # fmt: skip
