@@ -118,8 +118,8 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         `~skdptext.DPWordPerturber`. A custom encoder gets texts if this and `tokenizer`
         are None, and lists of words otherwise. The corpus has the texts as written.
     tokenizer : callable, default=None
-        Splits each lowercased text by itself into words, instead of `token_pattern`:
-        ``tokenizer=jieba.lcut`` for Chinese.
+        Splits each lowercased text by itself into words, instead of `token_pattern`: a
+        function, such as ``def words(text): return jieba.lcut(text)``.
     n_components : int >= 1 or "auto", default="auto"
         Number of directions of topics, and of word vectors. "auto" is a
         quarter of `n_rarest` times `epsilon`, and of no more than its default; from 20

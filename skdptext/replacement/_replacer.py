@@ -1,5 +1,6 @@
 """Replace documents by public ones, by randomized response over public groups."""
 
+import pickle
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -131,8 +132,9 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         `~skdptext.DPWordPerturber`. A custom grouper gets texts if this and `tokenizer`
         are None, and lists of words otherwise. Stand-ins are the texts as written.
     tokenizer : callable, default=None
-        Splits each lowercased text by itself into words, instead of `token_pattern`:
-        ``tokenizer=jieba.lcut`` for Chinese.
+        Splits each lowercased text by itself into words, instead of `token_pattern`. A
+        function of a module, such as ``def words(text): return jieba.lcut(text)``:
+        repeatable noise depends on its name, and is refused to a lambda or a method.
     random_state : None, int, Generator or RandomState, default=None
         None draws fresh noise in every call, from ChaCha20 keyed by the operating
         system. An int makes releases repeatable. The answer for a document is derived
@@ -299,6 +301,8 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         how = self.grouper, n_groups, self.public_labels
         groups = PublicGroups.of(public, reader, *how)
         warn_of_repeats(self.random_state, has_ids=True)
+        if isinstance(self.random_state, Integral):
+            self.check_release()
         self._groups, self._shared = groups, self.allow_shared_texts
         self._rows: tuple[Any, ...] = (None, None, None)
         self.channel_ = ExactResponse(len(groups.names), epsilon)
@@ -650,6 +654,23 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
             caveats=tuple(caveats),
         )
         return PrivacyGuarantee.of([part])
+
+    def check_release(self) -> None:
+        """Refuse a tokenizer that another process could not tell from others.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the tokenizer cannot be pickled. Every fit would draw other noise, and
+            cost ε again.
+        """
+        try:
+            pickle.dumps(self.tokenizer)
+        except Exception:  # each kind of object raises its own
+            raise InvalidParameterError(
+                "tokenizer must be a function of a module for repeatable noise, no "
+                f"lambda and no method, got {kind_of(self.tokenizer)}."
+            ) from None
 
     def known_texts(self) -> KnownTexts:
         """Get the public texts, which must not be among those to be released.

@@ -24,6 +24,7 @@ from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import OutOfVocabularyWarning
 from skdptext.inspection import release_report
 from skdptext.preprocessing import MeanVectorEncoder
+from skdptext.release import DocumentRelease
 from tests.expected import refused, small_samples
 
 pytestmark = small_samples
@@ -232,6 +233,10 @@ def test_a_function_that_fails_quotes_nothing():
         with refused(said) as error:
             ask(["milk", "a canary"])
         assert "canary" not in str(error.value)
+    seeded = clone(replacer).set_params(random_state=2**70)
+    for each in (seeded.fit, lambda: DocumentRelease(replacer, None, "q4")):
+        with refused("tokenizer must be a function of a module for repeatable noise"):
+            each()
     for options in ({"token_pattern": "(a)(b)"}, {"tokenizer": "split"}):
         for each in (replacer, model):
             with refused(f"{next(iter(options))} must be None or "):
