@@ -350,6 +350,9 @@ def _learn(given: Any) -> None:
         )
         model.fit(held[given.text], held[given.label], held.get(given.author))
         guarantee = model.guarantee()
+        some = held[:: len(held) // 10_000 + 1]  # a long file would take minutes
+        predicted = model.predict(some[given.text])
+        scores = skdptext.metrics.label_scores(some[given.label], predicted)
         rows = dict(zip((given.text, given.label), model.sample(), strict=True))
         pd.DataFrame(rows).to_csv(corpus, index=False)
         stated = {
@@ -359,9 +362,6 @@ def _learn(given: Any) -> None:
             "guarantee": skdptext.release.told_by(guarantee),
         }
         statement.write_text(json.dumps(stated, indent=1, ensure_ascii=False), "utf-8")
-    some = held[:: len(held) // 10_000 + 1]  # a long file would take minutes
-    predicted = model.predict(some[given.text])
-    scores = skdptext.metrics.label_scores(some[given.label], predicted)
     _tell(f"{out} and {out.with_suffix('.json')}:\n\n{guarantee}\n")
     _tell("Scores on private texts, which no guarantee covers: do not publish them.")
     _tell(pd.Series(scores).to_string(float_format="{:.2f}".format))

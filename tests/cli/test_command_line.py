@@ -315,13 +315,16 @@ def test_hints_and_warnings(files, capsys, arguments, expected, other):
 
 
 def test_faults_have_statuses_of_their_own(files, capsys, monkeypatch):
-    failing = [LookupError("of ours"), KeyboardInterrupt()]
+    failing = [LookupError("of ours"), KeyboardInterrupt(), OSError("ours")]
 
-    def fail(out):
+    def fail(*_):
         raise failing.pop(0)
 
     monkeypatch.setattr("skdptext.release.verify", fail)
-    assert [main(["verify", "out"]) for _ in range(2)] == [4, 130]
+    monkeypatch.setattr("skdptext.metrics.label_scores", fail)
+    commands = ["verify", "out"], ["verify", "out"], LEARN
+    assert [main(command) for command in commands] == [4, 130, 2]
+    assert not list(files.glob("*c.*"))
     assert "LookupError: of ours" in capsys.readouterr().err
 
 
