@@ -29,6 +29,9 @@ def label_scores(labels: Any, predicted: Any) -> dict[str, float]:
     >>> scores = label_scores(["ham", "ham", "ham", "spam"], predicted)
     >>> [f"{name}: {score:.2f}" for name, score in scores.items()]
     ['balanced accuracy: 0.83', 'accuracy: 0.75', 'precision of the rarest class: 0.50']
+    >>> scores = label_scores(["ham", "ham", "spam"], ["ham", "eggs", "eggs"])
+    >>> [f"{score:.2f}" for score in scores.values()]
+    ['0.25', '0.33', '0.00']
     """
     classes, counts = np.unique(labels, return_counts=True)
     macro: Any = {"average": "macro", "zero_division": 0.0}

@@ -16,7 +16,6 @@ from sklearn.pipeline import make_pipeline
 
 from skdptext import DPTextClassifier
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
-from skdptext.metrics import label_scores
 from tests.expected import refusals, refused, small_samples, unknown_words
 from tests.learning.conftest import (
     FOOD,
@@ -133,11 +132,6 @@ def test_the_holder_is_told_where_noise_drowns_the_classes(make, private):
             make(kind, epsilon=0.01, random_state=2**80).fit(*private)
         with warnings.catch_warnings(action="error"):
             make(kind, epsilon=9.0).fit(*private)
-
-
-def test_scores_of_labels_where_the_rarest_is_never_predicted():
-    found = label_scores(["a", "a", "a", "b"], ["a", "a", "c", "c"])
-    assert list(found.values()) == pytest.approx([1 / 3, 1 / 2, 0])
 
 
 # -- encoders of a user's own --------------------------------------------------------
