@@ -104,7 +104,8 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         Assigns a document to a group: a pipeline that ends in a clusterer or in a
         classifier. An unfitted one is cloned and fitted on the public documents (and
         labels). A fitted one is copied and used unchanged: its training data are
-        assumed to be public, and the guarantee says so. To keep it fitted in clones,
+        assumed to be public, and the guarantee says so. For repeatable noise it must be
+        possible to pickle it, which identifies it. To keep it fitted in clones,
         such as those of a grid search, wrap it in scikit-learn's ``FrozenEstimator``.
         It must assign each document independently of the others, which `fit` and every
         release check. None means k-means after TF-IDF, truncated SVD to 20 directions
@@ -656,21 +657,23 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
         return PrivacyGuarantee.of([part])
 
     def check_release(self) -> None:
-        """Refuse a tokenizer that another process could not tell from others.
+        """Refuse what another process could not tell from other groupers.
 
         Raises
         ------
         InvalidParameterError
-            If the tokenizer cannot be pickled. Every fit would draw other noise, and
-            cost ε again.
+            If the grouper or the tokenizer cannot be pickled. Every fit would draw
+            other noise, and cost ε again.
         """
-        try:
-            pickle.dumps(self.tokenizer)
-        except Exception:  # each kind of object raises its own
-            raise InvalidParameterError(
-                "tokenizer must be a function of a module for repeatable noise, no "
-                f"lambda and no method, got {kind_of(self.tokenizer)}."
-            ) from None
+        for name in ("grouper", "tokenizer"):
+            value = getattr(self, name)
+            try:
+                pickle.dumps(value)
+            except Exception:  # each kind of object raises its own
+                raise InvalidParameterError(
+                    f"{name} must be made of functions of a module for repeatable "
+                    f"noise, which can be pickled, got {kind_of(value)}."
+                ) from None
 
     def known_texts(self) -> KnownTexts:
         """Get the public texts, which must not be among those to be released.

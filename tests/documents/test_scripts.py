@@ -235,7 +235,7 @@ def test_a_function_that_fails_quotes_nothing():
         assert "canary" not in str(error.value)
     seeded = clone(replacer).set_params(random_state=2**70)
     for each in (seeded.fit, lambda: DocumentRelease(replacer, None, "q4")):
-        with refused("tokenizer must be a function of a module for repeatable noise"):
+        with refused("tokenizer must be made of functions of a module"):
             each()
     for options in ({"token_pattern": "(a)(b)"}, {"tokenizer": "split"}):
         for each in (replacer, model):

@@ -56,10 +56,14 @@ def released(out="out"):
     return dict(zip(map(int, ids), texts, strict=True))
 
 
+def unchanged(X, **key):
+    return X
+
+
 def test_options_of_a_grouper_are_not_in_the_manifest(public):
     """Nobody else should see these, as those of a client of a service."""
     secret = "sk-canary"
-    client = FunctionTransformer(lambda X, **key: X, kw_args={secret: [secret]})
+    client = FunctionTransformer(unchanged, kw_args={secret: [secret]})
     grouper = Pipeline([(secret, client), *topic_encoder(public[0], 2).steps])
     grouper.steps.append(("groups", KMeans(2, random_state=0)))
     replacer = DPDocumentReplacer(public[0], grouper).fit()
