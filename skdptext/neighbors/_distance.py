@@ -57,8 +57,8 @@ def bag_of(bags: sp.csr_array, i: int) -> Bag:
     return bags.indices[part], bags.data[part]
 
 
-def transport_plan(a: Array, b: Array, costs: Array) -> Array:
-    """Find a cheapest plan to move masses `a` to `b`, both positive, of equal sum.
+def transport(a: Array, b: Array, costs: Array) -> tuple[Array, float]:
+    """Find a cheapest plan to move masses `a` to `b`, both of sum 1, and its cost.
 
     Raises
     ------
@@ -66,24 +66,16 @@ def transport_plan(a: Array, b: Array, costs: Array) -> Array:
         If the solver does not report an optimum. It fails silently: for masses that
         differ it returns code 0 and cost 0.
     """
-    if len(a) == 1 or len(b) == 1:
-        return np.multiply.outer(a / a.sum(), b)
-    if costs.size >= MANY:
-        # Subtracting feasible potentials does not change the best plans, and the solver
-        # then takes fewer steps.
-        costs = costs - (costs - DAMPING * costs.min(axis=0)).min(axis=1)[:, None]
-        costs -= costs.min(axis=0)
     # The tolerance is absolute: with costs near 1e-15 the solver returns a wrong plan
     # and code 1. A power of two brings them near 1 and changes no digit.
-    scaled = costs * 2.0 ** -frexp(costs.max())[1]
-    mass = a.sum()
-    plan, _, _, _, code = solver()(a / mass, b / b.sum(), scaled, 0, 1)
+    unit = 2.0 ** frexp(costs.max())[1]
+    plan, cost, _, _, code = solver()(a, b, costs / unit, 0, 1)
     if code != 1:
         raise RuntimeError(
             f"The exact transport solver returned code {code} instead of 1 (optimal) "
             f"for masses of {len(a)} and {len(b)} words."
         )
-    return plan * mass
+    return plan, cost * unit
 
 
 def one_hot_distances(x: Bag, bags: sp.csr_array) -> Array:
@@ -100,9 +92,12 @@ def one_hot_distances(x: Bag, bags: sp.csr_array) -> Array:
     return np.sqrt(2.0) * np.maximum(np.round(1.0 - overlap, 13), 0.0)
 
 
-def word_movers(x: Bag, y: Bag, vectors: Array) -> float:
-    """Compute the Word Mover's Distance of two bags from the vectors of all words."""
-    words, a, others, b = _residual(x, y)
+def word_movers(x: Bag, y: Bag, vectors: Array, apart: bool = False) -> float:
+    """Compute the Word Mover's Distance of two bags from the vectors of all words.
+
+    `apart` says that the caller removed the mass that the bags share.
+    """
+    words, a, others, b = (*x, *y) if apart else _residual(x, y)
     if not len(a) or not len(b):
         return 0.0
     # The solver is not symmetric. The residuals share no word, so this order is strict,
@@ -110,16 +105,22 @@ def word_movers(x: Bag, y: Bag, vectors: Array) -> float:
     if (len(b), others[0]) < (len(a), words[0]):
         words, a, others, b = others, b, words, a
     at, to = (vectors.take(ids, axis=0).astype(np.float64) for ids in (words, others))
+    mass, b = a.sum(), b / b.sum()
+    a = a / mass
     if len(a) * len(b) < MANY:
-        costs = cdist(at, to)
-        cost = float((transport_plan(a, b, costs) * costs).sum())
+        _, cost = transport(a, b, cdist(at, to))
     else:
-        plan = transport_plan(a, b, _by_product(at, to))
+        # Subtracting feasible potentials does not change the best plans, and the solver
+        # then takes fewer steps.
+        costs = _by_product(at, to)
+        costs -= (costs - DAMPING * costs.min(axis=0)).min(axis=1)[:, None]
+        costs -= costs.min(axis=0)
+        plan, _ = transport(a, b, costs)
         i, j = np.unravel_index((plan > 0.0).ravel().nonzero()[0], plan.shape)
         steps = at.take(i, axis=0)
         steps -= to.take(j, axis=0)
         cost = float(plan[i, j] @ np.sqrt(np.einsum("ij,ij->i", steps, steps)))
-    mantissa, exponent = frexp(cost)
+    mantissa, exponent = frexp(mass * cost)
     return ldexp(round(ldexp(mantissa, _BITS)), exponent - _BITS)
 
 
@@ -139,6 +140,13 @@ def _by_product(x: Array, y: Array) -> Array:
     return np.sqrt(squares, out=squares)
 
 
+def cancel(a: Array, b: Array) -> tuple[Array, Array]:
+    """Remove what two masses of the same word share."""
+    more = a - b
+    more[np.abs(more) <= _SAME * a] = 0.0
+    return np.maximum(more, 0.0), np.maximum(-more, 0.0)
+
+
 def _residual(x: Bag, y: Bag) -> tuple[Array, Array, Array, Array]:
     """Remove the mass that both bags share, and return words and masses of the rest.
 
@@ -151,9 +159,7 @@ def _residual(x: Bag, y: Bag) -> tuple[Array, Array, Array, Array]:
     if not len(i):
         return words, a, others, b
     j = at[i]
-    more = a[i] - b[j]
-    more[np.abs(more) <= _SAME * a[i]] = 0.0
     a, b = a.copy(), b.copy()
-    a[i], b[j] = np.maximum(more, 0.0), np.maximum(-more, 0.0)
+    a[i], b[j] = cancel(a[i], b[j])
     i, j = a.nonzero()[0], b.nonzero()[0]
     return words[i], a[i], others[j], b[j]
