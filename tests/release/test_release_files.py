@@ -21,6 +21,7 @@ from tests.expected import refusals, unknown_words
 from tests.releases import contents, write
 
 pytestmark = unknown_words
+GIVEN = ("csv", "jsonl", "parquet", "csv", "jsonl")
 FORMATS = ("parquet", "csv", "jsonl", "csv.gz", "jsonl.gz")
 MANIFEST = "_release.json"
 
@@ -32,10 +33,7 @@ def out(make_release, source, tmp_path):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize(
-    ("given", "written"),
-    list(zip(("csv", "jsonl", "parquet", "csv", "jsonl"), FORMATS, strict=True)),
-)
+@pytest.mark.parametrize(("given", "written"), zip(GIVEN, FORMATS, strict=True))
 def test_every_format_is_read_and_written_with_the_same_words(
     make_release, documents, tmp_path, given, written
 ):

@@ -12,13 +12,8 @@ import pytest
 from pyarrow import dataset
 
 from tests.releases import secrets_of
-from tests.scale.conftest import (
-    check_page,
-    check_page_with_authors,
-    digest,
-    files_with_the_key,
-    run_page,
-)
+from tests.scale import conftest
+from tests.scale.conftest import check_page, digest, files_with_the_key, run_page
 
 pytestmark = pytest.mark.scale
 
@@ -80,7 +75,8 @@ def test_the_page(spark, release, documents, source, tmp_path):
 
 
 def test_the_page_with_authors(spark, by_person, tmp_path):
-    check_page_with_authors("documents.repartition", by_person, tmp_path, spark=spark)
+    block = "documents.repartition"
+    conftest.check_page_with_authors(block, by_person, tmp_path, spark=spark)
 
 
 def test_an_executor_is_killed_and_a_cache_is_evicted(spark, frame, expected):
