@@ -106,9 +106,9 @@ def _in_flags(message: str, given: argparse.Namespace) -> str:
     def flag(name: re.Match[str]) -> str:
         return flags.get(name[0], name[0])
 
-    # Before "must", any word may be a parameter. After it, only words with an
-    # underscore are.
-    head = "".join(re.findall(r"\A[\w, ]+(?= must )", message))
+    # Before "must", any word may be a parameter, and the first one before "of". After
+    # it, only words with an underscore are.
+    head = "".join(re.findall(r"\A[\w, ]+(?= must )|\A\w+(?= of )", message))
     tail = re.sub(r"\w+_\w+|classes(?=`)", flag, message[len(head) :])
     return re.sub(r"\w+", flag, head) + tail
 
