@@ -44,9 +44,7 @@ def largest(rows):
                 more = [*records[:place], (0, c), *records[place:]]
                 changes.append(summed(rows, more, block=2) - table)
             for change in changes:
-                l1, squares = (
-                    max(*z) for z in zip((l1, squares), norms(change), strict=True)
-                )
+                l1, squares = map(max, (l1, squares), norms(change))
     return l1, squares
 
 
