@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
 from pathlib import Path
 
+import notebooks
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -29,17 +29,7 @@ def source(path):
 
 
 @pytest.fixture(scope="module")
-def notebooks():
-    spec = importlib.util.spec_from_file_location(
-        "notebooks", ROOT / "docs" / "notebooks.py"
-    )
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="module")
-def jupyter(notebooks):
+def jupyter():
     """One kernel for all notebooks, whose imports take longer than some of them."""
     with notebooks.jupyter() as client:
         yield client
@@ -47,9 +37,7 @@ def jupyter(notebooks):
 
 @pytest.mark.notebooks
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_run_in_jupyter_shows_what_is_stored_and_said(
-    notebooks, jupyter, path, tmp_path
-):
+def test_a_run_in_jupyter_shows_what_is_stored_and_said(jupyter, path, tmp_path):
     """On real data; where there is none it only runs, on what every install has."""
     stored = json.loads(path.read_text("utf-8"))
     ran, values = notebooks.run(path, jupyter, DATA if DATA.exists() else tmp_path)
@@ -60,7 +48,7 @@ def test_a_run_in_jupyter_shows_what_is_stored_and_said(
 
 
 @pytest.mark.notebooks
-def test_a_notebook_without_its_data_says_so(notebooks, jupyter, tmp_path):
+def test_a_notebook_without_its_data_says_so(jupyter, tmp_path):
     ran, _ = notebooks.run(EXAMPLES / "release_documents.ipynb", jupyter, tmp_path)
     assert re.search(STANDS_IN, json.dumps(ran))
 
@@ -98,7 +86,7 @@ def test_every_number_in_prose_is_computed_or_a_setting_in_the_code():
         ("code", "found 0.94", "found 0.84", ["0.94"]),
     ],
 )
-def test_what_differs_from_a_run_is_found(notebooks, kind, said, shown, off):
+def test_what_differs_from_a_run_is_found(kind, said, shown, off):
     values = {"score": 0.931, "100 * found": 97.02}
     numbers = dict(zip(re.findall(r"0\.\d+|\b9\d\b", said), values, strict=False))
 
