@@ -10,7 +10,7 @@ import pytest
 from skdptext import DPDocumentReplacer, DPWordPerturber, WordEmbedding
 from skdptext.mechanisms import LossDistribution
 from skdptext.privacy import LearningPart, PrivacyGuarantee
-from skdptext.privacy._statement import odds_factor
+from skdptext.privacy._statement import _small, odds_factor
 from skdptext.privacy._words import WordPart
 from skdptext.utils import percent_up, rounded_up
 from tests.channels import guaranteed
@@ -125,7 +125,7 @@ def test_one_statement_as_text_and_as_html(name):
 RNG = np.random.default_rng(0)
 # What decimals lose when they are read again, and bounds when they are computed
 EXACT = 1 - 4e-12
-RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 
 
 def log_of(text):
@@ -162,6 +162,9 @@ def test_rounding():
         printed = log_of(odds_factor(exponent))
         assert exponent - 1e-9 <= printed <= exponent + math.log(1.101)
     assert odds_factor(math.inf) == "∞"
+    for delta in np.r_[1e-6, np.exp(np.linspace(-80, -1, 2000))]:
+        printed = log_of(re.sub("^10", "1·10", _small(delta)))
+        assert math.log(delta) - 1e-9 <= printed <= math.log(1.0101 * delta)
     assert rounded_up(0.25, 3) == "0.25"  # what is exact stays as it is
     assert percent_up(0.05) == "5.0%"
 
