@@ -242,7 +242,7 @@ def of_other_rows(
     every = counts.fit_transform([*texts, *released])
     clear = every[: len(texts)].T.tocsr()
     surprise = -np.log(np.ravel(every.mean(axis=0)))
-    surprise[clear.getnnz(axis=1) == 0] *= _CODED
+    surprise[np.diff(clear.indptr) == 0] *= _CODED
     noisy = every[len(texts) :].multiply(surprise).tocsr()
     # By chance, an original has the rarest of words, which no other text has.
     rarest, source = np.log(every.shape[0] / 2), np.full(len(released), -1)
