@@ -1,17 +1,14 @@
-"""DPDocumentReplacer: time and memory, and found documents against the bound.
+"""DPDocumentReplacer: documents identified among 100 candidates, and the bound.
 
-``speed``: 100,000 public documents, 1,000,000 private ones from a generator. ``found``:
-on fan fiction, SMS and tweets, how many of 100 candidates the best adversary
-identifies: expected, exactly, and in draws, next to the bound for every adversary::
+On fan fiction, SMS and tweets, how many of 100 candidates the best attacker identifies:
+expected, exactly, and in draws, next to the bound for every attacker::
 
-    python benchmarks/bench_replacement.py [speed] [found]
+    python benchmarks/bench_replacement.py
 """
 
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Iterator
 
 import measuring
 import numpy as np
@@ -20,8 +17,6 @@ from results import record
 
 from skdptext import DPDocumentReplacer
 
-N_PUBLIC, N_PRIVATE = 100_000, 1_000_000
-SECRET = 2**100 + 1
 N_SETS, N_CANDIDATES = 50, 100
 LONGEST = 1000  # characters of a text
 
@@ -39,52 +34,8 @@ def corpora() -> dict[str, list[str]]:
     }
 
 
-def many(texts: list[str], n: int, seed: int) -> Iterator[str]:
-    """Different documents of about 17 words: a real one and one of its own."""
-    rng = np.random.default_rng(seed)
-    for start in range(0, n, 10_000):
-        picks = rng.integers(0, len(texts), min(10_000, n - start))
-        for i, pick in enumerate(picks.tolist(), start):
-            yield f"{texts[pick]} n{seed}x{i}"
-
-
-def speed(_: object) -> None:
-    """CPU time and memory of the parts."""
-    texts = corpora()["SMS"]
-    public = list(many(texts, N_PUBLIC, 0))
-    before = measuring.peak_mb()
-    replacer = DPDocumentReplacer(public, output="index")
-
-    def replace(secret: int | None) -> None:
-        replacer.set_params(random_state=secret)
-        ids = None if secret is None else range(N_PRIVATE)
-        replacer.transform(many(texts, N_PRIVATE, 2), document_ids=ids)
-
-    rows: list[dict[str, object]] = []
-    for what, n, run in (
-        ("fit", N_PUBLIC, replacer.fit),
-        ("transform of a generator, fresh noise", N_PRIVATE, lambda: replace(None)),
-        ("transform of a generator, keyed by ids", N_PRIVATE, lambda: replace(SECRET)),
-    ):
-        took = measuring.seconds_of(run, time.process_time)
-        row = {"what": what, "documents": n, "CPU s": round(took, 2)}
-        row["µs per document"] = round(1e6 * took / n, 1)
-        row["peak MB"] = round(measuring.peak_mb())
-        rows += measuring.shown([row])
-    record(
-        "replacement_speed",
-        rows,
-        title="Documents replaced by public ones: time and memory",
-        note=f"{N_PUBLIC:,} public documents of about 17 words, made of real SMS, "
-        "in 8 groups of the default; CPU time in one process, one "
-        f"BLAS thread. Peak memory of the process; {before:.0f} MB before fit, with "
-        "the public texts as a list. Generators make their texts as they are read, "
-        "which is part of the time.",
-    )
-
-
 def expected(replacer: DPDocumentReplacer, candidates: list[str]) -> float:
-    """How often the best adversary is right about one of equally likely candidates.
+    """How often the best attacker is right about one of equally likely candidates.
 
     Over every public document z that may be released, not over draws:
     Σ_z max_d Pr[z | d] / n. It needs ``output="index"``.
@@ -93,8 +44,8 @@ def expected(replacer: DPDocumentReplacer, candidates: list[str]) -> float:
     return float(np.exp(logs.max(axis=1)).sum() / len(candidates))
 
 
-def found(_: object) -> None:
-    """The best adversary against the bound for all of them."""
+def main() -> None:
+    measuring.options(__doc__)
     rows: list[dict[str, object]] = []
     for name, texts in corpora().items():
         rng = np.random.default_rng(0)
@@ -134,21 +85,16 @@ def found(_: object) -> None:
         "replacement_found",
         rows,
         title="Documents identified among 100 candidates, and the bound",
-        note="The best adversary: the likelihood of each candidate, exactly, ties "
+        note="The best attacker: the likelihood of each candidate, exactly, ties "
         "shared. Means over 50 sets of 100 candidates. expected: how often it is right "
         "about one of them that is equally likely to be any, computed from the "
         "candidates' groups and the channel, without a draw: the sum over public "
         "documents z of the largest Pr[z | candidate], / 100. It is never above the "
-        "bound for every adversary, at most: K p / 100. found, low, high: each "
+        "bound for every attacker, at most: K p / 100. found, low, high: each "
         "candidate released once, with the 95% interval; draws lie on either side of "
         "what is expected, and so sometimes above the bound. Public and private "
         "halves, equal texts removed, cut to 1,000 characters, no labels.",
     )
-
-
-def main() -> None:
-    parts = {"speed": speed, "found": found}
-    measuring.options(__doc__, parts)
 
 
 if __name__ == "__main__":

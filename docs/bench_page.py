@@ -25,7 +25,7 @@ FOLDER = HERE / "_benchmarks"
 PARTS = {
     "mechanisms": ("comparison",),
     "found": ("protection", "release_report", "replacement_found"),
-    "release": ("perturbation", "release", "replacement"),
+    "release": ("perturbation", "release"),
     "neighbors": ("wmd",),
     "statistics": ("audit",),
     "rest": ("",),
