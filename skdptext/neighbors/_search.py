@@ -286,23 +286,28 @@ class _Group:
         if bounds is None or self._alone:  # Sinkhorn's steps improve known bounds
             bounds, _ = self._bounds(of, bags, self._limits if self._alone else None)
         self._left[of, bags] = np.inf
-        order = bounds.argsort(kind="stable")
-        order = order[bounds[order] <= self._limits[of[order]]]
-        of, bags, index = of[order], bags[order], self._index
-        words, a, b = self._residuals(of, bags)
-        asked, held = _as_bags(self._words[of], a), _as_bags(index.words[words], b)
-        ordered = (part.tolist() for part in (bounds[order], of, bags))
-        limits = self._limits.tolist()
-        for bound, i, bag, x, y in zip(*ordered, asked, held, strict=True):
-            if bound > limits[i]:
-                continue
-            distance, solved = word_movers(x, y, index.vectors, True), self._solved[i]
-            if distance <= self._radius:
-                insort(solved, (distance, bag))
-            if self._k is not None and len(solved) >= self._k:
-                del solved[self._k :]
-                limits[i] = index.scaled(solved[-1][0])
-        self._limits[:] = limits
+        order, index = bounds.argsort(kind="stable"), self._index
+        # Masses are padded to the longest bag, which may be much longer than others.
+        width = self._rows.shape[1] + index.sizes[bags].max(initial=0)
+        for part in blocks(len(order), 1 + int(_AT_ONCE // width)):
+            at = order[part]
+            at = at[bounds[at] <= self._limits[of[at]]]
+            words, a, b = self._residuals(of[at], bags[at])
+            asked = _as_bags(self._words[of[at]], a)
+            held = _as_bags(index.words[words], b)
+            ordered = (each[at].tolist() for each in (bounds, of, bags))
+            limits = self._limits.tolist()
+            for bound, i, bag, x, y in zip(*ordered, asked, held, strict=True):
+                if bound > limits[i]:
+                    continue
+                distance = word_movers(x, y, index.vectors, True)
+                solved = self._solved[i]
+                if distance <= self._radius:
+                    insort(solved, (distance, bag))
+                if self._k is not None and len(solved) >= self._k:
+                    del solved[self._k :]
+                    limits[i] = index.scaled(solved[-1][0])
+            self._limits[:] = limits
 
     def _bounds(
         self, of: Array, bags: Array, limits: Array | None = None

@@ -172,6 +172,13 @@ def test_memory_of_texts(prose_bags, built_in, megabytes):
     assert peak(model, prose_bags[800:1000], megabytes) < megabytes * 2**20
 
 
+def test_memory_of_short_texts_beside_a_long_one():
+    rng = np.random.default_rng(0)
+    X = rng.random((301, 3000)) < np.r_[np.full(300, 0.003), 1][:, None]
+    model = fitted(X.astype(float), embedded(rng.normal(size=(3000, 2))), 20)
+    assert peak(model, X[:32].astype(float), 24) < 24 * 2**20
+
+
 def test_memory_where_bounds_rule_nothing_out(small_embedding, monkeypatch):
     """All costs of a long query at once would take 36 MB."""
     monkeypatch.setattr(search_module, "word_movers", lambda *_: 1e9)
