@@ -428,9 +428,9 @@ class WordEmbedding:
         ------
         InvalidParameterError
             If the suffix is not one of those, or the file is truncated or contains
-            fewer or more words than its header states, repeated words, rows of another
-            length, NaN, infinite values or a word that is not UTF-8. The message names
-            the line of a text file.
+            fewer words than its header states (in text also more), repeated words, rows
+            of another length, NaN, infinite values or a word that is not UTF-8. The
+            message names the line of a text file.
         FileNotFoundError
             If there is no such file.
 
@@ -474,8 +474,8 @@ class WordEmbedding:
         ------
         InvalidParameterError
             If the suffix is unknown, or the format cannot store one of the words.
-            Binary files store no words with white space, and text files none with other
-            white space than single blanks inside.
+            Binary files store no words with blanks, nor such as begin with a line
+            break, and text files none with other white space than single blanks inside.
 
         Warns
         -----

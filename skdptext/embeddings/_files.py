@@ -147,7 +147,8 @@ def _read_binary(path: Path, n_words: int | None) -> Parts:
             "the file is too short for them."
         )
     keyed = KeyedVectors.load_word2vec_format(path, binary=True, limit=n_words)
-    if len(keyed) < wanted:
+    # gensim leaves out repeated words, and a gap at the end for each.
+    if keyed.index_to_key[-1:] == [None]:
         raise InvalidParameterError(
             f"{path}: a word occurs twice; words must be unique."
         )
@@ -257,4 +258,6 @@ def _is_held(word: str, suffix: str) -> bool:
         return False
     if suffix == ".npz":
         return not word.endswith("\0")  # NumPy drops null characters at the end
-    return _is_word(raw) and not (suffix == ".bin" and b" " in raw)
+    if suffix == ".bin":  # a blank ends a word, and line breaks may begin one
+        return b" " not in raw and not raw.startswith(b"\n")
+    return _is_word(raw)

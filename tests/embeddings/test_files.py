@@ -75,8 +75,10 @@ def test_what_is_saved_is_loaded_to_the_last_bit_or_refused(suffix, data):
     [
         ("New York", [".npz", ".txt"]),
         ("route 66", [".npz"]),  # 66 would be a number of the vector
-        ("", [".npz"]),
+        ("", [".npz", ".bin"]),
+        ("\n", [".npz"]),
         ("a\0", [".txt", ".bin"]),
+        ("a\tb", [".npz", ".bin"]),
         ("\ud800", []),
     ],
 )
