@@ -595,8 +595,12 @@ def as_labels(
     """
     shape: Any = getattr(values, "shape", (0,))
     is_column = len(shape) == 2 and shape[1] == 1
-    if isinstance(values, str | bytes | dict) or not (
-        is_column or (isinstance(values, Iterable) and shape != ())
+    # In a set, names have another order in each run, and would key other noise.
+    unordered = people and isinstance(values, Set)
+    if (
+        isinstance(values, str | bytes | dict)
+        or unordered
+        or not (is_column or (isinstance(values, Iterable) and shape != ()))
     ):
         raise InvalidParameterError(
             f"{name} must hold one label per {of}, got {kind_of(values)}."
@@ -713,11 +717,19 @@ def _check_told_apart(name: str, labels: list[Any], of: str, people: bool) -> No
             )
 
 
+# Characters without a shape, besides those of the categories Cc and Cf: a joiner, blank
+# letters, and selectors of variants, such as those of Japanese names.
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0"
+    "\U000e0100-\U000e01ef]"
+)
+
+
 def _bare(label: str) -> str:
     """Reduce a label to what people see: no outer blanks, no invisible characters."""
     if not (label.isascii() and label.isprintable()):
-        kinds = unicodedata.category
-        label = "".join(x for x in label if x.isspace() or kinds(x) not in ("Cc", "Cf"))
+        kinds, seen = unicodedata.category, _UNSEEN.sub("", label)
+        label = "".join(x for x in seen if x.isspace() or kinds(x) not in ("Cc", "Cf"))
     return " ".join(composed(label).split())
 
 

@@ -80,6 +80,7 @@ ALIKE = [
     ("two  words", "two words"),
     ("ann", "ann\0"),
     ("ann", "a\u200bnn"),
+    ("\u845b", "\u845b\U000e0100"),  # a variant of a Japanese name
     ("Zo\u00e9", "Zoe\u0301"),
 ]
 
@@ -96,6 +97,8 @@ def test_names_that_look_alike_are_no_two_persons(one, other):
         with refused("1 and 2 differ only in case, blanks") as error:
             door()
         assert "tom" not in str(error.value)
+    with refused("authors must hold one label per document, got a set"):
+        REPLACER.transform(TEXTS, authors={"ann", "tom", "zoe"})
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
