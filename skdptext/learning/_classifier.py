@@ -413,6 +413,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         documents = public_list(self.public_documents, reader)
         public = tuple(d if isinstance(d, str) else tuple(d) for d in documents)
         n = len(public) if self.n_expected is None else int(self.n_expected)
+        epsilon, delta = float(self.epsilon), float(self.delta)  # of any kind of number
         # Only public numbers are used here. The true numbers of people and of labels
         # are private, and a choice by them would reveal something.
         # A larger guess costs more where classes are skewed than it gains where they
@@ -420,13 +421,13 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         # 500: skewed stories lose up to 0.08, and tweets gain 0.05).
         guess = n / n_classes / 5
         rarest = guess if self.n_rarest is None else self.n_rarest
-        grouped = self.delta == 0 or rarest * self.epsilon < _FEW
+        grouped = delta == 0 or rarest * epsilon < _FEW
         if self.encoder is not None:
             grouped = is_grouper(self.encoder)
-        if not grouped and not 0 < self.delta <= 1 / n:
+        if not grouped and not 0 < delta <= 1 / n:
             raise InvalidParameterError(
                 "delta must be > 0 for sums of vectors, and at most 1/n_expected "
-                f"({1 / n:.2g}), got {self.delta:g}: a larger δ allows releasing one "
+                f"({1 / n:.2g}), got {delta:g}: a larger δ allows releasing one "
                 "person in so many in plain text."
             )
         n_public = len(set(public))  # equal documents cannot form several groups
@@ -434,7 +435,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
             features = PublicFeatures.of(self.encoder, documents)
         elif not grouped:
             # too large a number would cost more than one that is too small
-            few = min(rarest, guess) * self.epsilon
+            few = min(rarest, guess) * epsilon
             d = directions(few, n_public, self.n_components)
             features = default_features(public, False, self.embedding, d)
         elif self.n_groups != "auto" and self.n_groups > len(public):
@@ -443,7 +444,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
                 f"({len(public)}), got {self.n_groups}."
             )
         else:
-            numbers = grouping(n * self.epsilon, n_public, n_classes, self.n_groups)
+            numbers = grouping(n * epsilon, n_public, n_classes, self.n_groups)
             features = default_features(public, True, None, *numbers)
         return replace(features, given=documents, reader=reader)
 

@@ -31,7 +31,7 @@ from tests.learning.conftest import PETS, kept
     [
         ({"n_rarest": 99}, True),
         ({"n_rarest": 100}, False),
-        ({"n_rarest": 50, "epsilon": 2.0}, False),
+        ({"n_rarest": np.int8(64), "epsilon": np.int8(2)}, False),  # 128 is too large
         ({"n_rarest": 100, "delta": 0}, True),
         ({"n_expected": 999}, True),  # a fifth of an equal share is guessed
         ({"n_expected": 1000}, False),
