@@ -142,7 +142,7 @@ def directions(rarest_epsilon: float, n_public: int, given: Any = "auto") -> int
     Each direction adds noise, so there are as many as the rarest class outweighs. Noise
     costs little in directions that few documents have, because they are not stretched.
     """
-    most = min(rarest_epsilon / 4, n_public / 10, 100)
+    most = min(rarest_epsilon / 5, n_public / 10, 100)
     return int(max(most, 20)) if given == "auto" else given
 
 

@@ -33,8 +33,8 @@ from tests.learning.conftest import PETS, kept
         ({"n_rarest": 100}, False),
         ({"n_rarest": np.int8(64), "epsilon": np.int8(2)}, False),  # 128 is too large
         ({"n_rarest": 100, "delta": 0}, True),
-        ({"n_expected": 999}, True),  # a fifth of an equal share is guessed
-        ({"n_expected": 1000}, False),
+        ({"n_expected": 799}, True),  # a quarter of an equal share is guessed
+        ({"n_expected": 800}, False),
     ],
 )
 def test_few_of_a_class_are_counted_in_groups(public, private, options, grouped):
@@ -46,8 +46,8 @@ def test_few_of_a_class_are_counted_in_groups(public, private, options, grouped)
 
 def test_directions_are_more_where_the_rarest_class_outweighs_their_noise():
     for given, expected in (
-        ((100, 5000), 25),
-        ((300, 5000), 75),
+        ((125, 5000), 25),
+        ((375, 5000), 75),
         ((10**6, 5000), 100),
         ((10**6, 400), 40),  # the covariance of few public documents is not known
         ((10**6, 10), 20),

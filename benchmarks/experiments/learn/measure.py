@@ -42,7 +42,8 @@ def learned(case: Case, seed: int) -> list[dict[str, Any]]:
         authors = parts.authors if authors is None else authors
         people = parts.private if authors is None else np.unique(authors)
         n_classes = int(parts.topic.max()) + 1
-        options: dict[str, Any] = {"n_expected": len(people)}
+        # not all of those who might write do
+        options: dict[str, Any] = {"n_expected": case.authors or len(people)}
         if case.guess is not None:
             # of people, each with the classes of all
             rarest = np.bincount(parts.topic).min() * len(people) / len(parts.topic)
