@@ -25,7 +25,7 @@ unknown_words = pytest.mark.filterwarnings(
 )
 # ... or are copies, or too few for their noise
 small_samples = pytest.mark.filterwarnings(
-    "ignore:.* texts are copies of others", "ignore:noise drowns the differences"
+    "ignore:.* texts are copies of others", "ignore:Noise drowns the differences"
 )
 
 

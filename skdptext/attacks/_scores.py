@@ -35,7 +35,7 @@ QUESTIONS = {
     "training texts copied": "training texts copied, against control",
     "training phrases copied": "phrases of 5 words copied, against control",
 }
-_HEADER = ("", "share", "95% interval", "guessing", "above guessing", "by")
+_HEADER = ("", "share", "95% interval", "guessing", "amount", "by")
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class Scores(dict[str, Score]):
                 percent(row.value),
                 f"{at_least(row.low)} to {math.ceil(100 * row.high - 1e-9)}%",
                 percent(row.chance),
-                row.amount,
+                row.amount if row.is_above else "not above guessing",
                 row.adversary,
             ]
             for row in self.values()

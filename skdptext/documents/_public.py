@@ -296,14 +296,14 @@ class SharedTexts:
         warn_without_words(self._n_strange, self._n, "public documents")
         if accepted:
             return
-        long = f"texts of {_LONG} letters or more that are"
+        long = f"texts of {_LONG} letters or more"
         n_seen, n_known = len(self._seen), len(self._known.is_long)
         copies = sum(map(self._known.is_long.__getitem__, self._seen))
         n_there = self._n_there if n_seen > _FEW else 0
         for n, of, most, what in (
-            (copies, self._known.n_long, _COPIES, f"public {long} there"),
-            (self._n_public, self._n_long, _RELEASED, f"{long} public"),
-            (n_seen, n_known, _MOSTLY, "public texts there"),
+            (copies, self._known.n_long, _COPIES, f"public {long} among them"),
+            (self._n_public, self._n_long, _RELEASED, f"{long} that are public"),
+            (n_seen, n_known, _MOSTLY, "public texts among them"),
             (n_there, self._n, _MOSTLY, "texts there that are public"),
         ):
             if n > most * of:

@@ -301,7 +301,9 @@ def _proved(guarantee: Any, found: float, n: int | None = None) -> list[str]:
         proved = f"ε is at most {rounded_up(bound)}."
     else:
         bound = guarantee.found_at_most(n)
-        proved = f"on average at most {percent_up(bound)} are identified among {n:,}."
+        many = "people" if unit == "person" else "documents"
+        proved = f"on average at most {percent_up(bound)} of the {many} are "
+        proved += f"identified among {n:,} that are equally likely."
         # What is found are documents, even if the guarantee is about people.
         found *= unit == "document"
     more = " The attacks show more: is this really their guarantee?" * (found > bound)

@@ -556,7 +556,7 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
         self._student: Any = None
         if self._said.signal < _DROWNED:
             warn_once(
-                f"noise drowns the differences between classes at epsilon={epsilon:g}, "
+                f"Noise drowns the differences between classes at epsilon={epsilon:g}, "
                 "as the noisy sums show: use more people, a larger epsilon, or fewer "
                 "classes.",
                 UserWarning,

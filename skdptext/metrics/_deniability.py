@@ -101,9 +101,9 @@ class PlausibleDeniability:
 
     def __repr__(self) -> str:
         return (
-            f"PlausibleDeniability({len(self.words)} words, {self.n_draws} draws, "
-            f"{'exact, ' if self.exact else ''}mean N_w {self.n_unchanged.mean():.1f}, "
-            f"mean S_w {self.n_distinct.mean():.1f})"
+            f"PlausibleDeniability({len(self.words)} words, {self.n_draws} draws"
+            f"{', exact' * self.exact}: N_w = {self.n_unchanged.mean():.1f} unchanged, "
+            f"S_w = {self.n_distinct.mean():.1f} different words, on average)"
         )
 
 

@@ -128,7 +128,7 @@ def test_public_documents_among_the_private_ones(public, private):
 
 def test_the_holder_is_told_where_noise_drowns_the_classes(make, private):
     for kind in KINDS:
-        with pytest.warns(UserWarning, match="noise drowns .* at epsilon=0.01"):
+        with pytest.warns(UserWarning, match="Noise drowns .* at epsilon=0.01"):
             make(kind, epsilon=0.01, random_state=2**80).fit(*private)
         with warnings.catch_warnings(action="error"):
             make(kind, epsilon=9.0).fit(*private)

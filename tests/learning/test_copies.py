@@ -121,7 +121,7 @@ def test_a_sampler_multiplies_no_document(make, kind, drawn):
     assert norms(np.subtract(*worlds(3)))[0] > 1.5 * l1  # what is tested is there
 
 
-@pytest.mark.filterwarnings("ignore:noise drowns:UserWarning")
+@pytest.mark.filterwarnings("ignore:Noise drowns:UserWarning")
 @pytest.mark.filterwarnings("ignore:.*copies of others:UserWarning")
 @pytest.mark.parametrize("drawn", [over_sampled, bootstrapped])
 @pytest.mark.parametrize("counted_once", [True, False])
