@@ -46,7 +46,8 @@ def membership_attack(
         Texts that were used; at least 10.
     control : iterable of str or of lists of str
         Texts of the same source that were not used; at least 10. Chance must have
-        decided: any other difference counts as a leak.
+        decided: any other difference counts as a leak. A text in both lists is left
+        out of both.
     synthetic : iterable of str or of lists of str
         Texts that were made from the training texts, of any number.
     random_state : None, int or numpy.random.Generator, default=None
@@ -87,8 +88,10 @@ def membership_attack(
             ("training", training), ("control", control), ("synthetic", synthetic)
         )
     )  # fmt: skip
-    # A text in both lists was used: as a control, it would hide a leak.
-    others = {words: text for words, text in others.items() if words not in used}
+    # A text in both lists shows nothing. If it only counted as used, commonplaces that
+    # an honest generator makes too would look like a leak.
+    for words in used.keys() & others.keys():
+        del used[words], others[words]
     if min(len(used), len(others)) < _FEWEST_TEXTS or not made:
         raise InvalidParameterError(
             f"training and control must hold at least {_FEWEST_TEXTS} different texts "
