@@ -178,4 +178,5 @@ class _Rule(str):
 
 def _reached(name: str, values: np.ndarray) -> str:
     low, high = np.fmin.reduce(values), np.fmax.reduce(values)
-    return f"{shown(str(name))}, got {low:.4g} to {high:.4g}"
+    found = "no score of this name" if np.isnan(low) else f"{low:.4g} to {high:.4g}"
+    return f"{shown(str(name))}, got {found}"

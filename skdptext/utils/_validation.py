@@ -392,7 +392,7 @@ def validated(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
     expected = "X must be a matrix of word weights"
     if isinstance(X, str | bytes) or not is_count_matrix(X, expected):
         raise InvalidParameterError(
-            f"{expected}, got {kind_of(X)} that is none. Reshape your data if it is "
+            f"{expected}, got {kind_of(X)} instead. Reshape your data if it is "
             "one document: [X]. Count the words of texts first: CountVectorizer("
             "vocabulary=embedding.words).fit_transform(texts), with lowercase=False if "
             "the embedding has capitals."

@@ -171,7 +171,7 @@ def test_bad_parameters(data, small_embedding, params):
     (lambda X, y: (X, np.ones((40, 2, 2), int)), "dim 3"),
     (lambda X, y: (pd.DataFrame(X, columns=NAMES[::-1]), y), "0 is named 'w199'"),
     (lambda X, y: (X * 0, y), "at least one document with words, got 40"),
-    (lambda X, y: (["a text"] * 40, y), "got a list that is none. .* Count the words"),
+    (lambda X, y: (["a text"] * 40, y), "got a list instead. .* Count the words"),
 )
 def test_bad_training_data(data, small_embedding, change):
     WMDKNNClassifier(small_embedding).fit(*change(*data[:2]))
