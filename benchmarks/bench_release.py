@@ -116,8 +116,6 @@ def child(folder: Path, what: str, engine: str, n: str) -> None:
         blocks = re.findall(r"^   .*\n(?:   .*\n|\n)*", PAGE.read_text("utf-8"), re.M)
         sign = ENGINES[engine][1 + (what == BY_AUTHOR)]
         (block,) = (block for block in blocks if sign in block)
-        if what == BY_AUTHOR:
-            Path(out).mkdir()
         exec(textwrap.dedent(block), names)
     else:
         release_files(source, out, release)
