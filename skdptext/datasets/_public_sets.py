@@ -220,13 +220,14 @@ def fetch_disaster_tweets(
 
 def _read(public: _PublicSet, download: bool) -> str:
     """Read the text of the table from a folder, or else from the web."""
+    check_option("download_if_missing", download)
     home = data_home()
     folders = Path(os.environ.get("SKDPTEXT_DATA") or home).expanduser(), home
     names = public.file, f"{public.file}.gz", public.member
     paths = [folder / name for folder in folders for name in names]
     path = next(filter(Path.is_file, paths), None)
     remedy = f"Put {public.member}, which is in {public.url}, into {home}."
-    if path is None and not check_option("download_if_missing", download):
+    if path is None and not download:
         raise OSError(f"{public.title} is missing and not to be downloaded. {remedy}")
     try:
         # A file of the user always comes before the network.

@@ -135,7 +135,8 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
     tokenizer : callable, default=None
         Splits each lowercased text by itself into words, instead of `token_pattern`. A
         function of a module, such as ``def words(text): return jieba.lcut(text)``:
-        repeatable noise depends on its name, and is refused to a lambda or a method.
+        repeatable noise depends on its name. A lambda, which cannot be pickled, is
+        refused then.
     random_state : None, int, Generator or RandomState, default=None
         None draws fresh noise in every call, from ChaCha20 keyed by the operating
         system. An int makes releases repeatable. The answer for a document is derived
@@ -297,13 +298,13 @@ class DPDocumentReplacer(ColumnOutput, BaseReleaser):
             check_grouper(self.grouper, self.public_labels is not None)
             if self.output == "vector":
                 _encoder(self.grouper)
+        if isinstance(self.random_state, Integral):
+            self.check_release()
         reader = DocumentReader.of(self, None)
         public = public_list(self.public_documents, reader)
         how = self.grouper, n_groups, self.public_labels
         groups = PublicGroups.of(public, reader, *how)
         warn_of_repeats(self.random_state, has_ids=True)
-        if isinstance(self.random_state, Integral):
-            self.check_release()
         self._groups, self._shared = groups, self.allow_shared_texts
         self._rows: tuple[Any, ...] = (None, None, None)
         self.channel_ = ExactResponse(len(groups.names), epsilon)
