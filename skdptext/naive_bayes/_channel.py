@@ -154,8 +154,8 @@ class ChannelNaiveBayes(DocLinked, ClassifierMixin, BaseEstimator):
         for name in [name for name in vars(self) if name.endswith("_")]:
             del self.__dict__[name]
         if self._reads_counts(X):
-            X, y = validated(self, X, y, dtype=np.float64)
-            check_classification_targets(y)
+            X, _ = validated(self, X, y, dtype=np.float64)  # labels are read as given
+            check_classification_targets(as_labels("y", y))
             bags = read_bags(X)
             X = sp.csr_array((1, X.shape[1]))  # only the width of X matters below
         else:

@@ -93,9 +93,10 @@ class _WordMovers(DocLinked):
             message = "X must hold at least one document with words, got"
             raise InvalidParameterError(f"{message} {len(filled)} without any.")
         if y is not None:  # an error of scikit-learn would quote bad labels
-            y = as_array(y, "y must be an array", float if is_regressor(self) else None)
+            numbers = is_regressor(self)
+            given, y = y, as_array(y, "y must be an array", float if numbers else None)
             if y.ndim == 1:  # labels that only look alike would count as two classes
-                y = as_labels("y", y)
+                y = as_labels("y", y if numbers else given)
         with parameter_errors():
             super().fit(X, y)  # type: ignore[misc]
         if not filled.all():

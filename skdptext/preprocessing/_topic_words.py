@@ -119,7 +119,7 @@ class TopicWordSelector(
         from sklearn.feature_selection import chi2  # loads half of scikit-learn
 
         n_words = check_integer("n_words", self.n_words, low=1)
-        X, y = validated(self, X, y, dtype=np.float64)
+        X, _ = validated(self, X, y, dtype=np.float64)  # labels are read as given
         y = as_labels("y", y, X.shape[0], n_different=2)
         bags = read_bags(X)
         what = "Words are chosen by the topics"

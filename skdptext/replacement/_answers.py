@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from itertools import islice
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from skdptext.base import NoiseStreams
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import ExactResponse
 from skdptext.replacement._groups import PublicGroups, document_bytes
-from skdptext.utils import as_labels, composed
+from skdptext.utils import as_labels, as_list, composed
 
 # One key per document or person; a single key for all of them if noise is fresh.
 Keys = list[bytes] | bytes
@@ -99,7 +98,7 @@ class PersonAnswers:
         start: int,
     ) -> None:
         """Count the groups of documents, the first of which is `start`."""
-        names = list(islice(authors, len(documents)))
+        names = as_list(islice(authors, len(documents)))
         if len(names) < len(documents):
             raise InvalidParameterError(
                 "authors must hold one author per document, got "
@@ -144,7 +143,7 @@ class PersonAnswers:
         released : list of str, csr_matrix, or ndarray
             The release, as from `DPDocumentReplacer.transform`.
         """
-        _check_hashable(authors := list(authors))
+        _check_hashable(authors := as_list(authors))
         rows = [self._numbers.get(author, -1) for author in authors]
         if -1 in rows:
             raise InvalidParameterError(
@@ -216,11 +215,11 @@ def _owner(author: Any, total: int) -> bytes:
 
 
 def _author_bytes(author: Any) -> bytes:
-    """Encode an author; 17 and 17.0 are equal, as a table may convert one to both."""
+    """Encode an author; numbers that are equal are one, as tables convert them."""
     if isinstance(author, str):
         # Composed Unicode identifies a person regardless of how the name was typed.
         return b"s" + composed(author).encode("utf-8", "surrogatepass")
-    whole = isinstance(author, float) and author.is_integer()
-    if whole or isinstance(author, Integral):
-        return b"i%d" % int(author)
-    return b"o" + repr(author).encode()
+    if (whole := int(author)) == author:
+        return b"i%d" % whole
+    plain = float(author)
+    return b"o" + repr(plain if plain == author else author).encode()

@@ -302,10 +302,10 @@ def _column(table: Any) -> list[Any]:
         column = table.column(0)
     else:
         column = table[:, 0]
-    return _as_list(column)
+    return as_list(column)
 
 
-def _as_list(values: Iterable[Any]) -> list[Any]:
+def as_list(values: Iterable[Any]) -> list[Any]:
     """Convert a list, an array or a column of a table to Python objects."""
     times = isinstance(values, np.ndarray) and values.dtype.kind in "mM"
     for method in () if times else ("to_pylist", "to_list", "tolist"):
@@ -547,7 +547,7 @@ def as_ids(document_ids: Any, n: int | None = None) -> list[Any] | None:
             "document_ids must be an iterable of str, int or bytes, got "
             f"{type(document_ids).__name__}."
         )
-    ids, seen = _as_list(document_ids), dict[Any, int]()
+    ids, seen = as_list(document_ids), dict[Any, int]()
     if n not in (None, len(ids)):
         raise InvalidParameterError(
             f"document_ids must hold one id per document ({n}), got {len(ids)}."
@@ -593,6 +593,8 @@ def as_labels(
     `partly`, labels may be missing: if some are, all are objects, and the missing ones
     are None. An error names the position of a bad label.
     """
+    if hasattr(values, "__array__") and not isinstance(values, Iterable):
+        values = np.asarray(values)
     shape: Any = getattr(values, "shape", (0,))
     is_column = len(shape) == 2 and shape[1] == 1
     # In a set, names have another order in each run, and would key other noise.
@@ -608,7 +610,7 @@ def as_labels(
     # Every label is checked before NumPy converts it. NumPy would turn 1 next to a text
     # into "1", "ann\0" into "ann", and a missing value into "nan", which would add a
     # class.
-    given = _column(values) if is_column else _as_list(values)
+    given = _column(values) if is_column else as_list(values)
     if not (is_column or len(shape) == 1) or n not in (None, len(given)):
         raise InvalidParameterError(
             f"{name} must hold one label per {of}{'' if n is None else f' ({n})'}, got "
@@ -690,6 +692,7 @@ def _check_told_apart(name: str, labels: list[Any], of: str, people: bool) -> No
     Texts that differ in case are one person, but two labels, of which a warning tells.
     """
     alike, same_but_case = dict[str, str](), dict[str, str]()
+    several = {"class": "classes", "person": "people"}.get(of, f"{of}s")
     for label in dict.fromkeys(x for x in labels if isinstance(x, str)):
         bare = _bare(label)
         if people and not bare:
@@ -701,7 +704,7 @@ def _check_told_apart(name: str, labels: list[Any], of: str, people: bool) -> No
         if twin != label:
             who, loss = ("person", " and lose twice the ε") if people else ("label", "")
             raise InvalidParameterError(
-                f"{name} must be told apart by more than looks, but those of {of}s "
+                f"{name} must be told apart by more than looks, but those of {several} "
                 f"{labels.index(twin)} and {labels.index(label)} differ only in "
                 f"{'case, ' if people else ''}blanks, invisible characters, or forms "
                 f"of Unicode: one {who} would count as two{loss}. Write them alike, or "
@@ -710,7 +713,7 @@ def _check_told_apart(name: str, labels: list[Any], of: str, people: bool) -> No
         twin = same_but_case.setdefault(bare.casefold(), label)
         if twin != label:
             warn_once(
-                f"{name} of {of}s {labels.index(twin)} and {labels.index(label)} "
+                f"{name} of {several} {labels.index(twin)} and {labels.index(label)} "
                 "differ only in case, and count as two.",
                 UserWarning,
                 name,
