@@ -149,6 +149,8 @@ def test_text_after_n_words_is_not_read(tmp_path, header):
     text = header + "a 1 2\nb 3 4\nc 5\nb 1 1\nd nan 1\n"
     for n in (1, 2):
         assert len(read_text(tmp_path, text, n_words=n)) == n
+    refused(tmp_path / "t.txt", text.encode(), r", line [34]", n_words=3)
+    refused(tmp_path / "t.txt", b"9 1\na 1\nb 1\n", ", line 3", n_words=3)
 
 
 # -- npz ----------------------------------------------------------------------------
@@ -229,11 +231,6 @@ def test_text(tmp_path, fault):
         content = text if isinstance(text, bytes) else text.encode()
         refused(tmp_path / "t.txt", content, f", line {line}")
         refused(tmp_path / "t.vec.gz", gzip.compress(content), f", line {line}")
-
-
-def test_text_before_n_words_is_checked(tmp_path):
-    refused(tmp_path / "t.txt", b"a 1 2\nb 1\nc 1 2\n", ", line 2", n_words=3)
-    refused(tmp_path / "t.txt", b"9 1\na 1\nb 1\n", ", line 3", n_words=3)
 
 
 def binary(*rows, header=None):

@@ -13,7 +13,7 @@ from joblib import Parallel, delayed
 
 from skdptext import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
-from tests.expected import no_warning
+from tests.expected import no_warning, refusals
 
 UNKNOWN = ["internationalise", "Computers", "Ünïcode", "преступ", "東京都", "x", "a b"]
 
@@ -53,18 +53,17 @@ def test_training_on_does_not_change_the_table(fasttext, table):
     np.testing.assert_array_equal(copied.infer("unheard"), table.infer("unheard"))
 
 
-def test_words_that_are_none_are_refused():
-    keyed = KeyedVectors(vector_size=2, count=1)
-    for _ in range(2):  # without a word, and with a number in its place
-        with pytest.raises(InvalidParameterError, match="words must be str, got"):
-            WordEmbedding.from_gensim(keyed)
-        keyed.add_vectors([1], np.eye(2)[:1])
+NUMBERED = KeyedVectors(2)
+NUMBERED.add_vectors([1], np.eye(2)[:1])
 
 
-def test_what_is_not_of_gensim_is_refused():
-    for model in (None, {"a": [0.0, 1.0]}, b"a 0 1"):
-        with pytest.raises(InvalidParameterError, match="model must be a gensim"):
-            WordEmbedding.from_gensim(model)
+@refusals(
+    *((model, "model must be a gensim") for model in (None, {"a": [0.0]}, b"a 0 1")),
+    (KeyedVectors(2, count=1), "words must be str, got None"),
+    (NUMBERED, "words must be str, got an int"),
+)
+def test_what_is_no_model_of_words_is_refused(model):
+    WordEmbedding.from_gensim(model)
 
 
 # -- subwords -----------------------------------------------------------------------

@@ -113,18 +113,14 @@ def test_a_person_is_one_in_every_run_however_their_name_is_typed():
     """One key of noise: two answers of one collection would cost ε twice."""
     many = [f"{TEXTS[i % 3]} {i}" for i in range(60)]
     replacer = clone(REPLACER).set_params(random_state=2**90, output="index").fit()
-    names = [
-        [f"{zoe} {i // 2}" for i in range(60)] for zoe in ("Zo\u00e9", "Zoe\u0301")
-    ]
-    first, second = (replacer.transform(many, authors=each) for each in names)
-    np.testing.assert_array_equal(first, second)
-    numbers = [i // 2 for i in range(60)]
-    first = replacer.transform(many, authors=numbers)
-    for each in map(
-        list, (pa.array(numbers), np.float32(numbers), map(Decimal, numbers))
-    ):
-        again = replacer.person_answers(many, each).transform(each)
-        np.testing.assert_array_equal(again, first)
+    people = [i // 2 for i in range(60)]
+    names = [[f"{zoe} {i}" for i in people] for zoe in ("Zo\u00e9", "Zoe\u0301")]
+    kinds = map(list, (pa.array(people), np.float32(people), map(Decimal, people)))
+    for first, *others in (names, [people, *kinds]):
+        expected = replacer.transform(many, authors=first)
+        for each in others:
+            again = replacer.person_answers(many, each).transform(each)
+            np.testing.assert_array_equal(again, expected)
 
 
 @pytest.mark.parametrize(("one", "other"), ALIKE)
