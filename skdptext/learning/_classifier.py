@@ -381,7 +381,8 @@ class DPTextClassifier(CheckedParameters, DocLinked, ClassifierMixin, BaseEstima
                 "authors", authors, len(labels), n_different=0, people=True
             )
             alike = people.tolist() == labels.tolist()
-            shares = _documents_of_each(people)
+            _, at, counts = np.unique(people, return_inverse=True, return_counts=True)
+            shares = counts[at]
         given = different = np.unique(labels)
         n, inferred = len(labels), self.classes is None
         if n > 2 and (alike or len(different) == n):
@@ -734,9 +735,3 @@ def _in_form_of(X: Any, documents: list[Any]) -> Any:
     for i, document in enumerate(documents):  # equal lists would become a matrix
         column[i] = document
     return column.reshape(-1, *[1] * (X.ndim - 1))
-
-
-def _documents_of_each(people: np.ndarray) -> np.ndarray:
-    """Count the documents of each document's author."""
-    _, numbers, counts = np.unique(people, return_inverse=True, return_counts=True)
-    return counts[numbers].astype(np.float64)

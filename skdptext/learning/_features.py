@@ -217,7 +217,7 @@ def whole_vectors(vectors: np.ndarray, constant: float) -> np.ndarray:
 def divided(rows: np.ndarray, shares: np.ndarray) -> np.ndarray:
     """Divide integer rows by a number of documents each, rounding towards 0."""
     # Integer division: the shares of all documents of a person never exceed the whole.
-    return np.sign(rows) * (np.abs(rows) // np.maximum(shares, 1).astype(int)[:, None])
+    return np.sign(rows) * (np.abs(rows) // np.maximum(shares, 1)[:, None])
 
 
 def unit_rows(vectors: np.ndarray) -> np.ndarray:

@@ -119,7 +119,7 @@ def said_by_vectors(noisy_sums: np.ndarray, scale: float, public: np.ndarray) ->
     centers = public.mean(axis=0), sums.sum(axis=0) / n.sum()
     centred = public - centers[0]
     variances, axes = np.linalg.eigh(centred.T @ centred / len(public))
-    kept = variances > max(1e-9 * variances.max(), 1e-12)
+    kept = variances > max(1e-9 * variances.max(initial=0), 1e-12)
     variances, axes = variances[kept], axes[:, kept]
     means = (sums / n[:, None] - centers[1]) @ axes
     noise = (scale / length / n[:, None]) ** 2
@@ -143,7 +143,7 @@ def shrunk(means: np.ndarray, variances: np.ndarray, errors: np.ndarray) -> np.n
     ones, chosen to maximize the likelihood of the noisy means. `errors` are variances.
     """
     best, prior = -0.5 * (np.log(errors) + means**2 / errors).sum(), 0 * variances
-    shape = variances**2 * (variances.sum() / (variances**2).sum())
+    shape = variances**2 * (variances.sum() / max((variances**2).sum(), 1e-200))
     for strength in _STRENGTHS:
         total = strength * shape + errors
         likely = -0.5 * (np.log(total) + means**2 / total).sum()

@@ -153,11 +153,13 @@ def test_noise_that_drowns_the_classes_is_known():
 
 
 def test_no_release_breaks_the_readout():
+    nowhere = np.eye(4, 0)  # an encoder may have no directions
     for cells in (np.zeros((3, 5)), np.full((3, 5), -40.0), np.eye(3, 5) * 1e9):
         for scale in (1e-6, 1.0, 1e4):
             for weights in (
                 said_by_groups(cells, scale).weights(np.arange(5)),
                 said_by_vectors(cells, scale, np.eye(4)).weights(np.eye(4)),
+                said_by_vectors(cells[:, :1], scale, nowhere).weights(nowhere),
             ):
                 assert np.isfinite(weights).all()
                 assert (weights >= 0).all()
