@@ -393,6 +393,8 @@ def _report(given: Any) -> int:
         if places == ["original", "released"]:
             _hint_at_author(given, given.original)
             report.columns = skdptext.inspection.column_sentences(*tables.values())
+            if report.columns and given.id is None:
+                _tell("If a column holds the ids that match the rows, name it by --id.")
         for page in pages:
             report.to_html(page)
         _tell(json.dumps(report.to_dict()) if given.json else report, "stdout")

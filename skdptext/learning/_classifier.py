@@ -712,7 +712,7 @@ def _numbers_of(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
         text, named = (each.dtype.kind in "OUST" for each in (labels, classes))
         kinds = ", got text, not numbers" if text else ", got numbers, not text"
         raise InvalidParameterError(
-            f"y must hold labels of classes only{kinds * (text != named)}; the label "
+            f"y must hold labels of `classes` only{kinds * (text != named)}; the label "
             f"of document {(at < 0).argmax()} is not one of them. (Some estimators of "
             "scikit-learn number labels from 0 on: pass classes=range(n_classes).)"
         )

@@ -77,7 +77,8 @@ class ReleaseKey:
         # The value is not shown in the error, because it may be the key itself.
         if not re.fullmatch("(env|file):.+", place):
             raise InvalidParameterError(
-                f'source must be "env:NAME" or "file:PATH", got {kind_of(self.source)}.'
+                'source of the key must be "env:NAME" or "file:PATH", got '
+                f"{kind_of(self.source)}."
             )
         # The path becomes absolute, because a worker's home and current folder differ.
         if place.startswith("file:"):
