@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
-from skdptext.attacks._words import documents_of, texts_of
+from skdptext.attacks._words import read
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import (
     DocLinked,
@@ -124,7 +124,7 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
         for name in ("ngram_size", "n_features", "n_rounds"):
             check_integer(name, getattr(self, name), low=1)
         check_real("feature_share", self.feature_share, low=0, high=1, open_low=True)
-        texts = texts_of(documents_of("X", X))
+        texts = read("X", X).texts
         y = as_labels("y", y, len(texts), n_different=2)
         classes, author = np.unique(y, return_inverse=True)
         self._counter = CountVectorizer(analyzer=partial(_ngrams, size=self.ngram_size))
@@ -175,9 +175,8 @@ class KoppelAuthorClassifier(DocLinked, ClassifierMixin, BaseEstimator):
             Rows sum to 1; a document without known n-grams gets equal scores.
         """
         check_is_fitted(self)
-        documents = self._counter.transform(texts_of(documents_of("X", X)))[
-            :, self._chosen
-        ].tocsr()
+        counts = self._counter.transform(read("X", X).texts)
+        documents = counts[:, self._chosen].tocsr()
         out = np.empty((documents.shape[0], len(self.classes_)))
         # The document's own norm is the same for all authors, so it is left out.
         for i, row in enumerate(

@@ -12,14 +12,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import _safe_indexing
 
 from skdptext.attacks._scores import Scores, check_adversaries, scored
-from skdptext.attacks._words import (
-    by_parts,
-    by_words,
-    numbers_of,
-    paired,
-    texts_of,
-    words_of,
-)
+from skdptext.attacks._words import by_parts, by_words, paired, read
 from skdptext.base import fitted_releaser
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.utils import as_labels, check_integer, check_kind, quiet
@@ -92,10 +85,11 @@ def label_attack(
     >>> scores["author"].value, scores["author"].chance
     (1.0, 0.5)
     """
-    original, released = paired(original, released)
-    noisy = texts_of(released)
-    views = {} if original is None else {"originals": texts_of(original)}
-    views["releases"] = noisy
+    released, views = read("released", released), {}
+    if original is not None:
+        original, released = paired(original, released)
+        views["originals"] = original.texts
+    views["releases"] = noisy = released.texts
     custom = check_adversaries(
         adversaries, "classifiers", "fit", "predict", "get_params"
     )
@@ -108,7 +102,7 @@ def label_attack(
     if groups is None:
         # Copies of a text must not be both learned and inferred: the label would be
         # read off.
-        groups = [" ".join(words_of(text)) for text in next(iter(views.values()))]
+        groups = list(map(" ".join, (original or released).words))
         groups = groups if len(set(groups)) >= n_splits else np.arange(n)
     groups = as_labels("groups", groups, n, n_different=n_splits)
     svm = LinearSVC(tol=1e-2, random_state=random_state)
@@ -123,12 +117,13 @@ def label_attack(
         for by, model in (models | custom).items()
         for source, texts in views.items()
     }
-    if (numbers := numbers_of(released)) is not None:
+    if (numbers := released.numbers) is not None:
         attackers["linear model of the numbers"] = svm, numbers, numbers
     if releaser is not None and original is not None:
-        releaser = fitted_releaser(releaser, original, "releaser")
+        releaser = fitted_releaser(releaser, original.given, "releaser")
         bayes = ChannelNaiveBayes(releaser, random_state=random_state)
-        attackers["naive Bayes that knows the mechanism"] = bayes, original, released
+        both = original.given, released.given
+        attackers["naive Bayes that knows the mechanism"] = bayes, *both
     folds = StratifiedGroupKFold(n_splits, shuffle=True, random_state=random_state)
     right = {by: np.zeros(n) for by in attackers}
     # scikit-learn warns about labels with few documents, and releasers about leaks that

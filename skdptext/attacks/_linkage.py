@@ -12,14 +12,7 @@ from sklearn.model_selection import GroupKFold
 from sklearn.preprocessing import KernelCenterer, StandardScaler
 
 from skdptext.attacks._scores import Scores, check_adversaries, scored
-from skdptext.attacks._words import (
-    by_parts,
-    by_words,
-    numbers_of,
-    paired,
-    texts_of,
-    words_of,
-)
+from skdptext.attacks._words import Documents, by_parts, by_words, paired
 from skdptext.base import fitted_releaser
 from skdptext.exceptions import InvalidParameterError
 from skdptext.metrics import found_among
@@ -125,9 +118,8 @@ def linkage_attack(
     >>> scores["linkage"].low > scores["linkage"].chance
     True
     """
-    held = [] if original is None else original  # None holds too few texts
-    original, released = paired(held, released, in_step=truth is None)
-    clear, noisy = texts_of(original), texts_of(released)
+    original, released = paired(original, released, in_step=truth is None)
+    clear, noisy = original.texts, released.texts
     rows, shape = np.arange(len(noisy)), (len(noisy), len(clear))
     if truth is not None:
         rows = as_array(truth, "truth must hold whole numbers")
@@ -154,13 +146,14 @@ def linkage_attack(
         found[name] = given / (np.abs(given).max() or 1)
     if len(np.unique(rows)) >= _FEWEST:
         if truth is None:
-            found |= _translations(clear, released) | _word_for_word(clear, noisy)
+            found |= _translations(original, released)
+            found |= _word_for_word(original, released)
         found = {"all, learned": _learned(found, rows, seed)} | found
     if releaser is not None:
         with quiet(Warning):  # releasers warn of leaks that the caller knows
-            releaser = fitted_releaser(releaser, original, "releaser")
-            likelihood = releaser.likelihood(original, random_state=seed)
-            found["likelihood"] = likelihood(released)
+            releaser = fitted_releaser(releaser, original.given, "releaser")
+            likelihood = releaser.likelihood(original.given, random_state=seed)
+            found["likelihood"] = likelihood(released.given)
     right = {name: found_among(score, rows, n) for name, score in found.items()}
     return scored("linkage", right, 1 / n, seed)
 
@@ -188,16 +181,16 @@ def similarities(
 # -- learned from other pairs ----------------------------------------------------------
 
 
-def _translations(original: Sequence[str], released: Any) -> dict[str, np.ndarray]:
+def _translations(original: Documents, released: Documents) -> dict[str, np.ndarray]:
     """Compare originals with translated releases, and releases with translated ones.
 
     Ridge regression maps weighted counts of words, or numbers, from one side to the
     other. It needs no common word: releases may replace each word by another or a code.
     """
-    codes: Any = numbers_of(released)
+    codes = released.numbers
     if codes is None:
-        codes = by_words(str.split).fit_transform(texts_of(released))
-    clear, noisy = _gram(by_words().fit_transform(original)), _gram(codes)
+        codes = by_words(str.split).fit_transform(released.texts)
+    clear, noisy = _gram(by_words().fit_transform(original.texts)), _gram(codes)
     return {
         "translation": _carried(noisy, clear, back=False),
         "translation of originals": _carried(clear, noisy, back=True),
@@ -233,17 +226,15 @@ def _carried(known: np.ndarray, other: np.ndarray, *, back: bool) -> np.ndarray:
     return found
 
 
-def _word_for_word(
-    original: Sequence[str], released: Sequence[str]
-) -> dict[str, np.ndarray]:
+def _word_for_word(original: Documents, released: Documents) -> dict[str, np.ndarray]:
     """Compute likelihoods of releases with one word for each word, in order.
 
     The replacements of words are learned from other pairs. A candidate is compared with
     the original of a release by a model of all pairs except those in their two parts.
     Other kinds of releases give no score.
     """
-    cuts: tuple[Any, ...] = words_of, str.split
-    ways = [[list(map(cut, x)) for x in (released, original)] for cut in cuts]
+    sides = released, original
+    ways = [[x.words for x in sides], [list(map(str.split, x.texts)) for x in sides]]
     lengths = [np.equal.outer(*(list(map(len, x)) for x in way)) for way in ways]
     equal, (noisy, clear) = max(
         zip(lengths, ways, strict=True), key=lambda x: x[0].trace()

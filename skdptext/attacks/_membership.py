@@ -1,7 +1,7 @@
 """Infer which texts synthetic texts were made from, and what they copy."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import repeat
 from typing import Any
 
@@ -11,14 +11,7 @@ from scipy.stats import rankdata
 
 from skdptext.attacks._linkage import similarities
 from skdptext.attacks._scores import Scores, gain, read_off
-from skdptext.attacks._words import (
-    copies_of,
-    documents_of,
-    shares_left,
-    spans,
-    texts_of,
-    words_of,
-)
+from skdptext.attacks._words import copies_of, read, shares_left, spans
 from skdptext.exceptions import InvalidParameterError
 from skdptext.utils import check_rng, lower_limit
 
@@ -82,12 +75,13 @@ def membership_attack(
     >>> scores["membership"].value, scores["training texts copied"].value, epsilon > 1
     (1.0, 1.0, True)
     """
+    given = {"training": training, "control": control, "synthetic": synthetic}
     used, others, made = (
-        _distinct(texts_of(documents_of(name, texts)))
-        for name, texts in (
-            ("training", training), ("control", control), ("synthetic", synthetic)
-        )
-    )  # fmt: skip
+        {tuple(words): text for words, text in zip(x.words, x.texts, strict=True)}
+        for x in [read(name, texts) for name, texts in given.items()]
+    )
+    for texts in (used, others, made):
+        texts.pop((), None)  # without words
     # A text in both lists shows nothing. If it only counted as used, commonplaces that
     # an honest generator makes too would look like a leak.
     for words in used.keys() & others.keys():
@@ -112,24 +106,14 @@ def membership_attack(
     best, right, epsilon = told_apart(table[: len(used)], table[len(used) :], rng)
     rows = [read_off("membership", right, 0.5, by=list(columns)[best])]
     phrases = set().union(*map(spans, made))
-    for question, (risk, base) in {
-        "training texts copied": (copies_of(side, made) for side in (used, others)),
-        "training phrases copied": (
-            shares_left(map(spans, side), repeat(phrases)) for side in (used, others)
-        ),
-    }.items():
-        n = min(len(risk), len(base))
-        if n:
-            sides = (rng.permutation(shares)[:n] for shares in (risk, base))
-            rows.append(gain(question, *sides))
+    for question, shares in (
+        ("texts", lambda side: copies_of(side, made)),
+        ("phrases", lambda side: shares_left(map(spans, side), repeat(phrases))),
+    ):
+        risk, base = (rng.permutation(shares(side)) for side in (used, others))
+        if n := min(len(risk), len(base)):
+            rows.append(gain(f"training {question} copied", risk[:n], base[:n]))
     return Scores(rows), epsilon
-
-
-def _distinct(texts: Sequence[str]) -> dict[tuple[str, ...], str]:
-    """Get distinct texts with words, by their words."""
-    found = {tuple(words_of(text)): text for text in texts}
-    found.pop((), None)
-    return found
 
 
 def _own_spans(words: Iterable[Any], made: Iterable[Any], n: int) -> np.ndarray:

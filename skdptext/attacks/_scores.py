@@ -1,7 +1,7 @@
 """Scores of attackers as one table of numbers."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -72,6 +72,11 @@ class Score:
     strongest: bool = True
 
     @property
+    def what(self) -> str:
+        """The question in words."""
+        return QUESTIONS.get(self.question, f"{self.question} inferred")
+
+    @property
     def is_above(self) -> bool:
         """Whether the score exceeds guessing with 95% confidence.
 
@@ -86,6 +91,11 @@ class Score:
         if not self.is_above:
             return "none"
         return next(word for least, word in _AMOUNTS.items() if self.low >= least)
+
+    def __str__(self) -> str:
+        # A no-break space keeps "here" with its number.
+        least, here = percent(self.low, math.floor), f"{percent(self.value)}\u00a0here"
+        return f"at least {least} ({here}; guessing: {percent(self.chance)})"
 
 
 class Scores(dict[str, Score]):
@@ -114,9 +124,9 @@ class Scores(dict[str, Score]):
     def _cells(self) -> list[list[str]]:
         return [
             [
-                QUESTIONS.get(row.question, f"{row.question} inferred"),
+                row.what,
                 percent(row.value),
-                f"{at_least(row.low)} to {math.ceil(100 * row.high - 1e-9)}%",
+                f"{percent(row.low, math.floor)} to {percent(row.high, math.ceil)}",
                 percent(row.chance),
                 row.amount if row.is_above else "not above guessing",
                 row.adversary,
@@ -146,11 +156,13 @@ def scored(
     order = np.random.default_rng(seed).permutation(len(next(iter(right.values()))))
     choosing, scoring = np.split(order, [len(order) // 2])
     best = max(right, key=lambda name: right[name][choosing].sum())
-    rows = [
-        read_off(question, hits[scoring], chance, name, together)
+    return Scores(
+        replace(
+            read_off(question, hits[scoring], chance, name, together),
+            strongest=name == best,
+        )
         for name, hits in right.items()
-    ]
-    return Scores(replace(row, strongest=row.adversary == best) for row in rows)
+    )
 
 
 def read_off(
@@ -210,15 +222,7 @@ def mean_interval(values: np.ndarray) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def percent(share: float) -> str:
-    """Format a share in percent; 0% and 100% only if they are exact."""
-    if 0 <= share < 0.01:
-        return f"{100 * share:.1g}%"
-    return f"{99 if 0.99 < share < 1 else round(100 * share)}%"
-
-
-def at_least(share: float) -> str:
-    """Format a lower bound on a share in percent, rounded down."""
-    small = 1e-4 <= share < 0.01
-    unit = 10.0 ** math.floor(math.log10(share)) if small else 0.01
-    return f"{100 * unit * math.floor(share / unit + 1e-9):.3g}%"
+def percent(share: float, to: Callable[[float], int] = round) -> str:
+    """Format a share in percent, rounded `to` whole ones, or hundredths below 1."""
+    parts = 100 if share < 0.01 else 1
+    return f"{to(round(100 * parts * share, 6)) / parts:g}%"

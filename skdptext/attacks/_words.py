@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from itertools import chain, pairwise
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.preprocessing import scale
+from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.validation import _num_samples
 
 from skdptext.attacks._scores import Scores, gain, read_off
@@ -44,57 +46,79 @@ _CODED = 1 / 3
 _PLACEHOLDER = 0.2
 
 
-def documents_of(name: str, documents: Any) -> Any:
-    """Read texts and lists of words as a list, and numbers as a matrix."""
+class Documents:
+    """Documents as attackers read them: texts, words, and numbers if there are any.
+
+    Parameters
+    ----------
+    given : list of str or of lists of str, ndarray or csr_array
+        What a user passed. A number is a word, and a vector is an empty text.
+    """
+
+    def __init__(self, given: Any) -> None:
+        self.given = given
+
+    def __len__(self) -> int:
+        return int(_num_samples(self.given))
+
+    def take(self, rows: Any) -> "Documents":
+        """Select some documents."""
+        return Documents(_safe_indexing(self.given, rows))
+
+    @cached_property
+    def texts(self) -> list[str]:
+        if sp.issparse(self.given):
+            return [""] * len(self)
+        if isinstance(self.given, np.ndarray):
+            return [str(x) if np.size(x) == 1 else "" for x in self.given]
+        return [x if isinstance(x, str) else " ".join(x) for x in self.given]
+
+    @cached_property
+    def words(self) -> list[list[str]]:
+        return list(map(words_of, self.texts))
+
+    @cached_property
+    def numbers(self) -> Any:
+        """Vectors in columns of unit variance; None if documents are not vectors."""
+        rows, sparse = self.given, sp.issparse(self.given)
+        if not (sparse or isinstance(rows, np.ndarray)):
+            rows = [re.findall(r"[^\s,;\[\]()]+", text) for text in self.texts]
+        try:
+            rows = check_array(
+                rows, accept_sparse="csr", dtype=float, ensure_min_features=2
+            )
+        except ValueError:
+            return None
+        return scale(rows, with_mean=not sparse)
+
+
+def read(name: str, documents: Any) -> Documents:
+    """Read texts, lists of words or numbers, unless this was done before."""
+    if isinstance(documents, Documents):
+        return documents
     refuse_unsafe(documents, name)
     if sp.issparse(documents):
-        return documents.tocsr()
+        return Documents(documents.tocsr())
     numbers = isinstance(documents, np.ndarray) and documents.dtype.kind in "fiu"
     if numbers and documents.ndim in (1, 2):
-        return documents
+        return Documents(documents)
     rule = f"{name} must hold texts or lists of words"
-    return list(read_documents(documents, expected=rule, name=name))
+    return Documents(list(read_documents(documents, expected=rule, name=name)))
 
 
-def paired(original: Any, released: Any, in_step: bool = True) -> tuple[Any, Any]:
-    """Read originals, which may be None, and releases, as many if `in_step`."""
-    released = documents_of("released", released)
-    if original is None:
-        return None, released
-    original = documents_of("original", original)
-    with_words = sum(map(has_words, texts_of(original)))
-    n, m = _num_samples(original), _num_samples(released)
-    if with_words < 2 or (in_step and n != m):
+def paired(
+    original: Any, released: Any, in_step: bool = True
+) -> tuple[Documents, Documents]:
+    """Read originals and releases, as many if `in_step`."""
+    original, released = read("original", original), read("released", released)
+    with_words = sum(map(bool, original.words))
+    n, m = len(original), len(released)
+    if with_words < 2 or not m or (in_step and n != m):
         raise InvalidParameterError(
             "original and released must be of equal length, and at least 2 originals "
             f"hold words, got {n} and {m} texts, {with_words} with words."
         )
     return original, released
-
-
-def texts_of(documents: Any) -> list[str]:
-    """Convert `documents_of` to texts; a number is a word, and a vector is empty."""
-    if sp.issparse(documents):
-        return [""] * documents.shape[0]
-    if isinstance(documents, np.ndarray):
-        return [str(x) if np.size(x) == 1 else "" for x in documents]
-    return [text if isinstance(text, str) else " ".join(text) for text in documents]
-
-
-def numbers_of(documents: Any) -> Any:
-    """Scale vectors to columns of unit variance; None if documents are not vectors."""
-    if sp.issparse(documents):  # not centered, and so still sparse
-        finite = np.isfinite(documents.data).all()
-        return scale(documents, with_mean=False) if finite else None
-    try:
-        if not isinstance(documents, np.ndarray):
-            documents = [re.findall(r"[^\s,;\[\]()]+", t) for t in texts_of(documents)]
-        numbers = np.array(documents, dtype=float)
-    except ValueError:
-        return None
-    if numbers.ndim < 2 or numbers.shape[1] < 2 or not np.isfinite(numbers).all():
-        return None
-    return np.asarray(scale(numbers))
 
 
 def words_of(text: str) -> list[str]:
@@ -111,11 +135,6 @@ def _telling(text: str) -> list[str]:
     words = words_of(text)
     pairs = (a + b for a, b in pairwise(words) if len(a + b) == 2)
     return [*words, *pairs, "".join(words)]
-
-
-def has_words(text: str) -> bool:
-    """Check whether a text has a word, which is quicker than to get all."""
-    return _WORD.search(text) is not None
 
 
 def by_words(cut: Callable[[str], list[str]] = words_of) -> TfidfVectorizer:
@@ -151,7 +170,7 @@ def copied(original: Any, released: Any) -> Scores:
     Parameters
     ----------
     original : iterable of str or of lists of str, of length n_documents
-        Texts in plain text.
+        Texts in plain text; at least two with words.
     released : iterable of str or of lists of str, of length n_documents
         Their releases, in the same order. For other lengths, only ``"copies"`` is
         measured.
@@ -172,15 +191,7 @@ def copied(original: Any, released: Any) -> Scores:
     >>> round(scores["words"].value, 2), scores["copies"].value
     (0.42, 0.0)
     """
-    clear, noisy = (
-        list(map(words_of, texts_of(documents_of(name, texts))))
-        for name, texts in (("original", original), ("released", released))
-    )
-    if not clear or not noisy:
-        raise InvalidParameterError(
-            "original and released must hold at least one text, got "
-            f"{len(clear)} and {len(noisy)} texts."
-        )
+    clear, noisy = (x.words for x in paired(original, released, in_step=False))
     copies = read_off("copies", copies_of(noisy, clear), 0.0)
     if len(clear) != len(noisy):
         return Scores([copies])
@@ -205,14 +216,12 @@ def shares_left(parts: Iterable[set[Any]], found: Iterable[set[Any]]) -> np.ndar
     return np.array([len(own & there) / len(own) for own, there in pairs if own])
 
 
-def known_words(
-    original: Sequence[str], released: Sequence[str]
-) -> tuple[float, float]:
+def known_words(original: Documents, released: Documents) -> tuple[float, float]:
     """Compute shares of released words in originals, and of original words in others.
 
     Placeholders, in a fifth of the releases and in no original, are not counted.
     """
-    clear, noisy = (list(map(words_of, texts)) for texts in (original, released))
+    clear, noisy = original.words, released.words
     texts_with, often = (
         Counter(chain.from_iterable(map(set, texts))) for texts in (clear, noisy)
     )
@@ -224,7 +233,7 @@ def known_words(
 
 
 def of_other_rows(
-    original: Sequence[str], released: Sequence[str], truth: np.ndarray
+    original: Documents, released: Documents, truth: np.ndarray
 ) -> np.ndarray:
     """Find releases that are clearly made from originals of other rows, if many are.
 
@@ -236,10 +245,10 @@ def of_other_rows(
     """
     # Equal originals count as one, or a release would resemble several.
     texts, number, times = np.unique(
-        np.array(original, dtype=object), return_inverse=True, return_counts=True
+        np.array(original.texts, dtype=object), return_inverse=True, return_counts=True
     )
     counts = CountVectorizer(analyzer=_telling, binary=True)
-    every = counts.fit_transform([*texts, *released])
+    every = counts.fit_transform([*texts, *released.texts])
     clear = every[: len(texts)].T.tocsr()
     surprise = -np.log(np.ravel(every.mean(axis=0)))
     surprise[np.diff(clear.indptr) == 0] *= _CODED

@@ -2,35 +2,180 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _num_samples
 
-from skdptext import attacks
-from skdptext.attacks import Score, Scores, documents_of, texts_of
+from skdptext import attacks, utils
+from skdptext.attacks import Documents, Score, Scores, percent, read
 from skdptext.base import fitted_releaser
 from skdptext.exceptions import InvalidParameterError
-from skdptext.inspection._release_display import ReleaseReport
-from skdptext.utils import (
-    as_labels,
-    check_integer,
-    check_kind,
-    check_rng,
-    percent_up,
-    rounded_up,
-)
 
 # Releases cannot be read if they share less than this part of the usual words.
 _READABLE = 0.5
 # Whole authors are drawn if a random sample would have fewer documents per author.
 _PER_AUTHOR = 5
+_IDENTIFIED = {"linkage": "ORIGINAL", "person": "PERSON", "author": "AUTHOR"}
+_OF_TRAINING = "membership", "training texts copied", "training phrases copied"
+_LOWER_BOUND = (
+    "Each number is what these attackers achieved, which is a lower bound. Only a "
+    "guarantee limits what can leak. This report is as sensitive as the texts."
+)
 _SAME_SOURCE = (
     "Training texts and control texts must come from one source and be divided at "
     "random: any other difference counts as a leak."
 )
+_TITLE = "What a release reveals"
+# The beginning of a page for light and dark screens, and for phones.
+_HEAD = (
+    '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+    '<meta name="color-scheme" content="light dark">'
+    f'<meta name="viewport" content="width=device-width"><title>{_TITLE}</title>'
+    "<style>body{font:1rem/1.4 sans-serif;max-width:60rem;margin:1rem auto}"
+    "td,th{text-align:left;vertical-align:top;padding:0.2rem 0.4rem 0.2rem 0}"
+    "@media(max-width:40rem){body{font-size:0.8rem}}</style></head>"
+)
+
+
+@dataclass(eq=False, repr=False)
+class ReleaseReport:
+    """What a release reveals, from `release_report`.
+
+    Attributes
+    ----------
+    scores : Scores
+        The strongest attacker for each question: ``scores["linkage"]``, ``"person"``,
+        ``"author"`` or another label, ``"words"``, ``"rare words"``, ``"spans of 5
+        words"``, ``"copies"``; with control texts ``"membership"``.
+    notes : list of str
+        Notes that are needed to read the numbers.
+    misplaced : float
+        Share of the releases that clearly belong to the original of another row; 0 if
+        chance explains it. Above 0, nothing else was measured.
+    unread : str
+        Why low scores say nothing; empty if the attackers can read the releases.
+    columns : list of str
+        What columns next to the texts reveal; the command line fills this in.
+    epsilon : float or None
+        With control texts, a lower bound on the ε of the generator.
+    """
+
+    scores: Scores
+    notes: list[str]
+    misplaced: float = 0.0
+    unread: str = ""
+    columns: list[str] = field(default_factory=list)
+    epsilon: float | None = None
+
+    @property
+    def verdict(self) -> str:
+        """The result: the first statement that applies, and further inferences."""
+        before = ["COLUMNS REVEAL ROWS.", *self.columns] if self.columns else []
+        return " ".join([*before, _verdict(self)])
+
+    def __repr__(self) -> str:
+        notes = utils.wrapped("\n".join(f"- {note}" for note in self.notes))
+        return f"{utils.wrapped(self.verdict)}\n\n{self.scores}\n\n{notes}"
+
+    def _repr_html_(self) -> utils.Fragment:
+        notes = utils.bullets(self.notes)
+        return utils.page(_TITLE, self.verdict, self.scores._repr_html_(), notes)
+
+    def to_html(self, path: Any = None) -> str | None:
+        """Write or return the report as one HTML file.
+
+        Parameters
+        ----------
+        path : path-like, default=None
+            The new file to write. None returns the text.
+
+        Returns
+        -------
+        html : str or None
+            A page that needs no other file; None if it was written to `path`.
+
+        Raises
+        ------
+        FileExistsError
+            If the file exists: no report is overwritten.
+        """
+        text = f"{_HEAD}<body>{self._repr_html_()}</body></html>\n"
+        if path is None:
+            return text
+        with open(path, "x", encoding="utf-8") as file:
+            file.write(text)
+        return None
+
+    def to_frame(self) -> Any:
+        """Convert all rows, of all attackers, to a pandas data frame.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            A row for each question and attacker.
+        """
+        return self.scores.to_frame()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Convert the report to plain data, for JSON.
+
+        Returns
+        -------
+        data : dict
+            ``"verdict"``, ``"scores"`` (the strongest of each question), ``"rows"``
+            (all of them), ``"misplaced"``, ``"unread"``, ``"columns"``, ``"epsilon"``
+            and ``"notes"``.
+        """
+        return vars(self) | {
+            "verdict": self.verdict,
+            "scores": {name: asdict(row) for name, row in self.scores.items()},
+            "rows": [asdict(row) for row in self.scores.rows],
+        }
+
+
+def _verdict(report: ReleaseReport) -> str:
+    """Say what applies first, in the order of severity."""
+    if report.misplaced:
+        return (
+            f"ROWS DO NOT BELONG TOGETHER. {percent(report.misplaced)} of the releases "
+            "copy, or are clearly made from, the original of another row. Match the "
+            "rows by ids. Apart from this, only copies were measured."
+        )
+    found = [row for row in report.scores.values() if row.is_above]
+    identified = [row for row in found if row.question in _IDENTIFIED]
+    used = [row for row in found if row.question in _OF_TRAINING]
+    labels = [row for row in found if row.question not in attacks.QUESTIONS]
+    if identified:
+        worst = max(identified, key=lambda row: row.low)
+        others = [row for row in [*identified, *labels] if row is not worst]
+        also = f" Also above guessing: {_listed(others)}." if others else ""
+        return (
+            f"THE {_IDENTIFIED[worst.question]} IS IDENTIFIED FOR "
+            f"{worst.amount.upper()} RELEASES: {worst}.{also}"
+        )
+    if used:
+        return f"THE SYNTHETIC TEXTS REVEAL TRAINING TEXTS: {_listed(used)}."
+    if report.unread:
+        return (
+            "THESE ATTACKERS CANNOT READ THE RELEASES. Low scores are not evidence of "
+            "safety."
+        )
+    if "membership" in report.scores:
+        return (
+            "NOTHING WAS FOUND BEYOND CONTROL: the synthetic texts reveal no more "
+            "about training texts than about others of the same source."
+        )
+    if len(found) > len(labels):
+        return f"NO RELEASE IS IDENTIFIED, BUT SOMETHING IS LEFT: {_listed(found)}."
+    if labels:
+        names = " AND ".join(row.question.upper() for row in labels)
+        return f"NOTHING WAS IDENTIFIED BEYOND THE {names}: {_listed(labels)}."
+    return "NOTHING WAS IDENTIFIED ABOVE GUESSING."
+
+
+def _listed(rows: list[Score]) -> str:
+    return "; ".join(f"{row.what} ({row.amount}), {row}" for row in rows)
 
 
 def release_report(
@@ -129,68 +274,63 @@ def release_report(
     >>> release_report(texts, texts[::-1]).verdict.partition(".")[0]
     'ROWS DO NOT BELONG TOGETHER'
     """
-    n_candidates = check_integer("n_candidates", n_candidates, low=2)
-    most = check_integer("max_documents", max_documents, low=2)
-    seed = check_integer("random_state", random_state, low=0)
+    n_candidates = utils.check_integer("n_candidates", n_candidates, low=2)
+    most = utils.check_integer("max_documents", max_documents, low=2)
+    seed = utils.check_integer("random_state", random_state, low=0)
+    rng, notes, rows = utils.check_rng(seed), [_LOWER_BOUND], list[Score]()
     if guarantee is not None:
         rule = "guarantee must be a PrivacyGuarantee"
-        check_kind(guarantee, ["found_at_most"], rule)
-    asked, held = _asked(authors, labels), (background, background_ids, authors)
+        utils.check_kind(guarantee, ["found_at_most"], rule)
+    given = [x is not None for x in (background, background_ids, authors)]
     if control is not None:
-        if original is None or asked or any(x is not None for x in (*held, releaser)):
+        if original is None or any([*given, labels, releaser is not None]):
             raise InvalidParameterError(
                 "control must come with original and released, and only guarantee may "
                 "be added, because no row belongs to another."
             )
-        return _on_synthetic(original, control, released, guarantee, most, seed)
-    given = [x is not None for x in held]
+        return _on_synthetic(original, control, released, guarantee, most, rng, notes)
     if (original is None or any(given[:2])) and not all(given):
         raise InvalidParameterError(
             "background must come with background_ids and authors, the people of these "
             "texts and of the releases, and must be given if original is None."
         )
     first = released if original is None else original
-    released = _by_index("released", released, first)
-    original, released = attacks.paired(original, released)
-    n, notes, rows = _num_samples(released), list[str](), list[Score]()
-    for name, values in asked.items():
-        what = "authors" if name == "author" else "labels"
-        values = _by_index(what, values, first)
-        asked[name] = as_labels(what, values, n, n_different=2)
-    people = None if background is None else asked.pop("author")
-    picked = _sample(n, most, "documents", check_rng(seed), notes, asked.get("author"))
-    some, clear = _safe_indexing(released, picked), None
+    released = read("released", _by_index("released", released, first))
     if original is not None:
-        clear = _safe_indexing(original, picked)
-        texts, noisy = texts_of(original), texts_of(some)
-        copies = attacks.copied(texts, noisy)["copies"]  # of any row, sampled or not
-        other = attacks.of_other_rows(texts, noisy, picked)
+        original, released = attacks.paired(original, released)
+    asked = _asked(authors, labels, first, len(released))
+    people = None if background is None else asked.pop("author")
+    picked = _sample(len(released), most, "documents", rng, notes, asked.get("author"))
+    some, clear, known = released.take(picked), None, None
+    if original is not None:
+        known = clear = original.take(picked)
+        copies = attacks.copied(original, some)["copies"]  # of any row, sampled or not
+        other = attacks.of_other_rows(original, some, picked)
         if other.any():
-            row = attacks.read_off("linkage", other, 1 / n)
+            row = attacks.read_off("linkage", other, 1 / len(released))
             return ReleaseReport(Scores([row, copies]), notes, misplaced=row.value)
         if releaser is not None:
-            releaser = fitted_releaser(releaser, original, "releaser")
+            releaser = fitted_releaser(releaser, original.given, "releaser")
             guarantee = releaser.guarantee() if guarantee is None else guarantee
         rows += attacks.linkage_attack(
             clear, some, releaser=releaser, n_candidates=n_candidates, random_state=seed
         ).rows
-        rows += (attacks.copied(clear, noisy) | {"copies": copies}).values()
-        n_candidates = min(n_candidates, len(picked))
+        rows += (attacks.copied(clear, some) | {"copies": copies}).values()
     if people is not None:
-        texts, truth = _people(background, background_ids, people[picked])
+        held, truth = _people(background, background_ids, people[picked])
         # People without background texts cannot be identified, and would only lower the
         # score.
-        known = np.flatnonzero(truth >= 0)
+        with_texts = np.flatnonzero(truth >= 0)
         notes.append(
-            f"The attackers hold texts of {len(texts):,} people, among them the people "
-            f"of {len(known):,} releases."
+            f"The attackers hold texts of {len(held):,} people, among them the people "
+            f"of {len(with_texts):,} releases."
         )
         found = attacks.linkage_attack(
-            texts, _safe_indexing(some, known), truth=truth[known],
-            n_candidates=len(texts), random_state=seed,
+            held, some.take(with_texts), truth=truth[with_texts],
+            n_candidates=len(held), random_state=seed,
         )  # fmt: skip
         rows += [replace(row, question="person") for row in found.rows]
-        clear = clear or texts
+        known = known or held
     for name, values in asked.items():
         # Labels that occur once cannot be learned from other documents.
         if 1 < len(set(values[picked])) < len(picked):
@@ -200,23 +340,24 @@ def release_report(
             ).rows  # fmt: skip
     scores = Scores(rows)
     low = scores["linkage"].low if "linkage" in scores else 0.0
-    notes += _proved(guarantee, low, n_candidates)
-    return _read(scores, notes, clear, some)
+    notes += _proved(guarantee, low, min(n_candidates, len(picked)))
+    return _read(scores, notes, known, some)
 
 
 def _on_synthetic(
-    training: Any, control: Any, synthetic: Any, guarantee: Any, most: int, seed: int
-) -> ReleaseReport:
+    training: Any, control: Any, synthetic: Any, guarantee: Any, most: int, rng: Any,
+    notes: list[str],
+) -> ReleaseReport:  # fmt: skip
     """Report what synthetic texts reveal about training texts, but not about others."""
-    rng, notes = check_rng(seed), [_SAME_SOURCE]
+    notes.append(_SAME_SOURCE)
     used, others = (
-        _safe_indexing(texts, _sample(len(texts), most, name, rng, notes))
-        for name, texts in (
-            ("training texts", documents_of("original", training)),
-            ("control texts", documents_of("control", control)),
+        texts.take(_sample(len(texts), most, what, rng, notes))
+        for texts, what in (
+            (read("original", training), "training texts"),
+            (read("control", control), "control texts"),
         )
     )
-    synthetic = documents_of("released", synthetic)
+    synthetic = read("released", synthetic)
     scores, epsilon = attacks.membership_attack(
         used, others, synthetic, random_state=rng
     )
@@ -226,17 +367,24 @@ def _on_synthetic(
             "(95% confidence), if independent draws decided which texts were used."
         )
     notes += _proved(guarantee, epsilon)
-    return _read(scores, notes, [*used, *others], synthetic, epsilon)
+    known = read("original", used.texts + others.texts)
+    return _read(scores, notes, known, synthetic, epsilon)
 
 
-def _asked(authors: Any, labels: Any) -> dict[str, Any]:
-    """Collect all labels by name."""
+def _asked(authors: Any, labels: Any, first: Any, n: int) -> dict[str, np.ndarray]:
+    """Read all labels by name, in the order of the documents."""
     rule = "labels must map names that no other score has to one label per document"
     labels = {} if labels is None else labels
-    check_kind(labels, Mapping, rule)
+    utils.check_kind(labels, Mapping, rule)
     if any(not isinstance(name, str) or name in attacks.QUESTIONS for name in labels):
         raise InvalidParameterError(f"{rule}, got another name.")
-    return ({} if authors is None else {"author": authors}) | dict(labels)
+    given = [("labels", name, values) for name, values in labels.items()]
+    if authors is not None:
+        given.insert(0, ("authors", "author", authors))
+    return {
+        name: utils.as_labels(what, _by_index(what, values, first), n, n_different=2)
+        for what, name, values in given
+    }
 
 
 def _by_index(name: str, values: Any, original: Any) -> Any:
@@ -272,10 +420,10 @@ def _sample(
 
 def _people(
     background: Any, ids: Any, people: np.ndarray
-) -> tuple[list[str], np.ndarray]:
+) -> tuple[Documents, np.ndarray]:
     """Join the texts of each person, and find the person of each release, or −1."""
-    texts = texts_of(documents_of("background", background))
-    ids = as_labels("background_ids", ids, len(texts), of="text").tolist()
+    texts = read("background", background).texts
+    ids = utils.as_labels("background_ids", ids, len(texts), of="text").tolist()
     held: dict[Any, list[str]] = {person: [] for person in ids}
     for person, text in zip(ids, texts, strict=True):
         held[person].append(text)
@@ -286,26 +434,25 @@ def _people(
             "background must hold texts of at least 2 people, and of the people of at "
             f"least 2 releases, got {len(held)} and {(truth >= 0).sum()}."
         )
-    return list(map("\n".join, held.values())), truth
+    return read("background", map("\n".join, held.values())), truth
 
 
 def _proved(guarantee: Any, found: float, n: int | None = None) -> list[str]:
     """State a guarantee as a note: of the share found among n, or of ε."""
-    unit = getattr(guarantee, "unit", "document")
-    if unit in (None, "word"):
-        return ["The guarantee is about words, and does not limit identification."]
     if not hasattr(guarantee, "found_at_most"):
         return []
+    if guarantee.unit in (None, "word"):
+        return ["The guarantee is about words, and does not limit identification."]
     if n is None:
         bound = guarantee.epsilon
-        proved = f"ε is at most {rounded_up(bound)}."
+        proved = f"ε is at most {utils.rounded_up(bound)}."
     else:
-        bound = guarantee.found_at_most(n)
-        many = "people" if unit == "person" else "documents"
-        proved = f"on average at most {percent_up(bound)} of the {many} are "
-        proved += f"identified among {n:,} that are equally likely."
+        bound, share = guarantee.found_at_most(n), utils.percent_up
+        many = "people" if guarantee.unit == "person" else "documents"
+        proved = f"on average at most {share(bound)} of the {many} are identified "
+        proved += f"among {n:,} that are equally likely."
         # What is found are documents, even if the guarantee is about people.
-        found *= unit == "document"
+        found *= guarantee.unit == "document"
     more = " The attacks show more: is this really their guarantee?" * (found > bound)
     return [f"Proved: {proved}{more}"]
 
@@ -316,11 +463,11 @@ def _read(
     """Make a report that explains why low scores say nothing, if nothing was read."""
     # The usual share is the yardstick, because even plain texts on different topics
     # share only some of their words.
-    readable, usual = attacks.known_words(texts_of(clear), texts_of(noisy))
+    readable, usual = attacks.known_words(clear, noisy)
     if readable >= _READABLE * usual:
         return ReleaseReport(scores, notes, epsilon=epsilon)
     unread = (
-        f"{attacks.percent(readable)} of the released words occur in the originals, "
-        f"while {attacks.percent(usual)} of the words of an original occur in others."
+        f"{percent(readable)} of the released words occur in the originals, while "
+        f"{percent(usual)} of the words of an original occur in others."
     )
     return ReleaseReport(scores, [*notes, unread], unread=unread, epsilon=epsilon)

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binom
 
 from skdptext import DPWordPerturber, WordEmbedding
-from skdptext.attacks import label_attack, linkage_attack
+from skdptext.attacks import label_attack, linkage_attack, read
 from skdptext.attacks._linkage import _RIDGE, _carried, _learned, _word_for_word
 from skdptext.metrics import found_among
 from tests.expected import leaks_allowed, refusals
@@ -134,7 +134,8 @@ def test_words_in_order_against_a_loop():
     """
     clear = ["a b a c", "b b c a", "a c c b", "b a", "c a"]
     noisy = ["x y x x", "y y z x", "x z z y", "y x", "one x y"]
-    scores = _word_for_word(clear, noisy)["word for word"]
+    sides = [read("texts", texts) for texts in (clear, noisy)]
+    scores = _word_for_word(*sides)["word for word"]
     texts, codes = ([text.split() for text in side] for side in (clear, noisy))
     released = [code for text in codes for code in text]
 
@@ -156,7 +157,7 @@ def test_words_in_order_against_a_loop():
             expected = likelihood(text, release, pairs)
             expected -= likelihood(texts[i], release, pairs)
             assert scores[i, j] == pytest.approx(expected, abs=1e-9)
-    assert _word_for_word(clear, ["x"] * 5) == {}
+    assert _word_for_word(sides[0], read("texts", ["x"] * 5)) == {}
 
 
 @pytest.mark.no_cover
