@@ -594,7 +594,7 @@ def as_labels(
     are None. An error names the position of a bad label.
     """
     if hasattr(values, "__array__") and not isinstance(values, Iterable):
-        values = np.asarray(values)
+        values = as_array(values, f"{name} must be an array")
     shape: Any = getattr(values, "shape", (0,))
     is_column = len(shape) == 2 and shape[1] == 1
     # In a set, names have another order in each run, and would key other noise.
