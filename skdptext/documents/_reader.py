@@ -40,7 +40,7 @@ def read_documents(
     expected: str = _DOCUMENTS,
     name: str = "X",
     of: str = "",
-    split: Callable[[str, int], list[str]] | None = None,
+    split: Callable[[str, Any], list[str]] | None = None,
 ) -> Iterator[Any]:
     """Yield documents, each a str or a list of str, in Unicode's NFC.
 
@@ -72,7 +72,8 @@ def _each(documents: Iterable[Any], of: str, split: Any) -> Iterator[Any]:
     for position, document in enumerate(documents):
         if isinstance(document, str):
             text = composed(str(document))
-            yield text if split is None else Words(split(text, position), text)
+            place = f"{position}{of}"
+            yield text if split is None else Words(split(text, place), text)
             continue
         if hasattr(document, "to_list"):  # a cell of a list column in polars
             document = document.to_list()
@@ -87,7 +88,7 @@ def _each(documents: Iterable[Any], of: str, split: Any) -> Iterator[Any]:
         yield token_list(document, position, of)
 
 
-def token_list(document: Any, position: int, of: str = "") -> list[str]:
+def token_list(document: Any, position: Any, of: str = "") -> list[str]:
     """Convert tokens of a document to plain str in NFC; refuse other types."""
     tokens = document.tolist() if isinstance(document, np.ndarray) else list(document)
     if not set(map(type, tokens)) <= {str}:
@@ -479,8 +480,8 @@ class DocumentReader:
         # Lowercasing can change the composed form, so the text is composed again.
         return composed(text.lower()) if self.lowercase else text
 
-    def _split(self, text: str, position: int) -> list[str]:
-        """Split a text into tokens."""
+    def _split(self, text: str, position: Any) -> list[str]:
+        """Split a text into tokens; an error names its position."""
         text = self._lower(text)
         if self.tokenizer is None:
             if self.token_pattern is None:

@@ -144,7 +144,7 @@ class DPWordPerturber(ColumnOutput, BaseReleaser):
         their marks, and single letters of scripts other than Latin. Not used if
         `tokenizer` is given.
     tokenizer : callable, default=None
-        Splits a string into words.
+        Splits each text by itself into words.
     output : {"bow", "tokens", "text"}, default="bow"
         Count matrix, token lists or strings; the latter two keep the order of the
         words, and so have a weaker guarantee between documents.
