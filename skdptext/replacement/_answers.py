@@ -13,7 +13,7 @@ from skdptext.base import NoiseStreams
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms import ExactResponse
 from skdptext.replacement._groups import PublicGroups, document_bytes
-from skdptext.utils import as_labels, as_list, composed
+from skdptext.utils import as_ids, as_labels, as_list, composed
 
 # One key per document or person; a single key for all of them if noise is fresh.
 Keys = list[bytes] | bytes
@@ -126,7 +126,7 @@ class PersonAnswers:
         return self
 
     def transform(
-        self, authors: Iterable[Any], document_ids: Sequence[Any] | None = None
+        self, authors: Iterable[Any], document_ids: Iterable[Any] | None = None
     ) -> Any:
         """Answer documents, given only their authors and ids.
 
@@ -134,7 +134,7 @@ class PersonAnswers:
         ----------
         authors : iterable of labels
             The author of each document.
-        document_ids : sequence of str, int or bytes, default=None
+        document_ids : iterable of str, int or bytes, default=None
             The ids of these documents. If None, documents of an author are numbered in
             the order in which they are answered.
 
@@ -144,6 +144,7 @@ class PersonAnswers:
             The release, as from `DPDocumentReplacer.transform`.
         """
         _check_hashable(authors := as_list(authors))
+        ids = as_ids(document_ids, len(authors))
         rows = [self._numbers.get(author, -1) for author in authors]
         if -1 in rows:
             raise InvalidParameterError(
@@ -157,7 +158,7 @@ class PersonAnswers:
         for row in rows:
             places.append(self._seen[row])
             self._seen[row] += 1
-        label = self._streams.labeller(places if document_ids is None else document_ids)
+        label = self._streams.labeller(places if ids is None else ids)
         # Keys must not depend on the text: equal stand-ins would reveal which documents
         # of an author are equal.
         keys: Keys = secrets.token_bytes(16)
