@@ -52,16 +52,18 @@ class Case:
 
 EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0)
 GOALS = {"SMS": 0.97, "tweets": 0.99, "docstrings": 0.73, HELD_OUT: 0.95}  # at ε = 1
+
+
+def usual(corpus: str, epsilon: float) -> Case:
+    """With word vectors, and the default guess of the rarest class."""
+    return Case(corpus, epsilon, goal=GOALS.get(corpus) if epsilon == 1 else None)
+
+
 CASES = [
-    *(
-        Case(corpus, epsilon, goal=GOALS.get(corpus) if epsilon == 1 else None)
-        for corpus in FILES
-        for epsilon in EPSILONS
-    ),
+    *(usual(corpus, epsilon) for corpus in FILES for epsilon in EPSILONS),
     *(Case(corpus, 1.0, goal=0.97, vectors=False) for corpus in ("SMS", "tweets")),
     Case(FILMS, 1.0, vectors=False),
     Case("tweets", 1.0, 800),
-    Case("tweets", 1.0, 800, guess=1.0),
     Case("tweets", 1.0, 300),
     *(
         Case(corpus, 1.0, guess=guess)

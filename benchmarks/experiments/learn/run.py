@@ -15,7 +15,15 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from experiments.learn.corpora import CASES, EPSILONS, REAL, SPLITS, Case, names
+from experiments.learn.corpora import (
+    CASES,
+    EPSILONS,
+    REAL,
+    SPLITS,
+    Case,
+    names,
+    usual,
+)
 from experiments.learn.measure import (
     SCORES,
     by_diffprivlib,
@@ -160,7 +168,7 @@ def report_growth(quick: bool) -> None:
     for epsilon in EPSILONS:
         now = []
         for name in chosen(quick):
-            splits = [learned(Case(name, epsilon), seed) for seed in seeds(quick)]
+            splits = [learned(usual(name, epsilon), seed) for seed in seeds(quick)]
             found = [mean_scores(row["equal"] for row in split) for split in splits]
             clear = [in_clear(name, seed)["clear"] for seed in seeds(quick)]
             reached, known = (
