@@ -238,7 +238,11 @@ def read_bags(
     """
     refuse_unsafe(X, name)
     try:
-        rows = X if sp.issparse(X) else np.atleast_2d(np.asarray(X, dtype=np.float64))
+        rows = X if sp.issparse(X) else np.atleast_2d(np.asarray(X))
+        if rows.dtype.kind == "c":  # its imaginary part would get lost
+            raise TypeError
+        if not sp.issparse(X):
+            rows = rows.astype(np.float64, copy=False)
         bags = sp.csr_array(rows, dtype=np.float64, copy=True)
     except (OverflowError, TypeError, ValueError):  # their messages may quote values
         raise InvalidParameterError(

@@ -88,6 +88,7 @@ EMPTY = np.vstack([GOOD, np.zeros((2, 200))])
 @refusals(
     (EMPTY, {}, r"X must hold .* 2 without any, in rows \[3, 4\]"),
     (GOOD[:, :150], {}, "150 columns, the embedding has 200 words"),
+    (GOOD * 1j, {}, "X must be a matrix of numbers, got a ndarray that holds"),
     (GOOD, {"Y": GOOD[:, :150], "embedding": "one-hot"}, "Y must .* 150 columns"),
     (pd.DataFrame(GOOD, columns=NAMES[::-1]), {}, "'w199', which is word 199"),
 )
