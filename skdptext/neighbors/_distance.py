@@ -21,7 +21,7 @@ Bag = tuple[Array, Array]  # ids of words, ascending, and their masses
 _BITS = 42
 # From so many pairs of words on, costs are computed by a matrix product and reduced
 # before POT solves the problem. Each of the two then saves more time than it takes.
-MANY = 1024
+_MANY = 1024
 # Masses are rounded twice. Masses that differ by less are treated as equal.
 _SAME = 4 * 2.0**-52
 # The share of the least cost of a word that its potential takes. The rest leaves a
@@ -107,7 +107,7 @@ def word_movers(x: Bag, y: Bag, vectors: Array, apart: bool = False) -> float:
     at, to = (vectors.take(ids, axis=0).astype(np.float64) for ids in (words, others))
     mass, b = a.sum(), b / b.sum()
     a = a / mass
-    if len(a) * len(b) < MANY:
+    if len(a) * len(b) < _MANY:
         _, cost = transport(a, b, cdist(at, to))
     else:
         # Subtracting feasible potentials does not change the best plans, and the solver
