@@ -33,7 +33,7 @@ def out(make_release, source, tmp_path):
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize(("given", "written"), zip(GIVEN, FORMATS, strict=True))
+@pytest.mark.parametrize(("given", "written"), [*zip(GIVEN, FORMATS, strict=True)])
 def test_every_format_is_read_and_written_with_the_same_words(
     make_release, documents, tmp_path, given, written
 ):
