@@ -142,7 +142,7 @@ _HELP = {
     "control": "texts that were not used to make the synthetic texts",
     "delta": "probability that the promise may fail, if classes have many people; or 0",
     "document_length": "number of noisy words for each text",
-    "embedding": "public word vectors: a file, or for a trial the built-in docstrings",
+    "embedding": 'file of public word vectors, or "docstrings" for a trial',
     "epsilon": "privacy loss in nats per text or person; for words, per distance",
     "fail_above": "allow no score above its limit, such as linkage=0.1 author=0.2",
     "file": "new file for the key",
