@@ -8,6 +8,7 @@ from skdptext.attacks._reconstruction import WordReconstructionAttack
 from skdptext.attacks._scores import QUESTIONS as QUESTIONS
 from skdptext.attacks._scores import Score as Score
 from skdptext.attacks._scores import Scores as Scores
+from skdptext.attacks._scores import by_name as by_name
 from skdptext.attacks._scores import percent as percent
 from skdptext.attacks._scores import read_off as read_off
 from skdptext.attacks._words import Documents as Documents

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline, make_union
 from sklearn.svm import LinearSVC
 from sklearn.utils import _safe_indexing
 
-from skdptext.attacks._scores import Scores, check_adversaries, scored
+from skdptext.attacks._scores import Scores, by_name, scored
 from skdptext.attacks._words import by_parts, by_words, paired, read
 from skdptext.base import fitted_releaser
 from skdptext.naive_bayes import ChannelNaiveBayes
@@ -90,9 +90,8 @@ def label_attack(
         original, released = paired(original, released)
         views["originals"] = original.texts
     views["releases"] = noisy = released.texts
-    custom = check_adversaries(
-        adversaries, "classifiers", "fit", "predict", "get_params"
-    )
+    rule = "adversaries must map names to classifiers"
+    custom = by_name(adversaries, rule, "fit", "predict", "get_params")
     check_kind(name, str, "name must be a str")
     check_integer("random_state", random_state, low=0)
     n = len(noisy)

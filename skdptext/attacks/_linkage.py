@@ -11,7 +11,7 @@ from sklearn.metrics.pairwise import linear_kernel
 from sklearn.model_selection import GroupKFold
 from sklearn.preprocessing import KernelCenterer, StandardScaler
 
-from skdptext.attacks._scores import Scores, check_adversaries, scored
+from skdptext.attacks._scores import Scores, by_name, scored
 from skdptext.attacks._words import Documents, by_parts, by_words, paired
 from skdptext.base import fitted_releaser
 from skdptext.exceptions import InvalidParameterError
@@ -136,8 +136,8 @@ def linkage_attack(
         # usual similarity.
         alike = found["words in common"]
         found["words, more than usual"] = alike - alike.mean(axis=0)
-    custom = check_adversaries(adversaries, "functions", "__call__")
-    for name, adversary in custom.items():
+    rule = "adversaries must map names to functions"
+    for name, adversary in by_name(adversaries, rule, "__call__").items():
         rule = f"adversaries must return finite numbers, an array of shape {shape}"
         given = as_array(adversary(clear, noisy), rule, float)
         if given.shape != shape or not np.isfinite(given).all():
@@ -146,8 +146,7 @@ def linkage_attack(
         found[name] = given / (np.abs(given).max() or 1)
     if len(np.unique(rows)) >= _FEWEST:
         if truth is None:
-            found |= _translations(original, released)
-            found |= _word_for_word(original, released)
+            found |= _translations(original, released) | _word_for_word(clear, noisy)
         found = {"all, learned": _learned(found, rows, seed)} | found
     if releaser is not None:
         with quiet(Warning):  # releasers warn of leaks that the caller knows
@@ -226,19 +225,17 @@ def _carried(known: np.ndarray, other: np.ndarray, *, back: bool) -> np.ndarray:
     return found
 
 
-def _word_for_word(original: Documents, released: Documents) -> dict[str, np.ndarray]:
+def _word_for_word(
+    original: Sequence[str], released: Sequence[str]
+) -> dict[str, np.ndarray]:
     """Compute likelihoods of releases with one word for each word, in order.
 
     The replacements of words are learned from other pairs. A candidate is compared with
     the original of a release by a model of all pairs except those in their two parts.
     Other kinds of releases give no score.
     """
-    sides = released, original
-    ways = [[x.words for x in sides], [list(map(str.split, x.texts)) for x in sides]]
-    lengths = [np.equal.outer(*(list(map(len, x)) for x in way)) for way in ways]
-    equal, (noisy, clear) = max(
-        zip(lengths, ways, strict=True), key=lambda x: x[0].trace()
-    )
+    clear, noisy = (list(map(str.split, texts)) for texts in (original, released))
+    equal = np.equal.outer(*(list(map(len, texts)) for texts in (noisy, clear)))
     step, n_texts = equal.diagonal(), len(clear)
     if 2 * step.sum() < n_texts:
         return {}

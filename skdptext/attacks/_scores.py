@@ -2,21 +2,12 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from skdptext.utils import (
-    Fragment,
-    check_kind,
-    half_width,
-    import_pandas,
-    lined_up,
-    lower_limit,
-    table,
-    upper_limit,
-)
+from skdptext import utils
 
 # The least gain over chance that counts; half of chance, if this is less. With many
 # documents, a gain is significant long before it matters.
@@ -58,8 +49,6 @@ class Score:
         Score without looking at the release.
     n_documents : int
         Number of documents in the mean `value`.
-    strongest : bool
-        Whether this attacker was the best on the half that chooses.
     """
 
     question: str
@@ -69,7 +58,6 @@ class Score:
     high: float
     chance: float
     n_documents: int
-    strongest: bool = True
 
     @property
     def what(self) -> str:
@@ -89,7 +77,7 @@ class Score:
     def amount(self) -> str:
         """The amount by the low end of the interval: some, many, most, almost all."""
         if not self.is_above:
-            return "none"
+            return "not above guessing"
         return next(word for least, word in _AMOUNTS.items() if self.low >= least)
 
     def __str__(self) -> str:
@@ -104,12 +92,14 @@ class Scores(dict[str, Score]):
     Parameters
     ----------
     rows : iterable of Score
-        A score for each question and attacker.
+        A score for each question and attacker, the strongest of a question first.
     """
 
     def __init__(self, rows: Iterable[Score] = ()) -> None:
         self.rows = list(rows)
-        super().__init__((row.question, row) for row in self.rows if row.strongest)
+        super().__init__()
+        for row in self.rows:
+            self.setdefault(row.question, row)
 
     def to_frame(self) -> Any:
         """Convert all rows to a pandas data frame.
@@ -119,7 +109,7 @@ class Scores(dict[str, Score]):
         frame : pandas.DataFrame
             The fields of `Score`, a row for each question and attacker.
         """
-        return import_pandas("to_frame").DataFrame(map(asdict, self.rows))
+        return utils.import_pandas("to_frame").DataFrame(map(asdict, self.rows))
 
     def _cells(self) -> list[list[str]]:
         return [
@@ -128,17 +118,19 @@ class Scores(dict[str, Score]):
                 percent(row.value),
                 f"{percent(row.low, math.floor)} to {percent(row.high, math.ceil)}",
                 percent(row.chance),
-                row.amount if row.is_above else "not above guessing",
+                row.amount,
                 row.adversary,
             ]
             for row in self.values()
         ]
 
     def __repr__(self) -> str:
-        return "\n".join(lined_up([list(_HEADER), *self._cells()], left=(0, 4, 5)))
+        return "\n".join(
+            utils.lined_up([list(_HEADER), *self._cells()], left=(0, 4, 5))
+        )
 
-    def _repr_html_(self) -> Fragment:
-        return table(_HEADER, self._cells())
+    def _repr_html_(self) -> utils.Fragment:
+        return utils.table(_HEADER, self._cells())
 
 
 def scored(
@@ -155,13 +147,10 @@ def scored(
     # Choosing and scoring on the same documents would favor the luckiest attacker.
     order = np.random.default_rng(seed).permutation(len(next(iter(right.values()))))
     choosing, scoring = np.split(order, [len(order) // 2])
-    best = max(right, key=lambda name: right[name][choosing].sum())
+    ranked = sorted(right, key=lambda name: -right[name][choosing].sum())
     return Scores(
-        replace(
-            read_off(question, hits[scoring], chance, name, together),
-            strongest=name == best,
-        )
-        for name, hits in right.items()
+        read_off(question, right[name][scoring], chance, name, together)
+        for name in ranked
     )
 
 
@@ -182,20 +171,19 @@ def read_off(
     correction 2% are.)
     """
     hits, n = values.sum() / together, len(values) / together
-    low, high = lower_limit(hits, n, 0.025), upper_limit(hits, n, 0.025)
+    low, high = utils.lower_limit(hits, n, 0.025), utils.upper_limit(hits, n, 0.025)
     # With few documents, folds can make a guess worse than chance.
     ends = float(low), max(float(high), chance), chance
     return Score(question, by, float(values.mean()), *ends, len(values))
 
 
-def check_adversaries(given: Any, what: str, *methods: str) -> dict[str, Any]:
-    """Check custom attackers by name, each with all of the methods."""
-    rule = f"adversaries must map names to {what}"
+def by_name(given: Any, rule: str, *methods: str) -> dict[str, Any]:
+    """Check a dictionary by name, or None, whose values have all of the methods."""
     given = {} if given is None else given
-    check_kind(given, Mapping, rule)
-    for name, adversary in given.items():
-        check_kind(name, str, rule)
-        check_kind(adversary, methods, rule)
+    utils.check_kind(given, Mapping, rule)
+    for name, value in given.items():
+        utils.check_kind(name, str, rule)
+        utils.check_kind(value, methods, rule)
     return dict(given)
 
 
@@ -217,7 +205,7 @@ def mean_interval(values: np.ndarray) -> tuple[float, float]:
     differed. (Agresti and Coull, 1998, do this for shares of 0 and 1.)
     """
     more = np.append(values, [0.0, 1.0])
-    half = float(half_width(more.std(ddof=1), len(more)))
+    half = float(utils.half_width(more.std(ddof=1), len(more)))
     middle = float(more.mean())
     return max(0.0, middle - half), min(1.0, middle + half)
 

@@ -22,10 +22,6 @@ _LOWER_BOUND = (
     "Each number is what these attackers achieved, which is a lower bound. Only a "
     "guarantee limits what can leak. This report is as sensitive as the texts."
 )
-_SAME_SOURCE = (
-    "Training texts and control texts must come from one source and be divided at "
-    "random: any other difference counts as a leak."
-)
 _TITLE = "What a release reveals"
 # The beginning of a page for light and dark screens, and for phones.
 _HEAD = (
@@ -52,7 +48,7 @@ class ReleaseReport:
         Notes that are needed to read the numbers.
     misplaced : float
         Share of the releases that clearly belong to the original of another row; 0 if
-        chance explains it. Above 0, nothing else was measured.
+        chance explains it. Above 0, nothing else but copies was measured.
     unread : str
         Why low scores say nothing; empty if the attackers can read the releases.
     columns : list of str
@@ -70,9 +66,40 @@ class ReleaseReport:
 
     @property
     def verdict(self) -> str:
-        """The result: the first statement that applies, and further inferences."""
+        """The most severe statement that applies, and further inferences."""
+        found = [row for row in self.scores.values() if row.is_above]
+        identified = [row for row in found if row.question in _IDENTIFIED]
+        used = [row for row in found if row.question in _OF_TRAINING]
+        labels = [row for row in found if row.question not in attacks.QUESTIONS]
+        if self.misplaced:
+            said = (
+                f"ROWS DO NOT BELONG TOGETHER. {percent(self.misplaced)} of the "
+                "releases copy, or are clearly made from, the original of another row. "
+                "Match the rows by ids."
+            )
+        elif identified:
+            worst = max(identified, key=lambda row: row.low)
+            others = [row for row in [*identified, *labels] if row is not worst]
+            said = (
+                f"THE {_IDENTIFIED[worst.question]} IS IDENTIFIED FOR "
+                f"{worst.amount.upper()} RELEASES: {worst}."
+            )
+            said += f" Also above guessing: {_listed(others)}." if others else ""
+        elif used:
+            said = f"THE SYNTHETIC TEXTS REVEAL TRAINING TEXTS: {_listed(used)}."
+        elif self.unread:
+            said = "THESE ATTACKERS CANNOT READ THE RELEASES. Low scores say nothing."
+        elif "membership" in self.scores:
+            said = "NOTHING WAS FOUND BEYOND CONTROL, texts that were not used."
+        elif len(found) > len(labels):
+            said = f"NO RELEASE IS IDENTIFIED, BUT SOMETHING IS LEFT: {_listed(found)}."
+        elif labels:
+            names = " AND ".join(row.question.upper() for row in labels)
+            said = f"NOTHING WAS IDENTIFIED BEYOND THE {names}: {_listed(labels)}."
+        else:
+            said = "NOTHING WAS IDENTIFIED ABOVE GUESSING."
         before = ["COLUMNS REVEAL ROWS.", *self.columns] if self.columns else []
-        return " ".join([*before, _verdict(self)])
+        return " ".join([*before, said])
 
     def __repr__(self) -> str:
         notes = utils.wrapped("\n".join(f"- {note}" for note in self.notes))
@@ -132,46 +159,6 @@ class ReleaseReport:
             "scores": {name: asdict(row) for name, row in self.scores.items()},
             "rows": [asdict(row) for row in self.scores.rows],
         }
-
-
-def _verdict(report: ReleaseReport) -> str:
-    """Say what applies first, in the order of severity."""
-    if report.misplaced:
-        return (
-            f"ROWS DO NOT BELONG TOGETHER. {percent(report.misplaced)} of the releases "
-            "copy, or are clearly made from, the original of another row. Match the "
-            "rows by ids. Apart from this, only copies were measured."
-        )
-    found = [row for row in report.scores.values() if row.is_above]
-    identified = [row for row in found if row.question in _IDENTIFIED]
-    used = [row for row in found if row.question in _OF_TRAINING]
-    labels = [row for row in found if row.question not in attacks.QUESTIONS]
-    if identified:
-        worst = max(identified, key=lambda row: row.low)
-        others = [row for row in [*identified, *labels] if row is not worst]
-        also = f" Also above guessing: {_listed(others)}." if others else ""
-        return (
-            f"THE {_IDENTIFIED[worst.question]} IS IDENTIFIED FOR "
-            f"{worst.amount.upper()} RELEASES: {worst}.{also}"
-        )
-    if used:
-        return f"THE SYNTHETIC TEXTS REVEAL TRAINING TEXTS: {_listed(used)}."
-    if report.unread:
-        return (
-            "THESE ATTACKERS CANNOT READ THE RELEASES. Low scores are not evidence of "
-            "safety."
-        )
-    if "membership" in report.scores:
-        return (
-            "NOTHING WAS FOUND BEYOND CONTROL: the synthetic texts reveal no more "
-            "about training texts than about others of the same source."
-        )
-    if len(found) > len(labels):
-        return f"NO RELEASE IS IDENTIFIED, BUT SOMETHING IS LEFT: {_listed(found)}."
-    if labels:
-        names = " AND ".join(row.question.upper() for row in labels)
-        return f"NOTHING WAS IDENTIFIED BEYOND THE {names}: {_listed(labels)}."
-    return "NOTHING WAS IDENTIFIED ABOVE GUESSING."
 
 
 def _listed(rows: list[Score]) -> str:
@@ -283,7 +270,7 @@ def release_report(
         utils.check_kind(guarantee, ["found_at_most"], rule)
     given = [x is not None for x in (background, background_ids, authors)]
     if control is not None:
-        if original is None or any([*given, labels, releaser is not None]):
+        if original is None or any([*given, labels is not None, releaser is not None]):
             raise InvalidParameterError(
                 "control must come with original and released, and only guarantee may "
                 "be added, because no row belongs to another."
@@ -300,7 +287,7 @@ def release_report(
         original, released = attacks.paired(original, released)
     asked = _asked(authors, labels, first, len(released))
     people = None if background is None else asked.pop("author")
-    picked = _sample(len(released), most, "documents", rng, notes, asked.get("author"))
+    picked = _sample(len(released), most, rng, notes, asked.get("author"))
     some, clear, known = released.take(picked), None, None
     if original is not None:
         known = clear = original.take(picked)
@@ -321,10 +308,8 @@ def release_report(
         # People without background texts cannot be identified, and would only lower the
         # score.
         with_texts = np.flatnonzero(truth >= 0)
-        notes.append(
-            f"The attackers hold texts of {len(held):,} people, among them the people "
-            f"of {len(with_texts):,} releases."
-        )
+        several = f"{len(held):,} people, among them the people of {len(with_texts):,}"
+        notes.append(f"The attackers hold texts of {several} releases.")
         found = attacks.linkage_attack(
             held, some.take(with_texts), truth=truth[with_texts],
             n_candidates=len(held), random_state=seed,
@@ -349,42 +334,35 @@ def _on_synthetic(
     notes: list[str],
 ) -> ReleaseReport:  # fmt: skip
     """Report what synthetic texts reveal about training texts, but not about others."""
-    notes.append(_SAME_SOURCE)
     used, others = (
-        texts.take(_sample(len(texts), most, what, rng, notes))
-        for texts, what in (
-            (read("original", training), "training texts"),
-            (read("control", control), "control texts"),
-        )
+        texts.take(_sample(len(texts), most, rng, notes))
+        for texts in (read("original", training), read("control", control))
     )
-    synthetic = read("released", synthetic)
-    scores, epsilon = attacks.membership_attack(
-        used, others, synthetic, random_state=rng
+    made = read("released", synthetic)
+    scores, epsilon = attacks.membership_attack(used, others, made, random_state=rng)
+    notes.append(
+        f"ε is at least {math.floor(100 * epsilon) / 100:.2f} (95% confidence), if "
+        "independent draws decided which texts of one source were used. Any other "
+        "difference between training texts and control texts counts as a leak."
     )
-    if epsilon > 0:
-        notes.append(
-            f"The texts show that ε is at least {math.floor(100 * epsilon) / 100:.2f} "
-            "(95% confidence), if independent draws decided which texts were used."
-        )
     notes += _proved(guarantee, epsilon)
     known = read("original", used.texts + others.texts)
-    return _read(scores, notes, known, synthetic, epsilon)
+    return _read(scores, notes, known, made, epsilon)
 
 
 def _asked(authors: Any, labels: Any, first: Any, n: int) -> dict[str, np.ndarray]:
     """Read all labels by name, in the order of the documents."""
     rule = "labels must map names that no other score has to one label per document"
-    labels = {} if labels is None else labels
-    utils.check_kind(labels, Mapping, rule)
-    if any(not isinstance(name, str) or name in attacks.QUESTIONS for name in labels):
+    asked = attacks.by_name(labels, rule)
+    if asked.keys() & attacks.QUESTIONS.keys():
         raise InvalidParameterError(f"{rule}, got another name.")
-    given = [("labels", name, values) for name, values in labels.items()]
     if authors is not None:
-        given.insert(0, ("authors", "author", authors))
-    return {
-        name: utils.as_labels(what, _by_index(what, values, first), n, n_different=2)
-        for what, name, values in given
-    }
+        asked = {"author": authors} | asked
+    for name, values in asked.items():
+        what = "authors" if name == "author" else "labels"
+        values = _by_index(what, values, first)
+        asked[name] = utils.as_labels(what, values, n, n_different=2)
+    return asked
 
 
 def _by_index(name: str, values: Any, original: Any) -> Any:
@@ -402,12 +380,12 @@ def _by_index(name: str, values: Any, original: Any) -> Any:
 
 
 def _sample(
-    n: int, most: int, what: str, rng: Any, notes: list[str], authors: Any = None
+    n: int, most: int, rng: Any, notes: list[str], authors: Any = None
 ) -> np.ndarray:
     """Select all rows, or a random sample of too many, by whole authors if needed."""
     if n <= most:
         return np.arange(n)
-    notes.append(f"Of {n:,} {what}, a random sample of {most:,} was attacked.")
+    notes.append(f"Of {n:,} documents, a random sample of {most:,} was attacked.")
     order = rng.permutation(n)
     # Authors are inferred from their other documents. A sample with one document of
     # each author would leave nothing to learn from.
@@ -460,14 +438,13 @@ def _proved(guarantee: Any, found: float, n: int | None = None) -> list[str]:
 def _read(
     scores: Scores, notes: list[str], clear: Any, noisy: Any, epsilon: Any = None
 ) -> ReleaseReport:
-    """Make a report that explains why low scores say nothing, if nothing was read."""
+    """Make a report that says how much was read: if little, low scores say nothing."""
     # The usual share is the yardstick, because even plain texts on different topics
     # share only some of their words.
     readable, usual = attacks.known_words(clear, noisy)
-    if readable >= _READABLE * usual:
-        return ReleaseReport(scores, notes, epsilon=epsilon)
-    unread = (
-        f"{percent(readable)} of the released words occur in the originals, while "
+    note = (
+        f"{percent(readable)} of the released words occur in the originals, and "
         f"{percent(usual)} of the words of an original occur in others."
     )
-    return ReleaseReport(scores, [*notes, unread], unread=unread, epsilon=epsilon)
+    unread = note * (readable < _READABLE * usual)
+    return ReleaseReport(scores, [*notes, note], unread=unread, epsilon=epsilon)

@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from skdptext.attacks import copied, linkage_attack, read, words_of
-from skdptext.attacks import known_words as known
-from skdptext.attacks import of_other_rows as other_rows
-from tests.expected import refused
+from skdptext.attacks import (
+    copied,
+    known_words,
+    linkage_attack,
+    of_other_rows,
+    read,
+    words_of,
+)
 
 
-def known_words(*sides):
-    return known(*(read("texts", texts) for texts in sides))
-
-
-def of_other_rows(clear, noisy, truth):
-    return other_rows(read("original", clear), read("released", noisy), truth)
+def on(measure, clear, noisy, *truth):
+    return measure(read("original", clear), read("released", noisy), *truth)
 
 
 @pytest.mark.parametrize(
@@ -53,8 +53,6 @@ def test_copies_by_hand():
     assert scores["spans of 5 words"].n_documents == 3
     assert set(copied(clear, noisy[:2])) == {"copies"}
     assert copied(clear, [text.split() for text in clear])["words"].value == 1
-    with refused("at least 2 originals hold words, got 0 and 4 texts"):
-        copied([], noisy)
 
 
 def test_a_segmented_text_is_a_copy():
@@ -74,28 +72,30 @@ def test_chance_is_what_releases_of_others_hold():
 
 def test_words_that_are_known_in_originals():
     clear = ["tea and milk", "milk and cake", "tea"]
-    assert known_words(clear, clear) == (1.0, np.mean([1, 2 / 3, 1]))
-    assert known_words(clear, ["", "tea x", "y z"])[0] == pytest.approx(1 / 6)
+    assert on(known_words, clear, clear) == (1.0, np.mean([1, 2 / 3, 1]))
+    assert on(known_words, clear, ["", "tea x", "y z"])[0] == pytest.approx(1 / 6)
     # a placeholder is in a fifth of the releases or more, and is no word
-    assert known_words(clear * 4, ["[NAME] tea", "[NAME] milk"] * 6)[0] == 1
+    assert on(known_words, clear * 4, ["[NAME] tea", "[NAME] milk"] * 6)[0] == 1
 
 
 def test_which_releases_are_of_other_rows():
     clear = [f"a{i} b{i} c{i} so said all" for i in range(8)]
     noisy = [*clear[1:4], clear[0], *clear[4:6], "so said all", ""]
     rows = np.arange(8)
-    found = of_other_rows(clear, noisy, rows)
+    found = on(of_other_rows, clear, noisy, rows)
     assert found.tolist() == [True] * 4 + [False] * 4
     # one word of each may be there by chance
-    assert not of_other_rows(clear, [f"b{i}" for i in rows], rows[::-1]).any()
+    assert not on(of_other_rows, clear, [f"b{i}" for i in rows], rows[::-1]).any()
     # many codes that are like one odd original are made of none
     odd, codes = [*clear, "1 2 3 4"], [f"x{i} 1 2 3" for i in range(8)] + ["y"]
-    assert not of_other_rows(odd, codes, np.arange(9)).any()
+    assert not on(of_other_rows, odd, codes, np.arange(9)).any()
     # some of the originals were released
     some = [clear[i] for i in (5, 2, 4, 1)]
-    found = of_other_rows(clear, some, np.array([5, 3, 6, 0]))
+    found = on(of_other_rows, clear, some, np.array([5, 3, 6, 0]))
     assert found.tolist() == [False, True, True, True]
-    assert not of_other_rows(clear, [*some[:3], clear[0]], np.array([5, 3, 6, 0])).any()
+    assert not on(
+        of_other_rows, clear, [*some[:3], clear[0]], np.array([5, 3, 6, 0])
+    ).any()
 
 
 @pytest.mark.no_cover
@@ -113,7 +113,7 @@ def test_unrelated_texts_are_of_no_other_row(prose, n_trials):
         drawn = rng.integers(0, 300, (2 * n, size)).astype(str)
         for kind, words in enumerate((pieces[: 2 * n], drawn)):
             texts = list(map(" ".join, words))
-            other = of_other_rows(texts[:n], texts[n:], np.arange(n))
+            other = on(of_other_rows, texts[:n], texts[n:], np.arange(n))
             alarms[kind, n, size] += other.any()
     assert max(alarms.values()) <= binom.isf(1e-6, n_trials, 0.025)
 

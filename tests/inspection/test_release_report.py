@@ -44,7 +44,7 @@ def of(question: str, value: float, chance: float = 0.01) -> Score:
 
 @pytest.mark.parametrize(
     ("value", "amount"),
-    [(0.0, "none"), (0.05, "none"), (0.06, "some"), (0.5, "many"), (0.6, "most"),
+    [(0.05, "not above guessing"), (0.06, "some"), (0.5, "many"), (0.6, "most"),
      (0.98, "most"), (1.0, "almost all")],
 )  # fmt: skip
 def test_conclusions_follow_the_amount(value, amount):
@@ -56,7 +56,7 @@ def test_conclusions_follow_the_amount(value, amount):
     ):
         report = said(of(question, value), of("words", 0.92, 0.92))
         assert report.scores[question].amount == amount
-        if amount == "none":
+        if value == 0.05:
             assert report.verdict == "NOTHING WAS IDENTIFIED ABOVE GUESSING."
             continue
         start = f"THE {what} IS IDENTIFIED FOR {amount.upper()} RELEASES: at least"
@@ -139,7 +139,7 @@ def test_stand_ins_are_identified_no_more_often_than_is_proved(prose):
     assert by_mechanism.notes[1].startswith(note)
     assert told.notes == by_mechanism.notes
     wrong = release_report(private, private, n_candidates=10, guarantee=guarantee)
-    assert wrong.notes[-1].endswith("is this really their guarantee?")
+    assert wrong.notes[-2].endswith("is this really their guarantee?")
 
 
 def test_synthetic_texts_in_a_code_are_no_all_clear():
@@ -401,7 +401,7 @@ def test_a_model_that_remembers_is_told_from_one_that_never_saw(prose):
     assert leaking.scores["membership"].low > 0.6
     assert honest.verdict.startswith("NOTHING WAS FOUND BEYOND CONTROL")
     assert honest.epsilon < 0.6 < leaking.epsilon  # and seldom above 0
-    refuted = ["The attacks show more" in each.notes[-1] for each in (leaking, honest)]
+    refuted = ["The attacks show more" in each.notes[-2] for each in (leaking, honest)]
     assert refuted == [True, False]
 
 
