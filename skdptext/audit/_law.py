@@ -54,7 +54,8 @@ class NoiseLawAudit:
             f"The noise does not follow the claimed distribution: {named}."
             if self.rejected
             else f"{len(self.pvalues)} tests of the noise found nothing wrong (alpha = "
-            f"{self.alpha:g}, smallest p = {min(self.pvalues.values()):.2g})."
+            f"{self.alpha:g}, smallest p = {min(self.pvalues.values()):.2g}). "
+            "This does not prove privacy."
         )
 
 
