@@ -146,7 +146,7 @@ _HELP = {
     "epsilon": "privacy loss in nats per text or person; for words, per distance",
     "fail_above": "allow no score above its limit, such as linkage=0.1 author=0.2",
     "file": "new file for the key",
-    "folder": "folder of a release",
+    "folder": "folder of a release, or .json file of a corpus",
     "format": "parquet, csv, jsonl, csv.gz, jsonl.gz; default: that of the source",
     "html": "also write the report to this new HTML file",
     "id": "column with ids: they are released, and a report matches rows by them",
@@ -357,7 +357,7 @@ def _learn(given: Any) -> None:
         pd.DataFrame(rows).to_csv(corpus, index=False)
         stated = {
             "format": "skdptext corpus, version 1",
-            "files": {out.name: sha256(corpus.read_bytes()).hexdigest()},
+            "files": {out.name: {"digest": sha256(corpus.read_bytes()).hexdigest()}},
             "classes": model.classes_.tolist(),
             "guarantee": skdptext.release.told_by(guarantee),
         }

@@ -271,7 +271,8 @@ def verify(folder: str | os.PathLike[str]) -> list[str]:
     Parameters
     ----------
     folder : path
-        Folder of the release.
+        Folder of the release, or the ``.json`` file of a labeled corpus that
+        ``skdptext learn`` wrote.
 
     Returns
     -------
@@ -288,22 +289,24 @@ def verify(folder: str | os.PathLike[str]) -> list[str]:
     It detects damage, not fraud: anyone who can write the files can write the manifest.
     """
     check_kind(folder, str | os.PathLike, "folder must be a path")
-    folder = Path(folder)
+    path = Path(folder)
+    corpus = path.suffix == ".json" and path.is_file()
+    folder, stating = (path.parent, path.name) if corpus else (path, MANIFEST)
     try:
-        manifest = json.loads((folder / MANIFEST).read_bytes())
+        manifest = json.loads((folder / stating).read_bytes())
         # Anyone may have edited the manifest, so any JSON is possible here.
         stated = {name: told["digest"] for name, told in manifest["files"].items()}
         problem = "it has no files"
     except OSError as error:
-        stated, problem = {}, f"its {MANIFEST}: {error.strerror}"
+        stated, problem = {}, f"its {stating}: {error.strerror}"
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        stated, problem = {}, f"its {MANIFEST} is damaged, or not of a release"
+        stated, problem = {}, f"its {stating} is damaged, or not of a release"
     if not stated:
         raise InvalidParameterError(
-            f"folder must be that of a release, got {str(folder)!r}: {problem}."
+            f"folder must be that of a release, got {str(path)!r}: {problem}."
         )
     there = {path.name for path in folder.iterdir() if path.name[0] != "."}
-    extra = sorted(there - {*stated, MANIFEST})
+    extra = [] if corpus else sorted(there - {*stated, MANIFEST})
     faults = [f"{name} is not part of the release." for name in extra]
     for name, digest in stated.items():
         try:
