@@ -351,8 +351,9 @@ def test_people_are_identified_by_their_other_texts():
     some = ids[order] < 30
     fewer = release_report(
         None, series, authors=authors, background=[held[i] for i in order[some]],
-        background_ids=[f"p{i}" for i in ids[order[some]]],
+        background_ids=[f"p{i}" for i in ids[order[some]]], labels={"even": owner % 2},
     )  # fmt: skip
+    assert "even" in fewer.scores
     assert fewer.scores["person"].chance == 1 / 30
     assert fewer.scores["person"].n_documents == 30
     assert any("the people of 60 releases" in n for n in fewer.notes)
@@ -406,9 +407,7 @@ def test_a_model_that_remembers_is_told_from_one_that_never_saw(prose):
 
 
 @refusals(
-    ({"released": CLEAR[:3]}, "equal length.*got 4 and 3 texts"),
     ({"released": np.zeros((4, 2, 2))}, "released must hold texts"),
-    ({"original": [*"!a.", ""]}, "at least 2 originals hold words.* 1 with words"),
     ({"authors": ["a", "b"]}, r"authors must hold one label per document \(4\)"),
     ({"labels": ["a"]}, "labels must map names"),
     ({"labels": {1: list("aabb")}}, "labels must map names"),
