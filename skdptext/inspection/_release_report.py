@@ -17,7 +17,6 @@ _READABLE = 0.5
 # Whole authors are drawn if a random sample would have fewer documents per author.
 _PER_AUTHOR = 5
 _IDENTIFIED = {"linkage": "ORIGINAL", "person": "PERSON", "author": "AUTHOR"}
-_OF_TRAINING = "membership", "training texts copied", "training phrases copied"
 _LOWER_BOUND = (
     "Each number is what these attackers achieved, which is a lower bound. Only a "
     "guarantee limits what can leak. This report is as sensitive as the texts."
@@ -66,10 +65,9 @@ class ReleaseReport:
 
     @property
     def verdict(self) -> str:
-        """The most severe statement that applies, and further inferences."""
+        """The most severe statement that applies; the scores have all others."""
         found = [row for row in self.scores.values() if row.is_above]
         identified = [row for row in found if row.question in _IDENTIFIED]
-        used = [row for row in found if row.question in _OF_TRAINING]
         labels = [row for row in found if row.question not in attacks.QUESTIONS]
         if self.misplaced:
             said = (
@@ -79,14 +77,12 @@ class ReleaseReport:
             )
         elif identified:
             worst = max(identified, key=lambda row: row.low)
-            others = [row for row in [*identified, *labels] if row is not worst]
             said = (
                 f"THE {_IDENTIFIED[worst.question]} IS IDENTIFIED FOR "
                 f"{worst.amount.upper()} RELEASES: {worst}."
             )
-            said += f" Also above guessing: {_listed(others)}." if others else ""
-        elif used:
-            said = f"THE SYNTHETIC TEXTS REVEAL TRAINING TEXTS: {_listed(used)}."
+        elif found and "membership" in self.scores:
+            said = f"THE SYNTHETIC TEXTS REVEAL TRAINING TEXTS: {_listed(found)}."
         elif self.unread:
             said = "THESE ATTACKERS CANNOT READ THE RELEASES. Low scores say nothing."
         elif "membership" in self.scores:
