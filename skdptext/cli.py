@@ -217,7 +217,9 @@ def _read(given: Any, place: str, *flags: str, rest: bool = False) -> Any:
     source, named = getattr(given, place), [x for x in flags if getattr(given, x)]
     names = [getattr(given, flag) for flag in named]
     there = skdptext.release.column_names(source) if rest else []
-    names += [name for name in there if name not in names]
+    # Without a header row, these would be private texts, which errors must not quote.
+    if set(names) & set(there):
+        names += [name for name in there if name not in names]
     texts, *others = skdptext.release.read_columns(source, names, " and ".join(named))
     others = [[None if x in (None, "") else str(x) for x in y] for y in others]
     columns = zip(names, [[x or "" for x in texts], *others], strict=True)
@@ -252,11 +254,12 @@ def _refuse(given: Any, flags: str, reason: str) -> None:
 
 
 def _hint_at_author(given: Any, source: Any) -> None:
-    names = skdptext.release.column_names(source) if given.author is None else ()
-    for name in names:
+    names = skdptext.release.column_names(source) if given.author is None else []
+    # Without a header row, the first text is not the name of a column.
+    for name in names if given.text in names else []:
         if re.search(_LIKE_AUTHOR, name.lower()) and name not in vars(given).values():
             _tell(
-                f"If column {name!r} is the author of each text, use --author {name}. "
+                f"If column {name!r} is the author of each text, use --author {name!r}. "
                 "Without it, k texts of one person count as those of k people."
             )
 

@@ -214,7 +214,8 @@ class _Survey:
                     ids, texts, authors, kept = read_batch(self.release, batch, None, n)
                     self._widen(kept)
                 except InvalidParameterError as error:
-                    raise InvalidParameterError(f"{table.name}: {error}") from None
+                    told = f"{error} The file is {table.name}."
+                    raise InvalidParameterError(told) from None
                 # Repeated ids are found by 8 bytes each. Two different ids with one
                 # hash would wrongly be refused, which is as good as impossible with 64
                 # bits.
@@ -286,7 +287,8 @@ def verify(folder: str | os.PathLike[str]) -> list[str]:
 
     Notes
     -----
-    It detects damage, not fraud: anyone who can write the files can write the manifest.
+    It detects damage to the files, not fraud: anyone who can write the files can write
+    the manifest, whose own text is not checked.
     """
     check_kind(folder, str | os.PathLike, "folder must be a path")
     path = Path(folder)

@@ -64,7 +64,7 @@ class Table:
             while block := list(islice(rows, _ROWS)):
                 arrays = []
                 for name in columns:
-                    rule = f"{name!r} must be a column of one type (integers: 64 bits)"
+                    rule = f"{name!r} must be a column of one type, UTF-8 or 64 bits"
                     values = [row.get(name) for row in block]
                     arrays.append(converted(pa.array, values, rule, start))
                 yield pa.record_batch(arrays, names=columns)
@@ -90,7 +90,7 @@ class Table:
         # quoted.
         there = "Does the file have a header row?"
         if not self.format.startswith("csv") or len(wrong) < len(columns):
-            there = f"It has {', '.join(map(shown, names[:10]))}."
+            there = f"It has {', '.join(map(shown, names[:10])) or 'no columns'}."
         elif len(names) == 1 and (sign := re.search(r"[;\t|]", names[0])):
             there = f"The separator must be ',', and seems to be {sign[0]!r}."
         raise InvalidParameterError(

@@ -46,6 +46,7 @@ def prepared(tmp_path_factory):
     rows = list(zip(range(120), TEXTS, TOPICS, people, strict=True))
     write(folder / "in.csv", ["row", "said", "what", "user"], rows)
     write(folder / "public.csv", ["body", "topic"], PUBLIC)
+    (folder / "bare.csv").write_text("Tom is our user,Tom\n" * 2)
     words = ["cat", "dog", "tea", "milk"]
     vectors = [[0.0, 0.0], [1.0, 0.0], [9.0, 1.0], [8.0, 2.0]]
     WordEmbedding(words, vectors).save(folder / "words.txt")
@@ -243,6 +244,8 @@ REFUSED = [
     ([*REPORT, "--control", "in.csv", "--author", "user"], "--control must come with"),
     ([*REPORT, "--background", "in.csv"], "--background must come with"),
     (["report", "in.csv", "--text", "said"], "must be given if original is None"),
+    (["report", "bare.csv", "in.csv", "--text", "said"], "Does the file have a header"),
+    (["release", "bare.csv", *STAND_INS[2:-2]], "Does the file have a header row"),
     (["verify", "in.csv"], "folder must be that of a release"),
     (["key", "gone/key"], "gone/key"),
 ]
@@ -262,11 +265,11 @@ def test_what_breaks_a_rule_is_refused_and_nothing_is_left(
 ):
     before = {path.name: path.read_bytes() for path in files.iterdir()}
     assert status_of(arguments) == 2
-    *_, said = capsys.readouterr().err.splitlines()
+    *more, said = capsys.readouterr().err.splitlines()
     assert said.startswith("skdptext")
     assert re.search(message, said)
     assert "Errno" not in said
-    assert "Tom" not in said
+    assert "Tom" not in f"{more} {said}"
     assert {path.name: path.read_bytes() for path in files.iterdir()} == before
 
 
@@ -297,13 +300,13 @@ def test_every_command_refuses_an_empty_table(files, capsys, content):
 @pytest.mark.parametrize(
     ("arguments", "expected", "other"),
     [
-        (STAND_INS[:-2], "--author user", "above 10"),
-        ([*STAND_INS, "--epsilon", "11"], "above 10", "--author user"),
+        (STAND_INS[:-2], "--author 'user'", "above 10"),
+        ([*STAND_INS, "--epsilon", "11"], "above 10", "--author 'user'"),
         ([*STAND_INS, "--epsilon", "10"], "Privacy", "above 10"),
-        ([*LEARN[:6], *LEARN[8:]], "--author user", "--classes"),
-        ([*LEARN[:12], *LEARN[-2:]], "Warning: ", "--author user"),
-        (REPORT, "--author user", "above 10"),
-        ([*REPORT, "--author", "user"], "", "--author user"),
+        ([*LEARN[:6], *LEARN[8:]], "--author 'user'", "--classes"),
+        ([*LEARN[:12], *LEARN[-2:]], "Warning: ", "--author 'user'"),
+        (REPORT, "--author 'user'", "above 10"),
+        ([*REPORT, "--author", "user"], "", "--author 'user'"),
     ],
     ids=range(7),
 )
