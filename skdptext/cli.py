@@ -259,7 +259,7 @@ def _hint_at_author(given: Any, source: Any) -> None:
     for name in names if given.text in names else []:
         if re.search(_LIKE_AUTHOR, name.lower()) and name not in vars(given).values():
             _tell(
-                f"If column {name!r} is the author of each text, use --author {name!r}. "
+                f"If column {name!r} names the authors, use --author {name!r}. "
                 "Without it, k texts of one person count as those of k people."
             )
 
