@@ -51,7 +51,7 @@ finite = st.floats(width=32, allow_nan=False, allow_infinity=False)
 @pytest.mark.no_cover
 @pytest.mark.parametrize("suffix", [".npz", ".txt", ".bin", ".txt.gz", ".bin.gz"])
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=60)
 def test_what_is_saved_is_loaded_to_the_last_bit_or_refused(suffix, data):
     """Of each format; .vec is another name of .txt."""
     words, dim = data.draw(any_words), data.draw(st.integers(1, 4))

@@ -8,7 +8,6 @@ from contextlib import suppress
 from io import StringIO
 from threading import Thread
 
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,7 +20,6 @@ from skdptext.utils import (
     Memo,
     bisect,
     blas_threads,
-    import_pandas,
     progress_bar,
     replacing,
 )
@@ -56,13 +54,6 @@ def test_what_was_asked_for_last_is_kept():
     with pytest.raises(ZeroDivisionError):
         memo.get("d", lambda: 1 / 0)
     assert memo.get("d", lambda: memo.get("e", lambda: 1) + 1) == 2
-
-
-def test_a_missing_package_is_named_with_what_needs_it(monkeypatch):
-    assert import_pandas("to_frame") is pd
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match=r"^to_frame .*pip install pandas"):
-        import_pandas("to_frame")
 
 
 def test_a_file_is_there_whole_or_not_at_all(tmp_path):
