@@ -87,6 +87,14 @@ def metric_matrix(vectors, lam):
     return lam * covariance * m / np.trace(covariance) + (1 - lam) * np.eye(m)
 
 
+def distances(vectors, lam):
+    """Of all pairs of rows, by the definition of the metric."""
+    vectors = np.asarray(vectors, dtype=float)
+    gaps = vectors[:, None] - vectors
+    inverse = np.linalg.inv(metric_matrix(vectors, lam)) if lam else np.eye(len(gaps.T))
+    return np.sqrt(np.einsum("ijk,ijk->ij", gaps @ inverse, gaps).clip(0))
+
+
 def assert_bound(delta, exact, ts, tolerance=1e-12):
     """A function of t is nowhere below the exact δ(t)."""
     for t in ts:

@@ -10,9 +10,9 @@ from scipy.optimize import brentq
 from sklearn import config_context
 
 from skdptext import WordEmbedding
-from skdptext.mechanisms import Exponential, TableMechanism, embedding_spectrum
+from skdptext.mechanisms import Exponential, TableMechanism
 from tests.expected import leaks_allowed
-from tests.laws import losses
+from tests.laws import distances, losses
 
 pytestmark = leaks_allowed
 
@@ -39,18 +39,6 @@ def random_table(n_words, dim, seed, changes=()):
         elif change.startswith("1e"):
             v[i, -1] += np.float32(change)
     return named(v)
-
-
-def distances(table, lam=0.0, cap=None):
-    """Of all pairs, by the definition of the metric."""
-    v = table.vectors.astype(float)
-    gaps = v[:, None] - v[None]
-    M = np.eye(v.shape[1])
-    if lam:
-        M = lam * embedding_spectrum(table).covariance + (1 - lam) * M
-    squares = np.einsum("ijk,kl,ijl->ij", gaps, np.linalg.inv(M), gaps)
-    D = np.sqrt(np.maximum(squares, 0))
-    return D if cap is None else np.minimum(D, cap)
 
 
 def law(D, rate):
@@ -90,7 +78,7 @@ def test_claims_are_what_is_lost(
     table = random_table(n_words, dim, seed, changes)
     same = (table.vectors[:, None] == table.vectors).all(axis=2)
     assume(not same.all())
-    D = distances(table, lam, cap)
+    D = np.minimum(distances(table.vectors, lam), cap or math.inf)
     far = D[~same].min() > 0.02  # else rounding shows
     for calibration in ("half", "exact"):
         with config_context(working_memory=memory):
@@ -161,11 +149,11 @@ class WholeRate(TableMechanism):
         return self.epsilon
 
     def log_proba(self, words):
-        D = distances(self.embedding)
+        D = distances(self.embedding.vectors, 0)
         return np.log(law(D, self.rate(D))[words])
 
     def exponents(self, x, y):
-        return self.epsilon * distances(self.embedding)[np.ix_(x, y)]
+        return self.epsilon * distances(self.embedding.vectors, 0)[np.ix_(x, y)]
 
 
 class WrongSign(WholeRate):
@@ -184,4 +172,6 @@ def test_rates_too_large_are_caught(kind):
     assert (losses(P) - claimed).max() > 0.5
     P, claimed = all_of(Exponential().prepare(LONELY, 1.0, 0.0))
     assert (losses(P) <= claimed + 1e-12).all()
-    assert per_distance(claimed, distances(LONELY)) == pytest.approx(1, rel=1e-8)
+    assert per_distance(claimed, distances(LONELY.vectors, 0)) == pytest.approx(
+        1, rel=1e-8
+    )

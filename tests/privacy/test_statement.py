@@ -14,17 +14,8 @@ from skdptext.privacy._statement import _small, odds_factor
 from skdptext.privacy._words import WordPart
 from skdptext.utils import percent_up, rounded_up
 from tests.channels import guaranteed
-from tests.laws import metric_matrix
+from tests.laws import distances
 from tests.privacy.test_stored_guarantees import KINDS, perturber
-
-
-def distances(embedding, lam):
-    """Of all pairs of words, by a linear solve; infinite from a word to itself."""
-    M = metric_matrix(embedding.vectors, lam)
-    gaps = embedding.vectors[:, None].astype(float) - embedding.vectors
-    apart = np.sqrt(np.einsum("ijk,ijk->ij", gaps, gaps @ np.linalg.inv(M)))
-    np.fill_diagonal(apart, np.inf)
-    return apart
 
 
 @pytest.mark.parametrize("resampled", [False, True])
@@ -35,9 +26,10 @@ def test_rows_are_medians_of_the_embedding(small_embedding, lam, n_words, resamp
     options = {"n_words": n_words, "releases": 2, "resampled": resampled}
     table = small_embedding.restrict(50)  # all of which are sampled
     guarantee = guaranteed(3.0, lam, table, **options)
-    apart = distances(table, lam)
-    nearest = apart[np.arange(50), distances(table, 0).argmin(axis=1)]
-    random = apart[np.isfinite(apart)]
+    apart, euclidean = (distances(table.vectors, at) for at in (lam, 0))
+    others = ~np.eye(50, dtype=bool)
+    nearest = apart[np.arange(50), np.where(others, euclidean, np.inf).argmin(axis=1)]
+    random = apart[others]
     rows = guarantee.rows()
     times = [1, n_words or 10] if n_words != 1 or resampled else [1]
     assert len(rows) == 2 * len(times)

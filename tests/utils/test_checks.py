@@ -36,7 +36,7 @@ def test_every_real_number_becomes_a_plain_float(value, number):
 @refusals(
     *(
         (value, {}, "x must be a finite number, got")
-        for value in (10**400, Fraction(10**400), Decimal("sNaN"), np.float32("inf"))
+        for value in (10**400, Fraction(10**5000), Decimal("sNaN"), np.float32("inf"))
     ),
     *((value, {}, "x must be a finite") for value in (1j, np.True_, None, np.ones(()))),
     # as the float that is used it is 0

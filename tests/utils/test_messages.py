@@ -6,7 +6,6 @@ import re
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from fractions import Fraction
 from html import escape
 from threading import Barrier, Event
 
@@ -18,7 +17,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 
 from skdptext import DPDocumentReplacer
 from skdptext.exceptions import PrivacyLeakWarning
-from skdptext.utils import bullets, page, quiet, shown, table, warn_once
+from skdptext.utils import bullets, page, quiet, table, warn_once
 
 # -- once a process ---------------------------------------------------------------
 
@@ -152,20 +151,3 @@ def test_any_text_is_shown_and_none_is_read_as_html(texts):
     assert all(escape(each) in view for each in texts)
     plain = page("a", "a", bullets(["a"]), table(["a"] * 2, [["a"] * 2]))
     assert set(re.findall(r"<(\w+)", view)) == set(re.findall(r"<(\w+)", plain))
-
-
-# -- what may be private text is not shown --------------------------------------------
-
-SECRET = "the patient was seen on Monday and her results were poor " * 50
-
-
-def test_options_are_shown_and_what_may_be_text_is_not():
-    for value, text in (
-        ("truncate", "'truncate'"),
-        ("x" * 25, "a str of 25 characters"),
-        ("two\nlines", "a str of 9 characters"),
-        (Fraction(1, 3), "Fraction(1, 3)"),
-        (10**5000, "an int"),
-        ([SECRET], "a list"),
-    ):
-        assert shown(value) == text
