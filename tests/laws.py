@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from scipy import stats
 
 from skdptext.audit import audit_noise_law
+from skdptext.mechanisms import TableMechanism
 
 ALPHA = 1e-6
 
@@ -222,6 +223,14 @@ def nearest_on_a_line(positions, epsilon):
     below = np.where(beyond < 0, tail, 1 - tail)
     P[:, order] = np.diff(below, axis=1)
     return P
+
+
+def law_of(mechanism):
+    """Of all words: the probabilities that are stated, or of noise on a line."""
+    embedding = mechanism.embedding
+    if isinstance(mechanism, TableMechanism):
+        return np.exp(mechanism.log_proba(np.arange(len(embedding))))
+    return nearest_on_a_line(embedding.vectors[:, 0], mechanism.epsilon)
 
 
 def two_nearest(points, positions):

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 
 @dataclass
 class Memory:
-    """Bytes at the most and at the end of a block that has ended."""
+    """Bytes at the most in a block that has ended."""
 
     peak: int = 0
-    held: int = 0
 
 
 @contextlib.contextmanager
@@ -23,6 +22,6 @@ def traced_memory() -> Iterator[Memory]:
     tracemalloc.start()
     try:
         yield memory
-        memory.held, memory.peak = tracemalloc.get_traced_memory()
+        _, memory.peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -7,7 +7,7 @@ from sklearn import config_context
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.mechanisms import Exponential, RandomizedResponse
 from tests.expected import leaks_allowed, refusals
-from tests.laws import nearest_on_a_line
+from tests.laws import law_of
 from tests.memory import traced_memory
 
 WORDS = ["cat", "dog", "tea"]
@@ -43,10 +43,8 @@ def test_likelihood_is_that_of_the_words(mechanism, output, length):
         EMBEDDING, mechanism=mechanism, epsilon=1.0, output=output,
         document_length=length,
     ).fit([])  # fmt: skip
-    if mechanism is None:
-        law, tolerance = nearest_on_a_line(EMBEDDING.vectors[:, 0], 1.0), 0.05
-    else:
-        law, tolerance = np.exp(perturber.mechanism_.log_proba(np.arange(3))), 1e-4
+    law = law_of(perturber.mechanism_)
+    tolerance = 0.05 if mechanism is None else 1e-4
     ordered = output == "text" and length is None
     expected = [
         [by_hand(law, ids(w), ids(z), ordered, length) for w in DOCUMENTS]

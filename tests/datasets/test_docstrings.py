@@ -84,27 +84,13 @@ def test_labels_and_texts_of_known_objects(everything):
         assert everything.author_names[everything.author[row]] == author
 
 
-@pytest.fixture
-def only(monkeypatch):
-    """Has one module, and no other of the five libraries; returns what was imported."""
-    imported, real = [], importlib.import_module
-
-    def have(module, given=None):
-        def find(path):
-            imported.append(path)
-            if path != module:
-                raise RuntimeError("no backend")  # not an ImportError, as some raise
-            return given or real(path)
-
-        monkeypatch.setattr(importlib, "import_module", find)
-        return imported
-
-    return have
+# -- what is kept ------------------------------------------------------------------
 
 
-def test_copies_are_passed_over_and_what_scipy_writes_at_random_is_settled(
-    tmp_path, monkeypatch, only
+def test_texts_are_read_once_copies_passed_over_and_what_is_random_settled(
+    tmp_path, monkeypatch
 ):
+    """Of one module that is there; within a process, a folder is read once."""
     note = "**Array API Standard Support**\nSee :ref:`dev-arrayapi`.\n\n"
     words = " ".join(f"word{i}" for i in range(40))
     texts = {
@@ -113,40 +99,31 @@ def test_copies_are_passed_over_and_what_scipy_writes_at_random_is_settled(
         "settled": "Use of ``{'b', 'a'}``.\n>>> f()\n[0.1]  # may vary\n"
         f"{note}{note}End.",
     }
-    ours = ModuleType("gensim.matutils")
+    ours, imported = ModuleType("gensim.matutils"), []
     ours.__all__ = ["gone", *texts]
     for name, text in texts.items():
         place = {"__doc__": text, "__module__": "gensim"}
         setattr(ours, name, type(name, (), place))
-    monkeypatch.setenv("SKDPTEXT_CACHE", str(tmp_path))
-    only("gensim.matutils", ours)
-    corpus = load_docstrings(min_words=1, near_copies=True)
+
+    def find(path):
+        imported.append(path)
+        if path != ours.__name__:
+            raise RuntimeError("no backend")  # not an ImportError, as some raise
+        return ours
+
+    monkeypatch.setattr(importlib, "import_module", find)
     settled = f"Use of ``{{'a', 'b'}}``.\n>>> f()\n{note}End."
-    assert corpus.names == ["gensim.matutils.settled", "gensim.matutils.shown"]
-    assert corpus.data == [settled, texts["shown"]]
-
-
-# -- what is kept ------------------------------------------------------------------
-
-
-def test_the_texts_are_read_from_the_libraries_once(tmp_path, monkeypatch, only):
-    """Of one short module; within a process, a folder is read once."""
-    imported = only("ot.lp")
-
-    def load(folder):
+    for folder, read in (("first", True), ("second", False), ("third", True)):
+        if folder != "first":
+            shutil.copytree(tmp_path / "first", tmp_path / folder)
+        if folder == "third":
+            monkeypatch.setattr(importlib.metadata, "version", lambda name: "99")
         monkeypatch.setenv("SKDPTEXT_CACHE", str(tmp_path / folder))
         imported.clear()
-        return load_docstrings(min_words=1, near_copies=True), bool(imported)
-
-    corpus, read = load("first")
-    assert read
-    assert len(corpus.data) > 5
-    for folder, expected in (("second", False), ("third", True)):
-        shutil.copytree(tmp_path / "first", tmp_path / folder)
-        again, read = load(folder)
-        assert read == expected
-        assert (again.data, again.names) == (corpus.data, corpus.names)
-        monkeypatch.setattr(importlib.metadata, "version", lambda name: "99")
+        corpus = load_docstrings(min_words=1, near_copies=True)
+        assert bool(imported) == read
+        assert corpus.names == ["gensim.matutils.settled", "gensim.matutils.shown"]
+        assert corpus.data == [settled, texts["shown"]]
 
 
 # -- parameters ------------------------------------------------------------------

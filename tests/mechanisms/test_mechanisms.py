@@ -12,10 +12,10 @@ from scipy.spatial.distance import cdist
 from sklearn import config_context
 
 from skdptext import WordEmbedding
-from skdptext.mechanisms import Exponential, TableMechanism
+from skdptext.mechanisms import Exponential
 from tests.channels import Stated, violated
 from tests.expected import leaks_allowed, refusals
-from tests.laws import assert_counts, hockey_stick, losses, nearest_on_a_line
+from tests.laws import assert_counts, hockey_stick, law_of, losses
 from tests.mechanism_forms import forms
 
 pytestmark = leaks_allowed
@@ -41,14 +41,6 @@ every_form = pytest.mark.parametrize("name", ALL)
 
 def prepared(name, epsilon=2.0, lam=0.0, table=TABLE):
     return ALL[name].prepare(table, epsilon, lam)
-
-
-def law_of(mechanism):
-    """The probabilities, stated or on a line worked out."""
-    ids = np.arange(len(mechanism.embedding))
-    if isinstance(mechanism, TableMechanism):
-        return np.exp(mechanism.log_proba(ids))
-    return nearest_on_a_line(mechanism.embedding.vectors[:, 0], mechanism.epsilon)
 
 
 # short, so that rounding of the probabilities is far below them

@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 
 from skdptext.embeddings import one_hot_embedding
 from tests.channels import Stated, violated
-from tests.laws import losses, on_a_line, two_nearest, vickrey_rule
+from tests.laws import distances, losses, on_a_line, two_nearest, vickrey_rule
 
 LINE = np.array([0.0, 0.05, 0.6, 1.5])
 
@@ -26,10 +26,6 @@ class Claimed(Stated):
         return self.claimed[np.ix_(x, y)]
 
 
-def distances(positions):
-    return cdist(positions[:, None], positions[:, None])
-
-
 # -- the laws ------------------------------------------------------------------------
 
 
@@ -42,7 +38,7 @@ def vickrey_without_the_word(epsilon=2.0, t=0.5):
         P[:, others] = vickrey_rule(LINE[others], t)(points, None)
         return P
 
-    return on_a_line(LINE, epsilon, rule), epsilon * distances(LINE)
+    return on_a_line(LINE, epsilon, rule), epsilon * distances(LINE[:, None], 0)
 
 
 def vickrey_that_looks(epsilon=2.0):
@@ -57,12 +53,12 @@ def vickrey_that_looks(epsilon=2.0):
         np.put_along_axis(P, near, np.column_stack([first, 1 - first]), axis=1)
         return P
 
-    return on_a_line(LINE, epsilon, rule), epsilon * distances(LINE)
+    return on_a_line(LINE, epsilon, rule), epsilon * distances(LINE[:, None], 0)
 
 
 def rantext(epsilon=3.0, scale=2.0, n_words=30):
     """Candidates within a random radius of the true word, exponential among them."""
-    D = distances(np.arange(float(n_words)))
+    D = distances(np.arange(float(n_words))[:, None], 0)
     P = np.zeros_like(D)
     for j in range(n_words):  # the radius in [j, j + 1), or beyond all words
         share = math.exp(-j / scale)

@@ -8,7 +8,7 @@ from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.mechanisms import RandomizedResponse
 from skdptext.naive_bayes import ChannelNaiveBayes
 from tests.expected import leaks_allowed, refusals
-from tests.laws import nearest_on_a_line
+from tests.laws import law_of
 
 TABLE = WordEmbedding(["aa", "bb", "cc"], [[0.0], [1.0], [3.0]])
 X = [[2, 1, 0], [0, 1, 1], [1, 0, 0]]
@@ -34,11 +34,8 @@ def test_posterior_by_hand(mechanism, public):
         public, Y
     )
     assert model.n_features_in_ == 3
-    if mechanism is None:
-        law, tolerance = nearest_on_a_line(TABLE.vectors[:, 0], 1.0), 0.05
-    else:
-        law = np.exp(model.perturber_.mechanism_.log_proba(np.arange(3)))
-        tolerance = 1e-4
+    law = law_of(model.perturber_.mechanism_)
+    tolerance = 0.05 if mechanism is None else 1e-4
     background = np.array([3, 2, 1]) / 6
     counts = np.array([[3, 1, 0], [0, 1, 1]])
     profiles = (counts + 2 * background) / (counts.sum(axis=1, keepdims=True) + 2)

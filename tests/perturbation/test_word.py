@@ -138,6 +138,13 @@ def test_the_noise_is_that_of_fit(small_embedding):
             perturber.set_params(mechanism=None)
 
 
+def test_one_hot_learns_its_words():
+    X = pd.DataFrame([[4000, 0, 0, 0]], columns=list("abcd"))
+    perturber = DPWordPerturber("one-hot").fit(X)
+    assert perturber.transform(X).sum() == 4000
+    assert perturber.get_feature_names_out().tolist() == list("abcd")
+
+
 # -- lengths and leaks -----------------------------------------------------------
 
 
