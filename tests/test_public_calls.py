@@ -108,11 +108,9 @@ def outcome(call, /, *given, **named):
 # anything. And those that are asked for later, with others, or by what is the user's.
 UNREAD = {
     "input_features", "return_distance", "sort_results", "purpose", "name", "path",
-    "self", "WordReconstructionAttack words", "WordReconstructionAttack.score y",
-    "label_attack original", "audit_training X", "audit_training person",
-    "Exponential.prepare embedding", "transitions_of mechanism",
-    "PrivacyGuarantee.epsilon_for n_candidates", "PrivacyGuarantee.of parts",
-    "PrivacyGuarantee.from_json embedding", "PersonAnswers.transform authors",
+    "self", "WordReconstructionAttack.score y", "label_attack original",
+    "audit_training X", "transitions_of mechanism", "PersonAnswers.transform authors",
+    "PrivacyGuarantee.epsilon_for n_candidates", "PrivacyGuarantee.from_json embedding",
     "PersonAnswers.transform document_ids", "WordEmbedding.__getitem__ word",
 }  # fmt: skip
 

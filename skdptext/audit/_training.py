@@ -1,7 +1,7 @@
 """Audit how well models fitted with and without one person can be distinguished."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from inspect import signature
@@ -330,11 +330,11 @@ class _Fits:
 
     def rows_of(self, person: Any) -> np.ndarray:
         """Find the rows of a person."""
-        rows = self._people == person
-        if not isinstance(rows, np.ndarray) or not rows.any():
+        known = set(self._people.tolist())
+        if not isinstance(person, Hashable) or person not in known:
             rule = "one of the authors" if self._has_authors else "the number of a row"
             raise InvalidParameterError(f"person must be {rule}, got {shown(person)}.")
-        return rows
+        return self._people == person
 
     def candidates(self) -> list[Any]:
         """Choose people with whom mistakes show first."""

@@ -12,7 +12,14 @@ from sklearn.base import BaseEstimator, clone
 from skdptext.embeddings import WordEmbedding
 from skdptext.exceptions import InvalidParameterError
 from skdptext.mechanisms._losses import LossDistribution
-from skdptext.utils import DocLinked, as_array, blocks, check_real, working_memory_bytes
+from skdptext.utils import (
+    DocLinked,
+    as_array,
+    blocks,
+    check_kind,
+    check_real,
+    working_memory_bytes,
+)
 
 Draws = tuple[np.ndarray, ...]
 
@@ -110,6 +117,7 @@ class WordMechanism(DocLinked, BaseEstimator, ABC):
                 "options of a mechanism must not be called embedding, epsilon, lam, "
                 f"metric or numerical_delta, got {' and '.join(taken)}."
             )
+        check_kind(embedding, WordEmbedding, "embedding must be a WordEmbedding")
         ready = clone(self)
         ready.embedding = embedding
         ready.epsilon = check_real("epsilon", epsilon, low=0, open_low=True)

@@ -253,7 +253,9 @@ class PrivacyGuarantee:
         # Equal parts are counted as more releases of one part, because a bound on
         # several equal releases may be tighter than the sum of their bounds.
         merged: dict[Any, Any] = {}
+        check_kind(parts, Iterable, "parts must be an iterable")
         for part in parts:
+            check_kind(part, Part, "parts must be those of guarantees")
             if part.key in merged:
                 known = merged[part.key]
                 caveats = dict.fromkeys([*known.caveats, *part.caveats])

@@ -107,8 +107,12 @@ class ReleaseKey:
         check_kind(file, str | os.PathLike, "file must be a path")
         path = os.path.abspath(file)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with open(descriptor, "w", encoding="ascii") as opened:
-            opened.write(secrets.token_hex(32) + "\n")
+        try:
+            with open(descriptor, "w", encoding="ascii") as opened:
+                opened.write(secrets.token_hex(32) + "\n")
+        except BaseException:  # half a key, of a full disk, would block the next try
+            os.unlink(path)
+            raise
         return cls(f"file:{path}")
 
     def derive(self, purpose: bytes) -> bytes:

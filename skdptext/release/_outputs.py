@@ -70,6 +70,7 @@ def claimed(*places: str | os.PathLike[str]) -> Iterator[list[Path]]:
 @contextmanager
 def _claim(target: Path) -> Iterator[Path]:
     """Lock a hidden file, and yield a new path next to a place."""
+    _check_new(target)  # also refuses "/", which has no name
     lock = target.with_name(f".{target.name}.lock")
     partial = target.with_name(f".{target.name}.partial")
     try:

@@ -13,7 +13,7 @@ from tests.expected import refused
 from tests.releases import KEY, write_key
 
 
-def test_a_generated_key_has_256_bits_and_is_for_its_owner(tmp_path):
+def test_a_generated_key_has_256_bits_and_is_for_its_owner(tmp_path, monkeypatch):
     key = ReleaseKey.generate(tmp_path / "key")
     assert key == ReleaseKey(f"file:{tmp_path / 'key'}")
     text = (tmp_path / "key").read_text()
@@ -24,6 +24,10 @@ def test_a_generated_key_has_256_bits_and_is_for_its_owner(tmp_path):
     with pytest.raises(FileExistsError):
         ReleaseKey.generate(tmp_path / "key")
     assert (tmp_path / "key").read_text() == text
+    monkeypatch.setattr("secrets.token_hex", {}.popitem)
+    with pytest.raises(TypeError):
+        ReleaseKey.generate(tmp_path / "third")
+    assert not (tmp_path / "third").exists()
 
 
 def test_the_same_key_in_a_file_or_a_variable(tmp_path, monkeypatch):

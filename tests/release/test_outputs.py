@@ -86,6 +86,8 @@ def test_places_that_cannot_be_written_to(tmp_path):
     for place in (tmp_path / "none" / "out", tmp_path / "file" / "out"):
         with refused("out must be in a folder that can be written to"), claimed(place):
             pytest.fail("there is no such place")
+    with refused("out must be new"), claimed("/"):
+        pytest.fail("it has no name")
 
 
 def hold(place, entered):
