@@ -9,6 +9,7 @@ from collections import Counter
 import numpy as np
 import scipy.sparse as sp
 from scipy import stats
+from scipy.special import gammainc
 
 from skdptext.audit import audit_noise_law
 from skdptext.mechanisms import TableMechanism
@@ -222,6 +223,36 @@ def nearest_on_a_line(positions, epsilon):
     tail = np.exp(-np.abs(beyond)) / 2
     below = np.where(beyond < 0, tail, 1 - tail)
     P[:, order] = np.diff(below, axis=1)
+    return P
+
+
+def nearest_in_the_plane(points, epsilon, lam, n_angles=20_000):
+    """P[w, z] of the noise of λ and the nearest word.
+
+    An integral over the direction of the noise, with the length integrated in closed
+    form: along a ray from φ(w), the points nearest to a word form one interval.
+    """
+    points = np.asarray(points, dtype=float)
+    n_words = len(points)
+    angles = (np.arange(n_angles) + 0.5) * 2 * np.pi / n_angles
+    unit = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    values, axes = np.linalg.eigh(metric_matrix(points, lam))
+    rays = unit @ (axes * np.sqrt(values)) @ axes.T
+    P = np.zeros((n_words, n_words))
+    for w, z in itertools.product(range(n_words), repeat=2):
+        first, last = np.zeros(len(rays)), np.full(len(rays), np.inf)
+        for other in set(range(n_words)) - {z}:
+            # nearer to z than to `other`: slope * r >= level
+            normal = points[z] - points[other]
+            middle = (points[z] + points[other]) / 2
+            slope, level = rays @ normal, normal @ (middle - points[w])
+            with np.errstate(divide="ignore", invalid="ignore"):
+                crossing = level / slope
+            first = np.where(slope > 0, np.maximum(first, crossing), first)
+            last = np.where(slope < 0, np.minimum(last, crossing), last)
+        last = np.maximum(last, 0)
+        inside = gammainc(2, epsilon * last) - gammainc(2, epsilon * first)
+        P[w, z] = np.maximum(inside, 0).mean()
     return P
 
 

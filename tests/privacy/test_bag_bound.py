@@ -1,10 +1,6 @@
 """The bound of 2019, Theorem 1, checked exactly on a tiny vocabulary in the plane.
 
 On a line, `test_exact_laws` does so.
-
-In the plane, the chance that a word becomes another one is an integral over the
-direction of the noise, with the length integrated in closed form: along a ray from
-φ(w), the points nearest to a word form one interval.
 """
 
 import itertools
@@ -13,11 +9,10 @@ from functools import cache, reduce
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.special import gammainc
 
 from skdptext import DPWordPerturber, WordEmbedding
 from tests.channels import guaranteed
-from tests.laws import metric_matrix
+from tests.laws import nearest_in_the_plane
 
 EPSILON = 1.3
 
@@ -27,30 +22,8 @@ PLANE = WordEmbedding(
 
 
 @cache
-def transition_matrix(lam, epsilon=EPSILON, n_angles=20_000):
-    """P[w, z], the chance that word w becomes word z."""
-    points = PLANE.vectors.astype(np.float64)
-    n_words = len(points)
-    angles = (np.arange(n_angles) + 0.5) * 2 * np.pi / n_angles
-    unit = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    values, axes = np.linalg.eigh(metric_matrix(points, lam))
-    rays = unit @ (axes * np.sqrt(values)) @ axes.T
-    P = np.zeros((n_words, n_words))
-    for w, z in itertools.product(range(n_words), repeat=2):
-        first, last = np.zeros(len(rays)), np.full(len(rays), np.inf)
-        for other in set(range(n_words)) - {z}:
-            # nearer to z than to `other`: slope * r >= level
-            normal = points[z] - points[other]
-            middle = (points[z] + points[other]) / 2
-            slope, level = rays @ normal, normal @ (middle - points[w])
-            with np.errstate(divide="ignore", invalid="ignore"):
-                crossing = level / slope
-            first = np.where(slope > 0, np.maximum(first, crossing), first)
-            last = np.where(slope < 0, np.minimum(last, crossing), last)
-        last = np.maximum(last, 0)
-        inside = gammainc(2, epsilon * last) - gammainc(2, epsilon * first)
-        P[w, z] = np.maximum(inside, 0).mean()
-    return P
+def transition_matrix(lam, epsilon=EPSILON):
+    return nearest_in_the_plane(PLANE.vectors, epsilon, lam)
 
 
 def log_law(P, bag):

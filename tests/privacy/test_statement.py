@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from skdptext import DPDocumentReplacer, DPWordPerturber, WordEmbedding
+from skdptext import DPDocumentReplacer
 from skdptext.mechanisms import LossDistribution
 from skdptext.privacy import LearningPart, PrivacyGuarantee
 from skdptext.privacy._statement import _small, odds_factor
@@ -168,10 +168,8 @@ def seen(guarantee):
 
 
 def of_stand_ins(epsilon):
-    k = int(RNG.integers(2, 12))
-    public = [f"topic{i}" for i in range(k)]
-    releaser = DPDocumentReplacer(public, public_labels=range(k), epsilon=epsilon)
-    return releaser.fit().guarantee().compose(int(RNG.integers(1, 4)))
+    guarantee = stand_ins(epsilon, int(RNG.integers(2, 12)))
+    return guarantee.compose(int(RNG.integers(1, 4)))
 
 
 def of_models(epsilon):
@@ -182,11 +180,8 @@ def of_models(epsilon):
 
 
 def of_words(mechanism):
-    vectors = np.random.default_rng(2).standard_normal((60, 5))
-    embedding = WordEmbedding([f"w{i}" for i in range(60)], vectors)
     options = {"mechanism": mechanism, "document_length": 7, "resize": "sample"}
-    perturber = DPWordPerturber(embedding, lam=0, **options)
-    return lambda e: perturber.set_params(epsilon=e).fit([]).guarantee()
+    return lambda e: perturber(epsilon=e, lam=0, **options).guarantee()
 
 
 ODDS = r"\s*(no useful bound|\S+)\s+exponent ([\d.,]+)(?: \(([\d.,]+)\))?"
