@@ -58,7 +58,9 @@ hypothesis.settings.load_profile("untimed")
 ROOT = Path(__file__).parents[1]
 
 # ../shared/data beside the checkout, or wherever SKDPTEXT_TEST_DATA points.
-_DATA = Path(os.environ.get("SKDPTEXT_TEST_DATA", ROOT.parent / "shared" / "data"))
+DATA = Path(
+    os.environ.get("SKDPTEXT_TEST_DATA") or ROOT.parent / "shared" / "data"
+).resolve()
 
 
 # Where workers and later runs find the built-in corpus. The Makefile names the same
@@ -255,7 +257,7 @@ def data_file():
     """Path of a file of the shared real data; skips where the data is absent."""
 
     def find(name: str) -> Path:
-        path = _DATA / name
+        path = DATA / name
         if not path.exists():
             if "SKDPTEXT_TEST_DATA" in os.environ:
                 pytest.fail(f"SKDPTEXT_TEST_DATA has no {name}: {path}")

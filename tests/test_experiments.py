@@ -6,7 +6,6 @@ import csv
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +16,7 @@ from experiments.obfuscation import clusters, corpora
 from experiments.paper import published, significance
 from scipy import stats
 
-ROOT = Path(__file__).parents[1]
+from tests.conftest import ROOT
 
 # -- what is significant ------------------------------------------------------------
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.conftest import ROOT
+
 README = (ROOT / "README.md").read_text("utf-8")
 DOCS = ROOT / "docs"
 

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-from pathlib import Path
 
 import notebooks
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.conftest import DATA, ROOT
+
 EXAMPLES = ROOT / "examples"
 NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
-DATA = Path(
-    os.environ.get("SKDPTEXT_TEST_DATA") or ROOT.parent / "shared" / "data"
-).resolve()
 STANDS_IN = "documentation of two topics stands in|documentation stands in"
 
 

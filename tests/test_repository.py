@@ -9,13 +9,12 @@ import subprocess
 import sys
 import tomllib
 from graphlib import TopologicalSorter
-from pathlib import Path
 
 import api_pages
 
 import skdptext
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).parents[1]
 SOURCES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts): path.read_text("utf-8")
     for path in sorted((ROOT / "skdptext").rglob("*.py"))
