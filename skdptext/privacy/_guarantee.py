@@ -286,7 +286,7 @@ class PrivacyGuarantee:
             raise InvalidParameterError(
                 f"{what} is for guarantees of {' or '.join(kinds)} and one unit, got "
                 f"kind {self.kind!r} and unit {self.unit!r} (None: several). Ask each "
-                "of .guarantees, as numbers of different units do not add up."
+                "of .guarantees, as numbers of different kinds or units do not add up."
             )
         return type(self.parts[0])
 

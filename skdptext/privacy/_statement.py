@@ -159,7 +159,7 @@ def _of_person(guarantee: Any) -> str:
         totals.append(f"ε = {rounded_up(epsilon)}{but} for {many}")
     words = ", plus the exponents of changed words"
     return (
-        "Numbers of different units do not add up. What adds up is the loss if one "
+        "Numbers of different kinds do not add up. What adds up is the loss if one "
         "person is replaced by another in all of these releases: "
         f"{' and '.join(totals)}{words if len(counted) < len(guarantee.parts) else ''}."
     )
