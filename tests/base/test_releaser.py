@@ -9,11 +9,7 @@ import pytest
 from scipy.sparse import issparse
 from sklearn.base import clone
 
-from skdptext import (
-    DPDocumentReplacer,
-    DPWordPerturber,
-    WordEmbedding,
-)
+from skdptext import DPDocumentReplacer, DPWordPerturber, WordEmbedding
 from skdptext.attacks import linkage_attack
 from skdptext.audit import audit_document_pair
 from skdptext.base import BaseReleaser, fitted_releaser

@@ -13,12 +13,7 @@ from skdptext.documents import DocumentReader
 from skdptext.mechanisms import LossDistribution, WordMechanism
 from skdptext.privacy import PrivacyGuarantee
 from tests.channels import Stated, channel, guaranteed
-from tests.laws import (
-    enumerated,
-    largest_loss,
-    losses,
-    uncovered,
-)
+from tests.laws import enumerated, largest_loss, losses, uncovered
 
 WORDS = WordEmbedding(list("abcd"), np.arange(4.0)[:, None])
 DELTAS = (1e-9, 1e-4, 0.01, 0.1, 0.4, 0.9)

@@ -21,11 +21,7 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.exceptions import InvalidParameterError, PrivacyLeakWarning
-from skdptext.mechanisms import (
-    Exponential,
-    RandomizedResponse,
-    TableMechanism,
-)
+from skdptext.mechanisms import Exponential, RandomizedResponse, TableMechanism
 from tests.channels import Stated
 from tests.expected import leaks_allowed, refused
 from tests.laws import (

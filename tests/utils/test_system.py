@@ -16,13 +16,7 @@ from tqdm.auto import tqdm
 
 from skdptext import DPWordPerturber
 from skdptext.mechanisms import MahalanobisNoise
-from skdptext.utils import (
-    Memo,
-    bisect,
-    blas_threads,
-    progress_bar,
-    replacing,
-)
+from skdptext.utils import Memo, bisect, blas_threads, progress_bar, replacing
 
 ENDS = st.floats(1e-6, 1e6)
 
