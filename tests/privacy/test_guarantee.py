@@ -96,7 +96,6 @@ def test_documents_as_counts(small_embedding):
 # -- the metric -------------------------------------------------------------------
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("lam", [0, 0.3, 0.9, 1])
 @pytest.mark.parametrize("other", [0, 0.3, 1])
 def test_any_metric_to_any_other(small_embedding, lam, other):
