@@ -59,7 +59,10 @@ _LIKE_AUTHOR += "sender|reviewer|owner|account|e-?mail|handle"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command, and return the exit status; see ``skdptext --help``."""
-    given = _parser().parse_args(arguments)
+    parser = _parser()
+    given = parser.parse_args(arguments)
+    if "" in vars(given).values():  # as a path, it would be the current folder
+        parser.error("an argument is empty: is a variable of the shell not set?")
     given.verbose = int(sys.stderr is not None and sys.stderr.isatty())
     if vars(given).get("public") and given.public_text is None:
         given.public_text = given.text

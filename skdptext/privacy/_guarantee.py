@@ -437,7 +437,7 @@ class PrivacyGuarantee:
 
         Parameters
         ----------
-        n_documents : int >= 1
+        n_documents : int from 1 to 10⁹
             Number of documents of the person, all of them in every release.
 
         Returns
@@ -449,7 +449,7 @@ class PrivacyGuarantee:
         delta : float
             The probability with which this may fail.
         """
-        n = check_integer("n_documents", n_documents, low=1)
+        n = check_integer("n_documents", n_documents, low=1, high=10**9)
         # Losses of different kinds of releases add up. Within a kind, the total is
         # smaller than the sum, and is computed together.
         each = [type(g[0]).of_person(g, n) for g in _groups(self.parts)]

@@ -246,6 +246,7 @@ REFUSED = [
     (["report", "in.csv", "--text", "said"], "must be given if original is None"),
     (["report", "bare.csv", "in.csv", "--text", "said"], "Does the file have a header"),
     (["release", "bare.csv", *STAND_INS[2:-2]], "Does the file have a header row"),
+    ([*LEARN, "--text", ""], "an argument is empty"),
     (["verify", "in.csv"], "folder must be that of a release"),
     (["key", "gone/key"], "gone/key"),
 ]
