@@ -263,7 +263,7 @@ def _hint_at_author(given: Any, source: Any) -> None:
         if re.search(_LIKE_AUTHOR, name.lower()) and name not in vars(given).values():
             _tell(
                 f"If column {name!r} names the authors, use --author {name!r}. "
-                "Without it, k texts of one person count as those of k people."
+                "Without it, texts of one person are taken for those of several people."
             )
 
 
