@@ -107,7 +107,7 @@ def outcome(call, /, *given, **named):
 # Parameters that scikit-learn looks at, or nothing does; what is called, a path, may be
 # anything. And those that are asked for later, with others, or by what is the user's.
 UNREAD = {
-    "input_features", "return_distance", "sort_results", "purpose", "name", "path",
+    "input_features", "return_distance", "sort_results", "name", "path",
     "self", "WordReconstructionAttack.score y", "label_attack original",
     "audit_training X", "transitions_of mechanism", "PersonAnswers.transform authors",
     "PrivacyGuarantee.epsilon_for n_candidates", "PrivacyGuarantee.from_json embedding",

@@ -189,10 +189,10 @@ class DocumentRelease:
         object.__setattr__(self, name, value)
 
     def _check_names(self) -> None:
-        released = [self.id, *self._made(), *self.keep]
         read = [self.id, self.text] + [self.author] * (self.author is not None)
-        for name in (self.name, *released, *read):
+        for name in (self.name, *read, *self.keep):
             check_kind(name, str, "name, id, text, author and keep must be str")
+        released = [self.id, *self._made(), *self.keep]
         if any(len(set(each)) < len(each) or "" in each for each in (released, read)):
             raise InvalidParameterError(
                 "id, text, author and keep must name different columns, and none of "

@@ -133,6 +133,7 @@ class ReleaseKey:
         InvalidParameterError
             If the variable or the file is missing, or contains no key.
         """
+        check_kind(purpose, bytes, "purpose must be bytes")
         secret = blake2b(self._read(), digest_size=32, person=b"skdptext-key")
         return blake2b(purpose, key=secret.digest(), digest_size=32).digest()
 
