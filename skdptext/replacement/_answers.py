@@ -222,5 +222,4 @@ def _author_bytes(author: Any) -> bytes:
         return b"s" + composed(author).encode("utf-8", "surrogatepass")
     if (whole := int(author)) == author:
         return b"i%d" % whole
-    plain = float(author)
-    return b"o" + repr(plain if plain == author else author).encode()
+    return b"o%d/%d" % author.as_integer_ratio()

@@ -116,7 +116,8 @@ def test_a_person_is_one_in_every_run_however_their_name_is_typed():
     people = [i // 2 for i in range(60)]
     names = [[f"{zoe} {i}" for i in people] for zoe in ("Zo\u00e9", "Zoe\u0301")]
     kinds = map(list, (pa.array(people), np.float32(people), map(Decimal, people)))
-    for first, *others in (names, [people, *kinds]):
+    halves = ([Decimal(f"{i}{half}") for i in people] for half in (".5", ".50"))
+    for first, *others in (names, [people, *kinds], halves):
         expected = replacer.transform(many, many, authors=first)
         for each in others:
             again = replacer.person_answers(many, each).transform(each, pa.array(many))
