@@ -137,7 +137,9 @@ def told_apart(
     ranks = rankdata(np.concatenate([chose_m, chose_o]), axis=0)
     best = int(ranks[: len(chose_m)].mean(axis=0).argmax())
     at = np.sort(chose_m[:, best])  # thresholds
-    true, false = ((x[:, best, None] >= at).sum(axis=0) for x in (chose_m, chose_o))
+    true, false = (
+        len(x) - np.searchsorted(np.sort(x[:, best]), at) for x in (chose_m, chose_o)
+    )
     bounds = epsilon_bound(true, false, len(chose_m), len(chose_o))
     least, n = at[bounds.argmax()], min(len(of_m), len(of_o))
     right = (1 + np.sign(of_m[:n, best] - of_o[:n, best])) / 2  # a tie counts half

@@ -212,5 +212,7 @@ def mean_interval(values: np.ndarray) -> tuple[float, float]:
 
 def percent(share: float, to: Callable[[float], int] = round) -> str:
     """Format a share in percent, rounded `to` whole ones, or hundredths below 1."""
+    if to is round and 0.99 < share < 1:
+        to = math.floor  # 100% is said only of all
     parts = 100 if share < 0.01 else 1
     return f"{to(round(100 * parts * share, 6)) / parts:g}%"

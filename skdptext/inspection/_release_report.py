@@ -76,7 +76,7 @@ class ReleaseReport:
                 "Match the rows by ids."
             )
         elif identified:
-            worst = max(identified, key=lambda row: row.low)
+            worst = max(identified, key=lambda row: row.low - row.chance)
             said = (
                 f"THE {_IDENTIFIED[worst.question]} IS IDENTIFIED FOR "
                 f"{worst.amount.upper()} RELEASES: {worst}."
@@ -234,8 +234,8 @@ def release_report(
     Notes
     -----
     *Rows.* If more than a tenth of the releases are clearly made from originals of
-    other rows, the report states their share, and measures nothing else: every score
-    would be far too low.
+    other rows, the report states their share, and measures nothing else but copies:
+    every other score would be far too low.
 
     *Reading.* If words of the releases occur in the originals less than half as often
     as words of an original occur in others, the attackers cannot read them, and low

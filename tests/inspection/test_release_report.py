@@ -93,6 +93,10 @@ def test_the_first_verdict_that_applies():
         fields |= more
         scores += rows
         assert said(*scores, **fields).verdict.startswith(start)
+    # the worst is furthest above guessing, and all is only said of all
+    report = said(of("author", 0.6, 0.5), of("linkage", 0.5))
+    assert report.verdict.startswith("THE ORIGINAL IS IDENTIFIED FOR MANY")
+    assert "(99%\u00a0here" in str(of("linkage", 0.996))
 
 
 # -- three kinds of release ------------------------------------------------------------
