@@ -14,7 +14,7 @@ from skdptext.attacks import linkage_attack
 from skdptext.audit import audit_document_pair
 from skdptext.base import BaseReleaser, fitted_releaser
 from skdptext.inspection import release_report
-from skdptext.metrics import find_perturber
+from skdptext.metrics import find_perturber, words_unchanged
 from skdptext.naive_bayes import ChannelNaiveBayes
 from skdptext.release import DocumentRelease, ReleaseKey
 from tests.expected import refusals
@@ -138,6 +138,7 @@ def files(releaser):
     (lambda thing: release_report(TEXTS, TEXTS, releaser=thing), "an object", "rel"),
     (lambda releaser: releaser.likelihood(None), Teller(), "iterable .* got None"),
     (find_perturber, Teller(), "exactly one word perturber"),
+    (lambda thing: words_unchanged(thing, TEXTS), "w1", "must be a word perturber"),
 )
 def test_what_cannot_serve_is_refused(use, releaser):
     use(releaser)

@@ -180,6 +180,7 @@ def test_frames(corpus):
     ({"min_words": 0}, r"min_words must be an integer >= 1, got 0"),
     ({"min_words": 10**9}, r"No document is left.*min_words=1000000000"),
     ({"as_frame": "yes"}, r"as_frame must be one of True, False, got 'yes'"),
+    ({"as_frame": "a\nb"}, "got a str of 3 characters"),  # may be private text
 )
 def test_bad_parameters_are_named(kwargs):
     load_docstrings(**kwargs)

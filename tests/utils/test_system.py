@@ -16,7 +16,14 @@ from tqdm.auto import tqdm
 
 from skdptext import DPWordPerturber
 from skdptext.mechanisms import MahalanobisNoise
-from skdptext.utils import Memo, bisect, blas_threads, progress_bar, replacing
+from skdptext.utils import (
+    Memo,
+    bisect,
+    blas_threads,
+    import_pandas,
+    progress_bar,
+    replacing,
+)
 
 ENDS = st.floats(1e-6, 1e6)
 
@@ -48,6 +55,12 @@ def test_what_was_asked_for_last_is_kept():
     with pytest.raises(ZeroDivisionError):
         memo.get("d", lambda: 1 / 0)
     assert memo.get("d", lambda: memo.get("e", lambda: 1) + 1) == 2
+
+
+def test_a_missing_package_is_named_with_what_needs_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"^to_frame .*pip install pandas"):
+        import_pandas("to_frame")
 
 
 def test_a_file_is_there_whole_or_not_at_all(tmp_path):
