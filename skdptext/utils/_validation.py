@@ -727,7 +727,7 @@ def _check_told_apart(name: str, labels: list[Any], of: str, people: bool) -> No
 # Characters without a shape, besides those of the categories Cc and Cf: a joiner, blank
 # letters, and selectors of variants, such as those of Japanese names.
 _UNSEEN = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0"
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
     "\U000e0100-\U000e01ef]"
 )
 

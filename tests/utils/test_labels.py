@@ -81,6 +81,7 @@ ALIKE = [
     ("ann", "ann\0"),
     ("ann", "a\u200bnn"),
     ("\u845b", "\u845b\U000e0100"),  # a variant of a Japanese name
+    ("ann", "ann\u2800"),  # a letter of Braille without dots
     ("Zo\u00e9", "Zoe\u0301"),
 ]
 
