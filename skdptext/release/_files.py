@@ -283,7 +283,7 @@ def verify(folder: str | os.PathLike[str]) -> list[str]:
     Raises
     ------
     InvalidParameterError
-        If `folder` is not one that `release_files` wrote, or its manifest is damaged.
+        If `folder` is neither of the two, or its manifest is damaged.
 
     Notes
     -----
@@ -305,7 +305,8 @@ def verify(folder: str | os.PathLike[str]) -> list[str]:
         stated, problem = {}, f"its {stating} is damaged, or not of a release"
     if not stated:
         raise InvalidParameterError(
-            f"folder must be that of a release, got {str(path)!r}: {problem}."
+            "folder must be that of a release, or the .json file of a corpus, got "
+            f"{str(path)!r}: {problem}."
         )
     there = {path.name for path in folder.iterdir() if path.name[0] != "."}
     extra = [] if corpus else sorted(there - {*stated, MANIFEST})
