@@ -5,6 +5,7 @@ import functools
 import numpy as np
 import pytest
 from experiments.mechanisms.recipes import Vickrey
+from scipy.spatial.distance import cdist
 
 from skdptext import DPWordPerturber, WordEmbedding
 from skdptext.base import _transitions, profiles_of, transitions_of
@@ -15,7 +16,6 @@ from skdptext.mechanisms import (
     WordMechanism,
 )
 from tests.expected import refusals
-from tests.laws import nearest_in_the_plane, nearest_on_a_line, on_a_line, vickrey_rule
 
 PLANE = WordEmbedding(
     list("abcdef"),
@@ -52,10 +52,27 @@ class Doubtful(WordMechanism):
         return self.noise_first.exponents(x, y)
 
 
+def the_nearest(distances):
+    """Pr[z | v], a row per vector v: the nearest word."""
+    return np.eye(distances.shape[1])[distances.argmin(axis=1)]
+
+
+def by_quadrature(perturber, n=600, reach=10.0, released=the_nearest):
+    """Pr[z | w] in the plane, by midpoints of the density exp(-ε‖v − φ(w)‖_RM)."""
+    vectors = perturber.embedding_.vectors.astype(np.float64)
+    grid = (np.arange(n) + 0.5) / n * 2 * reach - reach
+    x, y = np.meshgrid(grid, grid)
+    points = np.stack([x.ravel(), y.ravel()], axis=1)
+    becomes = released(cdist(points, vectors))
+    inverse = np.linalg.inv(perturber.noise_factor_)
+    density = np.exp(-perturber.epsilon * cdist(points @ inverse, vectors @ inverse))
+    return density.T @ becomes / density.sum(axis=0)[:, None]
+
+
 @functools.cache
 def law_of_the_nearest(lam):
     """Of the noise by default, one word released for a vector: the nearest."""
-    return nearest_in_the_plane(PLANE.vectors, 2.0, lam)
+    return by_quadrature(fitted(lam=lam))
 
 
 @pytest.mark.no_cover
@@ -74,18 +91,24 @@ def test_it_is_the_law_by_quadrature(lam):
     )
 
 
+def second_nearest(distances, t=0.6):
+    """Vickrey's rule: (1 − t) d₂ / (t d₁ + (1 − t) d₂) is for the nearest."""
+    near, far = np.sort(distances, axis=1)[:, :2].T
+    stays = ((1 - t) * far / (t * near + (1 - t) * far))[:, None]
+    others = np.where(distances == near[:, None], np.inf, distances)
+    return stays * the_nearest(distances) + (1 - stays) * the_nearest(others)
+
+
 @pytest.mark.no_cover
 def test_what_is_computed_from_the_noisy_vector_has_its_posterior():
-    places = [0.0, 1.0, 0.3, -1.0, 0.1, 3.0]
-    line = WordEmbedding(PLANE.words, np.array(places)[:, None])
-    perturber = fitted(line, lam=0.7, mechanism=Vickrey(0.6))
-    law = on_a_line(places, 2.0, vickrey_rule(places, 0.6))
+    perturber = fitted(lam=0.7, mechanism=Vickrey(0.6))
+    law = by_quadrature(perturber, n=300, released=second_nearest)
     transitions = law_of(perturber, n_draws=10_000, random_state=0)
     # A mean of 60,000 draws of values in [0, 6]: six standard errors, alpha < 1e-7 for
     # all 36. The nearest word has a law that is further away.
     tolerance = 6 * np.sqrt(6 * law / 60_000)
     assert (np.abs(transitions - law) < tolerance).all()
-    assert (np.abs(law - nearest_on_a_line(places, 2.0)) > 2 * tolerance).any()
+    assert (np.abs(law - law_of_the_nearest(0.7)) > 2 * tolerance).any()
 
 
 def test_a_known_law_is_taken_as_it_is():

@@ -105,6 +105,38 @@ def test_claims_are_what_is_lost(
         assert attained <= epsilon * (1 + 1e-13)
 
 
+def lost_at(D, rate):
+    """The largest loss per unit of distance, by the ratios of all normalizers."""
+    logs = np.logaddexp.reduce(-rate * D, axis=1)
+    apart = D > 0
+    return rate + np.abs(np.subtract.outer(logs, logs)[apart] / D[apart]).max()
+
+
+TABLES = {
+    "clusters": random_table(100, 3, 0),
+    "even": named(np.random.default_rng(1).normal(size=(80, 10))),
+    "a grid": named(np.indices((9, 8)).reshape(2, -1).T * [0.5, 2.0]),
+}
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize("lam", [0.0, 0.7])
+@pytest.mark.parametrize("epsilon", [0.5, 4.0])
+@pytest.mark.parametrize("name", TABLES)
+def test_the_rate_by_trying_many_in_12_settings(name, epsilon, lam):
+    """The largest of 200 rates that holds, and bisection up to the next one."""
+    D = distances(TABLES[name].vectors, lam)
+    rates = np.linspace(epsilon / 2, epsilon, 200)
+    lost = np.array([lost_at(D, rate) for rate in rates])
+    last = np.flatnonzero(lost <= epsilon).max(initial=0)
+    low, high = rates[last], rates[min(last + 1, 199)]
+    for _ in range(30):
+        middle = (low + high) / 2
+        low, high = (middle, high) if lost_at(D, middle) <= epsilon else (low, middle)
+    rate = Exponential().prepare(TABLES[name], epsilon, lam).rate
+    assert rate == pytest.approx(low, rel=1e-5)
+
+
 # -- what is drawn ---------------------------------------------------------------------
 
 

@@ -4,11 +4,17 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
 from skdptext import WordEmbedding
 from skdptext.metrics import pairwise_word_movers_distances, word_movers_distance
 from tests.expected import refusals
+
+# Distances are rounded to 42 binary digits, so that equal ones tie.
+ROUNDED = 2**-42
 
 
 @pytest.fixture(scope="module")
@@ -18,6 +24,22 @@ def bags(small_embedding):
     X[np.arange(40), rng.integers(0, 200, 40)] += 1
     X[7] = 2 * X[3]  # a duplicate, once normalised
     return X
+
+
+@pytest.mark.no_cover
+@settings(max_examples=60)
+@given(st.data())
+def test_equal_sizes_are_an_assignment(small_embedding, data):
+    # 2018, Theorem 4.3: between bags of one size some optimal plan is a matching.
+    n = data.draw(st.integers(1, 7))
+    words = st.lists(st.integers(0, 15), min_size=n, max_size=n)
+    x, y = data.draw(words), data.draw(words)
+    vectors = small_embedding.vectors.astype(float)
+    costs = cdist(vectors[x], vectors[y])
+    want = costs[linear_sum_assignment(costs)].mean()
+    tokens = [[small_embedding.words[i] for i in bag] for bag in (x, y)]
+    got = word_movers_distance(*tokens, small_embedding)
+    assert got == pytest.approx(want, rel=ROUNDED, abs=1e-12)
 
 
 @pytest.mark.parametrize("one_hot", [False, True])

@@ -140,9 +140,11 @@ def test_the_noise_is_that_of_fit(small_embedding):
 
 def test_one_hot_learns_its_words():
     X = pd.DataFrame([[4000, 0, 0, 0]], columns=list("abcd"))
-    perturber = DPWordPerturber("one-hot").fit(X)
+    perturber = DPWordPerturber("one-hot", epsilon=1.0, lam=0.0).fit(X)
     assert perturber.transform(X).sum() == 4000
     assert perturber.get_feature_names_out().tolist() == list("abcd")
+    assert np.trace(perturber.covariance_) == pytest.approx(4)
+    np.testing.assert_allclose(perturber.noise_factor_, np.eye(4))
 
 
 # -- lengths and leaks -----------------------------------------------------------

@@ -30,6 +30,13 @@ def ground(embedding, lam, x, y):
     return distances(embedding.vectors, lam)[pairs]
 
 
+@given(x=words, y=words, lam=st.sampled_from([0, 0.3, 1]), epsilon=st.floats(0.1, 50))
+def test_words(small_embedding, x, y, lam, epsilon):
+    guarantee = guaranteed(epsilon, lam, small_embedding)
+    expected = epsilon * ground(small_embedding, lam, [x], [y])[0, 0]
+    assert guarantee.exponent(x, y) == pytest.approx(expected, rel=1e-6, abs=1e-9)
+
+
 pairs = st.integers(1, 6).flatmap(
     lambda n: st.tuples(*[st.lists(words, min_size=n, max_size=n)] * 2)
 )
@@ -96,7 +103,32 @@ def test_documents_as_counts(small_embedding):
 # -- the metric -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("lam", [0, 0.3, 0.9, 1])
+@pytest.mark.parametrize("lam", [0, 0.4, 1])
+def test_euclidean_conversion_is_the_best_possible(small_embedding, lam):
+    guarantee = guaranteed(3.0, lam, small_embedding)
+    lower, upper = guarantee.euclidean_bounds
+    mechanism = channel(3.0, lam, small_embedding)
+    rng = np.random.default_rng(0)
+    v = rng.normal(size=(1000, 8))
+    exact = 3 * np.linalg.norm(mechanism.metric.whiten(v), axis=1)
+    length = np.linalg.norm(v, axis=1)
+    assert (lower * length <= exact * (1 + 1e-9)).all()
+    assert (exact <= upper * length * (1 + 1e-9)).all()
+    # both are attained, along the extreme axes
+    axes = np.linalg.eigh(metric_matrix(small_embedding.vectors, 1))[1]
+    ends = 3 * np.linalg.norm(mechanism.metric.whiten(axes.T[[-1, 0]]), axis=1)
+    np.testing.assert_allclose(ends, [lower, upper])
+    # and the paper's Lemma 3, by the ends of what an eigenvalue may be, is not sharper
+    c = np.linalg.eigvalsh(metric_matrix(small_embedding.vectors, 1))[0]
+    papers = [3 / math.sqrt(lam * value + 1 - lam) for value in (8, c)]
+    assert guarantee.lemma3_bounds == pytest.approx(papers)
+    assert papers[0] <= lower * (1 + 1e-9)
+    assert upper <= papers[1] * (1 + 1e-9)
+    assert (papers[0] < lower * (1 - 1e-9)) == (lam > 0)
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize("lam", [0, 0.3, 0.9])
 @pytest.mark.parametrize("other", [0, 0.3, 1])
 def test_any_metric_to_any_other(small_embedding, lam, other):
     """The smallest ε for which the promise follows, by a generalised eigenproblem."""
@@ -104,23 +136,17 @@ def test_any_metric_to_any_other(small_embedding, lam, other):
     M, N, covariance = (
         metric_matrix(small_embedding.vectors, t) for t in (lam, other, 1)
     )
-    # the least and the largest of vᵀM⁻¹v over vᵀN⁻¹v
-    ratios = eigh(np.linalg.inv(M), np.linalg.inv(N), eigvals_only=True)[[0, -1]]
-    exact, ends = guarantee.relative_to(other), 3 * np.sqrt(ratios)
-    assert exact.epsilon == pytest.approx(ends[1], rel=1e-9)
+    # the largest of vᵀM⁻¹v over vᵀN⁻¹v
+    ratio = eigh(np.linalg.inv(M), np.linalg.inv(N), eigvals_only=True)[-1]
+    exact = guarantee.relative_to(other)
+    assert exact.epsilon == pytest.approx(3 * math.sqrt(ratio), rel=1e-9)
     assert (exact.lam, exact.metric_lam) == (lam, other)
     paper = guarantee.relative_to(other, by="lemma3")
     assert exact.epsilon <= paper.epsilon * (1 + 1e-12)
-    c = np.linalg.eigvalsh(covariance)[0]
-    if other == 0:
-        assert guarantee.euclidean_bounds == pytest.approx(ends)
-        # the paper's Lemma 3, by the ends of what an eigenvalue may be, is not sharper
-        papers = [3 / math.sqrt(lam * value + 1 - lam) for value in (8, c)]
-        assert guarantee.lemma3_bounds == pytest.approx(papers)
-        assert (papers[0] < ends[0] * (1 - 1e-9)) == (lam > 0)
     if lam == other:
         assert exact.epsilon == paper.epsilon == 3.0
     else:
+        c = np.linalg.eigvalsh(covariance)[0]
         expected = math.sqrt((other * 8 + 1 - other) / (lam * c + 1 - lam))
         assert paper.epsilon == pytest.approx(3 * expected)
         if other > 0:  # to Euclid's the lemma needs the smallest eigenvalue only
