@@ -65,7 +65,7 @@ class ReleaseReport:
 
     @property
     def verdict(self) -> str:
-        """The most severe statement that applies; the scores have all others."""
+        """The most severe statement that applies, and what else is inferred."""
         found = [row for row in self.scores.values() if row.is_above]
         identified = [row for row in found if row.question in _IDENTIFIED]
         labels = [row for row in found if row.question not in attacks.QUESTIONS]
@@ -77,10 +77,12 @@ class ReleaseReport:
             )
         elif identified:
             worst = max(identified, key=lambda row: row.low - row.chance)
+            others = [row for row in [*identified, *labels] if row is not worst]
             said = (
                 f"THE {_IDENTIFIED[worst.question]} IS IDENTIFIED FOR "
                 f"{worst.amount.upper()} RELEASES: {worst}."
             )
+            said += f" Also above guessing: {_listed(others)}." if others else ""
         elif found and "membership" in self.scores:
             said = f"THE SYNTHETIC TEXTS REVEAL TRAINING TEXTS: {_listed(found)}."
         elif self.unread:

@@ -96,6 +96,8 @@ def test_the_first_verdict_that_applies():
     # the worst is furthest above guessing, and all is only said of all
     report = said(of("author", 0.6, 0.5), of("linkage", 0.5))
     assert report.verdict.startswith("THE ORIGINAL IS IDENTIFIED FOR MANY")
+    assert "author identified (most)" in report.verdict
+    assert "topic inferred" in said(of("linkage", 0.9), topic).verdict
     assert "(99%\u00a0here" in str(of("linkage", 0.996))
 
 
