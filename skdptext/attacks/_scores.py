@@ -211,8 +211,8 @@ def mean_interval(values: np.ndarray) -> tuple[float, float]:
 
 
 def percent(share: float, to: Callable[[float], int] = round) -> str:
-    """Format a share in percent, rounded `to` whole ones, or hundredths below 1."""
+    """Format a share in percent, rounded `to` whole ones; a small one has decimals."""
     if to is round and 0.99 < share < 1:
         to = math.floor  # 100% is said only of all
-    parts = 100 if share < 0.01 else 1
+    parts = 1 if share >= 0.01 else 100 if share >= 1e-4 else 10**6
     return f"{to(round(100 * parts * share, 6)) / parts:g}%"

@@ -99,6 +99,7 @@ def test_the_first_verdict_that_applies():
     assert "author identified (most)" in report.verdict
     assert "topic inferred" in said(of("linkage", 0.9), topic).verdict
     assert "(99%\u00a0here" in str(of("linkage", 0.996))
+    assert "3e-05%" in str(Score("words", "", 0.1, 3e-7, 0.2, 0.0, 300))
 
 
 # -- three kinds of release ------------------------------------------------------------
@@ -410,6 +411,8 @@ def test_a_model_that_remembers_is_told_from_one_that_never_saw(prose):
     assert honest.epsilon < 0.6 < leaking.epsilon  # and seldom above 0
     refuted = ["The attacks show more" in each.notes[-2] for each in (leaking, honest)]
     assert refuted == [True, False]
+    # identified documents refute no guarantee for people
+    assert "show more" not in str(release_report(CLEAR, CLEAR, guarantee=of_model(0.6)))
 
 
 @refusals(
