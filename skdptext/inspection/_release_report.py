@@ -289,18 +289,22 @@ def release_report(
     some, clear, known = released.take(picked), None, None
     if original is not None:
         known = clear = original.take(picked)
-        copies = attacks.copied(original, some)["copies"]  # of any row, sampled or not
+        # Copies are sought among the originals of all rows, sampled or not.
+        left: dict[str, Score] = attacks.copied(original, some)
         other = attacks.of_other_rows(original, some, picked)
         if other.any():
             row = attacks.read_off("linkage", other, 1 / len(released))
-            return ReleaseReport(Scores([row, copies]), notes, misplaced=row.value)
+            both = Scores([row, left["copies"]])
+            return ReleaseReport(both, notes, misplaced=row.value)
         if releaser is not None:
             releaser = fitted_releaser(releaser, original.given, "releaser")
             guarantee = releaser.guarantee() if guarantee is None else guarantee
         rows += attacks.linkage_attack(
             clear, some, releaser=releaser, n_candidates=n_candidates, random_state=seed
         ).rows
-        rows += (attacks.copied(clear, some) | {"copies": copies}).values()
+        if len(clear) < len(original):
+            left = attacks.copied(clear, some) | {"copies": left["copies"]}
+        rows += left.values()
     if people is not None:
         held, truth = _people(background, background_ids, people[picked])
         # People without background texts cannot be identified, and would only lower the
