@@ -657,6 +657,7 @@ def _check_each(name: str, labels: list[Any], of: str, partly: bool) -> list[int
     missing = []
     for i, label in enumerate(labels):
         number = isinstance(label, Real | Decimal | np.bool_)  # complex has no order
+        number &= not isinstance(label, np.timedelta64)  # an integer by its class alone
         gone = _is_missing(label)
         endless = number and not gone and abs(label) == math.inf
         if endless or gone:

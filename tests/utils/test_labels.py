@@ -27,6 +27,7 @@ WRONG = [
     (np.array([0.0, np.nan, 1.0]), "must not be missing, got nan for document 1"),
     (pd.Series(["a", pd.NA, "b"], dtype="string"), "got a NAType for document 1"),
     (pd.to_datetime(["2020-01-01", None, "2021-01-01"]), "got a Timestamp for"),
+    (np.array([1, 2, 1], "m8[D]"), "a text or a number, got a timedelta64 for"),
     ([object(), object(), object()], "a text or a number, got an object for"),
     ([("a", "b"), ("c", "d"), ("e", "f")], "a text or a number, got a tuple for"),
     ([1j, 2j, 1j], "a text or a number, got a complex for document 0"),
