@@ -72,8 +72,10 @@ def _each(documents: Iterable[Any], of: str, split: Any) -> Iterator[Any]:
     for position, document in enumerate(documents):
         if isinstance(document, str):
             text = composed(str(document))
-            place = f"{position}{of}"
-            yield text if split is None else Words(split(text, place), text)
+            if split is None:
+                yield text
+            else:
+                yield Words(split(text, f"{position}{of}"), text)
             continue
         if hasattr(document, "to_list"):  # a cell of a list column in polars
             document = document.to_list()
