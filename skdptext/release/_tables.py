@@ -64,7 +64,8 @@ class Table:
             while block := list(islice(rows, _ROWS)):
                 arrays = []
                 for name in columns:
-                    rule = f"{name!r} must be a column of one type (UTF-8 or 64 bits)"
+                    kinds = "such as texts in UTF-8 or numbers of 64 bits"
+                    rule = f"{name!r} must be a column of one type, {kinds}"
                     values = [row.get(name) for row in block]
                     arrays.append(converted(pa.array, values, rule, start))
                 yield pa.record_batch(arrays, names=columns)
