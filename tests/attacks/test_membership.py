@@ -79,6 +79,16 @@ def test_copies_by_hand():
     assert (phrases.value, phrases.chance, phrases.n_documents) == (0.75, 0.25, 2)
 
 
+def test_a_random_part_of_a_longer_list_is_compared():
+    """And not its beginning, which is copied here."""
+    training = [f"a{i} b{i} c{i}" for i in range(120)]
+    control = [f"d{i} e{i} f{i}" for i in range(40)]
+    scores, _ = membership_attack(training, control, training[:20], random_state=0)
+    copied = scores["training texts copied"]
+    assert copied.n_documents == 40
+    assert 0 < copied.value < 0.4
+
+
 def test_own_words_by_hand():
     texts = [("common", "red", "blue"), ("common", "green"), ("common",)]
     shares = _own_spans(texts, [("a", "red", "common", "green", "house")], 1)

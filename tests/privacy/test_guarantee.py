@@ -44,13 +44,11 @@ pairs = st.integers(1, 6).flatmap(
 
 @pytest.mark.no_cover
 @settings(max_examples=50)
-@given(documents=pairs, lam=st.sampled_from([0, 0.3, 1]))
-def test_words_bags_and_ordered_texts(small_embedding, documents, lam):
+@given(documents=pairs, lam=st.sampled_from([0, 0.7]))
+def test_bags_and_ordered_texts(small_embedding, documents, lam):
     x, y = documents
     cost = ground(small_embedding, lam, x, y)
     bag = guaranteed(2.0, lam, small_embedding)
-    of_words = bag.exponent(x[0], y[0])
-    assert of_words == pytest.approx(2 * cost[0, 0], rel=1e-6, abs=1e-9)
     matched = cost[linear_sum_assignment(cost)].sum()
     assert bag.exponent(x, y) == pytest.approx(2 * matched, rel=1e-6, abs=1e-9)
     text = guaranteed(2.0, lam, small_embedding, ordered=True)
